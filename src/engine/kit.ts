@@ -1,0 +1,102 @@
+/**
+ * What a check works with: memoised parsers and text helpers over observations. Everything here is
+ * pure; there is no network and no clock. One kit serves one scan on one worker, and is frozen.
+ */
+import type { KnownAsset } from '../formats/assets.ts';
+import type { ChallengedResource, ChallengeReading } from '../formats/challenge.ts';
+import type { HtmlFacts } from '../formats/html.ts';
+import type { JsonReading, JsonValue } from '../formats/json.ts';
+import type { ManifestFacts } from '../formats/manifest.ts';
+import type { MarkdownFacts } from '../formats/markdown.ts';
+import type { OpenApiFacts } from '../formats/openapi.ts';
+import type { RobotsFacts } from '../formats/robots.ts';
+import type { HttpData } from '../probe/observation.ts';
+import type { HttpObservation, PathAnswer, ResourceSet } from '../probe/observations.ts';
+
+/** A document that must be at a path: what stands there, in the order in which it is found out. */
+export type DocumentReading =
+  | { readonly state: 'unreadable'; readonly evidence: string }
+  | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
+  | { readonly state: 'soft-404'; readonly evidence: string }
+  | { readonly state: 'html'; readonly evidence: string }
+  /** Longer than the cap: the rest was not read. */
+  | { readonly state: 'oversize'; readonly evidence: string }
+  | {
+      readonly state: 'present';
+      readonly path: string;
+      readonly answer: HttpData;
+      readonly body: string;
+    };
+
+/** The OpenAPI document that S2 to S4, P6 and the plan read, and where it was found. */
+export type OpenApiReading =
+  | {
+      readonly state: 'found';
+      readonly path: string;
+      readonly canonical: boolean;
+      readonly answer: HttpData;
+      readonly facts: OpenApiFacts;
+    }
+  /** Only YAML is there: not read. */
+  | { readonly state: 'yaml'; readonly path: string }
+  | { readonly state: 'none'; readonly evidence: string };
+
+export type ManifestReading =
+  | {
+      readonly state: 'found';
+      readonly path: string;
+      readonly canonical: boolean;
+      readonly facts: ManifestFacts;
+    }
+  | { readonly state: 'none'; readonly evidence: string };
+
+export type Kit = {
+  /** Origin text for evidence: control, format, bidi and tag characters gone, NFC, cut, in quotes. */
+  quote(text: string, maxChars?: number): string;
+  /** A JSON value for evidence, short. */
+  show(value: JsonValue | undefined): string;
+  /** "GET /llms.txt: timeout (no answer within 10 s)" for an observation that is not ok. */
+  failure(request: string, answer: HttpObservation & { readonly ok: false }): string;
+
+  /** First value of a header, by lower-case name; null where absent. */
+  header(answer: HttpData, name: string): string | null;
+  headers(answer: HttpData, name: string): readonly string[];
+  isHtml(answer: HttpObservation): boolean;
+  /** The soft-404 control: equal body of an answer that was no error. */
+  sameBody(answer: HttpObservation, soft404: HttpObservation): boolean;
+  document(path: string, answer: HttpObservation, soft404: HttpObservation): DocumentReading;
+
+  json(body: string): JsonReading;
+  html(body: string): HtmlFacts;
+  markdown(body: string): MarkdownFacts;
+  robots(body: string): RobotsFacts;
+  openapi(seen: {
+    readonly openapi: HttpObservation;
+    readonly openapiAlternates: readonly PathAnswer[];
+    readonly soft404: HttpObservation;
+  }): OpenApiReading;
+  manifest(seen: {
+    readonly manifest: HttpObservation;
+    readonly manifestJson: HttpObservation;
+    readonly soft404: HttpObservation;
+  }): ManifestReading;
+
+  challenge(answer: HttpData): ChallengeReading;
+  /** The resources that challenged; each with the best answer: 402 with a header challenge first. */
+  challenged(resources: ResourceSet): readonly ChallengedResource[];
+
+  /** Null where we do not know the asset on that network (v1 names of networks are known too). */
+  asset(network: string, asset: string): KnownAsset | null;
+  /** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number. */
+  baseUnits(decimal: string, decimals: number): bigint | null;
+  /** The form of an address on a network: an EIP-55 mixed-case address must carry its checksum. */
+  address(
+    network: string,
+    address: string,
+  ): 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
+
+  /** Same-origin absolute URL of a reference in one of the origin's documents, or null. */
+  sameOrigin(originUrl: string, reference: string): URL | null;
+  /** JSON Schema 2020-12, local `$ref` only: the first violations, empty where the instance is valid. */
+  schemaErrors(schema: JsonValue, instance: JsonValue): readonly string[];
+};

@@ -1,0 +1,163 @@
+/**
+ * What one scan saw, and all that a check may know: plain, JSON-safe, frozen data. Bodies are text;
+ * nothing here is parsed, so that a hostile document costs the host nothing.
+ */
+import type { HttpData, Observation } from './observation.ts';
+
+export type HttpObservation = Observation<HttpData>;
+
+export type OriginFacts = {
+  /** "https://example.com", no trailing slash. */
+  readonly url: string;
+  readonly scheme: 'https' | 'http';
+  readonly hostname: string;
+  readonly port: number;
+  readonly host: string;
+};
+
+/** How the catalog lets us probe; recorded, because a replay is judged by what was sent. */
+export type ProbingOptions = {
+  /** Whether `{}` is posted to resources that are declared paid. */
+  readonly post: boolean;
+};
+
+/** An answer at one of several paths where the same document may stand. */
+export type PathAnswer = { readonly path: string; readonly answer: HttpObservation };
+
+export type ResourceSource = 'openapi' | 'manifest' | 'index' | 'root' | 'llms' | 'undeclared';
+
+export type Probe = {
+  readonly method: 'GET' | 'HEAD' | 'POST';
+  /** 2 is the second probe of the same request, for the checks that compare two. */
+  readonly number: 1 | 2;
+  readonly answer: HttpObservation;
+};
+
+/** A resource that somebody calls paid, or that may turn out to be, with the answers it gave. */
+export type ResourceObservation = {
+  readonly url: string;
+  /** Path and query as requested, path parameters filled in. */
+  readonly path: string;
+  /** The path as OpenAPI writes it ("/users/{id}"); equal to the path elsewhere. */
+  readonly template: string;
+  /** The declared method; null where the source names none. */
+  readonly method: 'GET' | 'POST' | null;
+  readonly sources: readonly ResourceSource[];
+  /** Whether OpenAPI, manifest or an index calls it paid. Candidates are probed with GET only. */
+  readonly declaredPaid: boolean;
+  readonly probes: readonly Probe[];
+};
+
+export type ResourceSet = {
+  readonly probed: readonly ResourceObservation[];
+  /** Paid resources that were found, probed or not ("6 of 41 probed"). */
+  readonly declared: number;
+  /** Paid operations that no probe can reach, by method: PUT, PATCH, DELETE. */
+  readonly otherMethods: number;
+  /** Where we looked, for "no paid resource found": "/openapi.json: 404", … */
+  readonly looked: readonly string[];
+  /** Set where the plan itself could not be made within limits of time or memory. */
+  readonly planFailure?: string;
+};
+
+export type LinkObservation = {
+  readonly url: string;
+  /** Document that names the link first: "/llms.txt", "/openapi.json#/servers/0", … */
+  readonly from: string;
+  readonly method: 'GET' | 'POST' | 'HEAD';
+  /** An OpenAPI server is a base address: only DNS and connection failures make it dead. */
+  readonly server: boolean;
+  readonly answer: HttpObservation;
+};
+
+export type LinkSet = {
+  readonly checked: readonly LinkObservation[];
+  /** Same-origin links found, checked or not. */
+  readonly found: number;
+  /** Links to other hosts: counted, never contacted. */
+  readonly otherHosts: number;
+  /** How many documents with links could be read. */
+  readonly documents: number;
+};
+
+export type IconSet = {
+  /** Icons that the root names on this origin, then /favicon.ico, .png, .svg, until one is an image. */
+  readonly checked: readonly PathAnswer[];
+  /** Icons that the root names on other hosts: never fetched. */
+  readonly otherHosts: readonly string[];
+  /** A data: icon is named. */
+  readonly inline: boolean;
+};
+
+/** What a third party said of this origin: an index, a chain, a listing. */
+export type Look<T> =
+  /** `asOf` is when the source said it (ISO 8601); it may be a good answer of the past. */
+  | { readonly state: 'seen'; readonly source: string; readonly asOf: string; readonly data: T }
+  | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
+  | { readonly state: 'failed'; readonly source: string; readonly detail: string };
+
+export type IndexedResource = {
+  readonly resource: string;
+  readonly method: string | null;
+  /** ISO 8601, or null where the index does not say. */
+  readonly lastUpdated: string | null;
+  /** How many payment options the index shows; 0 is not displayable. */
+  readonly accepts: number;
+  readonly deprecated: boolean;
+};
+
+export type IndexedOrigin = {
+  readonly resources: readonly IndexedResource[];
+  readonly ownershipVerified: boolean | null;
+};
+
+export type SettlementFacts = {
+  /** The payTo address that was looked up; null where the source answers by origin. */
+  readonly address: string | null;
+  readonly windowDays: number;
+  readonly settlements: number;
+  readonly payers: number;
+  /** ISO 8601 of the newest one, null where none was seen. */
+  readonly lastAt: string | null;
+};
+
+export type ListingFacts = {
+  readonly listed: boolean;
+  readonly name: string | null;
+  readonly website: string | null;
+};
+
+/** Every observation, by the name that a check lists in `needs`. */
+export type Observations = {
+  readonly origin: OriginFacts;
+  readonly probing: ProbingOptions;
+  readonly root: HttpObservation;
+  /** The answer to one random path: what this site says where nothing is. */
+  readonly soft404: HttpObservation;
+  readonly openapi: HttpObservation;
+  /** /.well-known/openapi.json, /api/openapi.json, /swagger.json, /openapi.yaml, in this order. */
+  readonly openapiAlternates: readonly PathAnswer[];
+  readonly manifest: HttpObservation;
+  /** /.well-known/x402.json */
+  readonly manifestJson: HttpObservation;
+  readonly llmsTxt: HttpObservation;
+  readonly agentCard: HttpObservation;
+  /** /.well-known/agent.json, the name of old. */
+  readonly agentJson: HttpObservation;
+  readonly robots: HttpObservation;
+  readonly resources: ResourceSet;
+  readonly links: LinkSet;
+  readonly icons: IconSet;
+  readonly x402scan: Look<IndexedOrigin>;
+  readonly settlements: Look<SettlementFacts>;
+  readonly listing: Look<ListingFacts>;
+};
+
+export type ObservationName = keyof Observations;
+
+/** The names that belong to third parties: an outage there is no fault of the origin. */
+export const STANDING_OBSERVATIONS = [
+  'x402scan',
+  'settlements',
+  'listing',
+] as const satisfies readonly ObservationName[];
