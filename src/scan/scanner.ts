@@ -1,0 +1,23 @@
+/** The engine as hosts and the command line see it. */
+import type { Origin } from '../origin/origin.ts';
+import type { ScanOutcome } from './scan-outcome.ts';
+
+export type Scanner = {
+  readonly checksVersion: string;
+  /**
+   * Resolves the origin's name and refuses blocked addresses, before anything is charged.
+   * Throws OriginRefused. A name that does not resolve is no refusal: it is a finding.
+   */
+  admit(origin: Origin): Promise<void>;
+  /**
+   * Gathers and judges. Ends within 70 s of its start, with a report: what did not answer is a
+   * finding. Throws ScannerFailure where the fault is ours (503, uncharged), OriginRefused as admit.
+   */
+  scan(origin: Origin, options?: { readonly signal?: AbortSignal }): Promise<ScanOutcome>;
+  close(): Promise<void>;
+};
+
+/** Our own fault: nothing is charged, stored or held against the origin. */
+export class ScannerFailure extends Error {
+  override readonly name = 'ScannerFailure';
+}
