@@ -1,0 +1,45 @@
+import type { PublishedScan } from './published-scan.ts';
+
+/** One host: its current scan, with the owner's wishes as they are at the time of reading. */
+export interface DirectoryRecord extends PublishedScan {
+  readonly firstSeenAtMs: number;
+  /** Published scans of this host ever, also those whose history rows were dropped. */
+  readonly scanCount: number;
+  /** An owner has proved control of the host at least once. */
+  readonly verified: boolean;
+  /** False: opted out; must not appear on any listing surface. */
+  readonly listed: boolean;
+  /** True: branding must not be shown. */
+  readonly enrichmentSuppressed: boolean;
+}
+
+export interface DirectoryQuery {
+  /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. */
+  readonly sort: 'recent' | 'grade';
+  readonly category?: string | undefined;
+  /** True: hosts of verified owners only. */
+  readonly verified?: boolean | undefined;
+  /** Literal substring of the host; case is ignored, no character is special. Empty: no filter. */
+  readonly q?: string | undefined;
+  /** From 0. */
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** The public directory. Opted-out hosts are in no list and no count. */
+export interface DirectoryStore {
+  /** The record of a host, opted out or not (see `listed`); null if never published. */
+  get(host: string): Promise<DirectoryRecord | null>;
+
+  /** One page, and the number of all matches. */
+  list(query: DirectoryQuery): Promise<{
+    readonly count: number;
+    readonly records: readonly DirectoryRecord[];
+  }>;
+
+  /** Listed hosts whose current scan has grade A and `scannedAtMs >= sinceMs`, newest first. */
+  featured(query: {
+    readonly sinceMs: number;
+    readonly limit: number;
+  }): Promise<{ readonly count: number; readonly records: readonly DirectoryRecord[] }>;
+}

@@ -1,0 +1,42 @@
+import type { Owner } from './insert-outcome.ts';
+
+export const HEARTBEAT_INTERVAL_MS = 5_000;
+/** An owner without a heartbeat for so long (database time) may be taken over from. */
+export const SILENT_AFTER_MS = 20_000;
+
+/** What all hosts on one store must agree on. Compared as strings, member by member. */
+export interface MembershipSettings {
+  readonly revision: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  readonly baseUrl: string;
+  readonly catalog: string;
+}
+
+/** The processes that live on this store. */
+export interface HostStore {
+  /**
+   * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting
+   * that differs, while hosts with other settings live on the store, and, where `signer` (the
+   * address that sends settlements) is given, while another living host uses the same one. A
+   * predecessor that crashed counts as living until it is silent: `waitMs` (default 25 s) is how long
+   * to wait for that before refusing.
+   */
+  join(request: {
+    readonly settings: MembershipSettings;
+    readonly signer?: string | undefined;
+    readonly waitMs?: number | undefined;
+    /** Called when a later heartbeat finds that hosts with other settings have taken the store. */
+    readonly onEvicted?: ((reason: Error) => void) | undefined;
+  }): Promise<void>;
+
+  /** Whether the owner of a row still lives. Embedded store: only this very process does. */
+  isAlive(owner: Owner): Promise<boolean>;
+
+  /** Owners that are alive now. */
+  alive(): Promise<readonly Owner[]>;
+
+  /** Ends the heartbeat at once, so that others need not wait for silence. */
+  leave(): Promise<void>;
+}

@@ -1,0 +1,19 @@
+export interface ListingSettings {
+  readonly listed: boolean;
+  readonly enrichmentSuppressed: boolean;
+}
+
+/** What verified owners asked for; rows of their own that no publication touches. */
+export interface ListingStore {
+  /** Defaults: listed, not suppressed. */
+  get(host: string): Promise<ListingSettings>;
+
+  /** Sets what is given and leaves the other as it is; answers what holds then. */
+  set(
+    host: string,
+    settings: {
+      readonly listed?: boolean | undefined;
+      readonly enrichmentSuppressed?: boolean | undefined;
+    },
+  ): Promise<ListingSettings>;
+}

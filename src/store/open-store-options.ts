@@ -1,0 +1,13 @@
+import type { Owner } from './insert-outcome.ts';
+
+/** For `openStore(url, options)`; everything may be left out. */
+export interface OpenStoreOptions {
+  /** Default: this machine's name, and a random id of this start. */
+  readonly owner?: Owner | undefined;
+  /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** How long a remote database may take to answer at the start; default 5000. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Told of trouble that no call of the caller meets (a missed heartbeat, a skipped time check). */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}

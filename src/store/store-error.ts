@@ -1,0 +1,30 @@
+/**
+ * - `unavailable`: the database does not answer now; the same call may work later.
+ * - `full`: no room to write (disk, quota); what was stored before is intact, this write is not there.
+ * - `locked`: another process uses this embedded store.
+ * - `bad_url`: `STORE_URL` cannot be understood.
+ * - `incompatible`: hosts with other settings, a signer in use, or a newer schema live on this store.
+ * - `conflict`: an id that must be fresh is taken.
+ * - `too_large`: a value is over the limit its operation states.
+ * - `corrupt`: what was read is not what this program writes.
+ */
+export type StoreErrorCode =
+  | 'unavailable'
+  | 'full'
+  | 'locked'
+  | 'bad_url'
+  | 'incompatible'
+  | 'conflict'
+  | 'too_large'
+  | 'corrupt';
+
+/** Every failure of a store is one of these; `cause` holds the driver's own error. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
