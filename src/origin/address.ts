@@ -1,0 +1,42 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { IPV4_DENIED, IPV6_ALLOWED, IPV6_DENIED, type NamedBlock } from './address-blocks.ts';
+
+type Range = { readonly name: string; readonly cidr: [ipaddr.IPv4 | ipaddr.IPv6, number] };
+
+const ipv4Denied = IPV4_DENIED.map(toRange);
+const ipv6Denied = IPV6_DENIED.map(toRange);
+const ipv6Allowed = ipaddr.parseCIDR(IPV6_ALLOWED);
+
+/** Whether no socket may ever be opened to this address. Anything but an IP literal is blocked. */
+export function isBlockedAddress(ip: string): boolean {
+  return blockedReason(ip) !== null;
+}
+
+/**
+ * Why an address is refused: the name of the block it lies in, or null for a public one.
+ * Takes what `net.isIP` takes, without a zone; all else fails closed.
+ */
+export function blockedReason(ip: string): string | null {
+  if (isIP(ip) === 0) return 'not an IP address';
+  if (ip.includes('%')) return 'IPv6 address with a zone';
+  // No ipaddr.process(): it would turn ::ffff:8.8.8.8, which no honest AAAA holds, into 8.8.8.8.
+  const address = ipaddr.parse(ip);
+  const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
+  const found = ranges.find((range) => address.match(range.cidr));
+  if (found) return found.name;
+  if (address.kind() === 'ipv6' && !address.match(ipv6Allowed)) {
+    return 'not global unicast (outside 2000::/3)';
+  }
+  return null;
+}
+
+/** Two spellings of one address. False if either is no IP literal. */
+export function sameAddress(a: string, b: string): boolean {
+  if (isIP(a) === 0 || isIP(b) === 0) return false;
+  return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();
+}
+
+function toRange({ cidr, name }: NamedBlock): Range {
+  return { name, cidr: ipaddr.parseCIDR(cidr) };
+}
