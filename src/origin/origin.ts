@@ -27,7 +27,7 @@ const MAX_URL_LENGTH = 2_048;
 const MAX_HOST_LENGTH = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A host with or without port and path, and no scheme: `example.com`, `[2001:db8::1]:443/x`. */
-const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d*)?(?:[/?#]|$)/;
+const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d+)?(?:[/?#]|$)/;
 
 /**
  * Last labels with no public host behind them: IANA special-use names (RFC 6761, 6762, 7686, 8375,

@@ -1,0 +1,124 @@
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { blockedReason } from './address.ts';
+import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
+
+export type Address = { readonly address: string; readonly family: 4 | 6 };
+
+export type Resolution =
+  | { readonly kind: 'addresses'; readonly addresses: readonly Address[] }
+  /** Refuse the host: nothing may be connected to, not even its public addresses. */
+  | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
+  /** A finding about the origin: its name gives no address. */
+  | { readonly kind: 'unreachable'; readonly detail: string }
+  /** Our resolver does not work: no finding, and nobody may be charged. */
+  | { readonly kind: 'our-fault'; readonly detail: string };
+
+export type Resolver = {
+  resolve4(hostname: string): Promise<string[]>;
+  resolve6(hostname: string): Promise<string[]>;
+  /** The operating system's view, hosts file included; asked for exceptions of the policy only. */
+  lookup(hostname: string): Promise<Address[]>;
+};
+
+const MAX_ADDRESSES = 16;
+const DNS_TIMEOUT_MS = 3_000;
+
+/** What the name server said about the name; every other code is about our own resolver. */
+const FINDINGS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'the name does not exist',
+  ENODATA: 'the name has no address records',
+  ESERVFAIL: 'its name servers failed',
+  ETIMEOUT: 'its name servers did not answer in time',
+  EREFUSED: 'its name servers refused the query',
+  EFORMERR: 'its name servers rejected the query',
+  ENOTIMP: 'its name servers do not implement the query',
+  EBADRESP: 'its name servers sent a malformed answer',
+  EBADNAME: 'the name is malformed',
+  EAI_AGAIN: 'its name servers did not answer in time',
+};
+
+/** Queries name servers directly: `dns.lookup` would also read the hosts file and search domains. */
+export function systemResolver(): Resolver {
+  const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
+  return {
+    resolve4: (hostname) => resolver.resolve4(hostname),
+    resolve6: (hostname) => resolver.resolve6(hostname),
+    lookup: async (hostname) => {
+      const found = await dns.lookup(hostname, { all: true });
+      return found.map(({ address }) => toAddress(address));
+    },
+  };
+}
+
+/**
+ * The addresses of an origin, in the order in which they are tried, or why there is none.
+ * One blocked address refuses the host. Never rejects for what a name server answers.
+ */
+export async function resolveHost(
+  origin: Origin,
+  policy: OriginPolicy,
+  resolver: Resolver,
+): Promise<Resolution> {
+  const isException = isAllowedException(origin, policy);
+  if (isIP(origin.hostname) !== 0) {
+    const literal = [toAddress(origin.hostname)];
+    return isException ? { kind: 'addresses', addresses: literal } : judge(literal);
+  }
+  if (isException) return lookUpException(origin.hostname, resolver);
+
+  const [v6, v4] = await Promise.allSettled([
+    resolver.resolve6(origin.hostname),
+    resolver.resolve4(origin.hostname),
+  ]);
+  const found = [v6, v4].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  if (found.length > 0) return judge(found.map(toAddress));
+  return explain([v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)));
+}
+
+async function lookUpException(hostname: string, resolver: Resolver): Promise<Resolution> {
+  try {
+    const addresses = await resolver.lookup(hostname);
+    if (addresses.length === 0) return explain([null]);
+    return { kind: 'addresses', addresses };
+  } catch (error) {
+    return explain([error]);
+  }
+}
+
+function judge(addresses: readonly Address[]): Resolution {
+  for (const { address } of addresses) {
+    const reason = blockedReason(address);
+    if (reason !== null) return { kind: 'blocked', address, reason };
+  }
+  if (addresses.length > MAX_ADDRESSES) {
+    const reason = `${addresses.length} addresses, at most ${MAX_ADDRESSES} are accepted`;
+    return { kind: 'blocked', address: addresses[0]?.address ?? '', reason };
+  }
+  return { kind: 'addresses', addresses };
+}
+
+/** NXDOMAIN is about the name, whatever the other query came to; an outage of ours is not. */
+function explain(errors: readonly unknown[]): Resolution {
+  const codes = errors.map(codeOf);
+  if (codes.includes('ENOTFOUND')) return unreachable('ENOTFOUND');
+  const ours = codes.find((code) => !(code in FINDINGS));
+  if (ours !== undefined) {
+    return { kind: 'our-fault', detail: `the resolver of this host failed (${ours})` };
+  }
+  return unreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
+}
+
+function unreachable(code: string): Resolution {
+  return { kind: 'unreachable', detail: `${FINDINGS[code] ?? 'no address'} (${code})` };
+}
+
+/** No error and no addresses is an empty answer. */
+function codeOf(error: unknown): string {
+  if (error === null) return 'ENODATA';
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+function toAddress(address: string): Address {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}
