@@ -1,0 +1,52 @@
+/** Icons, by HEAD first: GET decides where a server refuses or redirects it. */
+import type { HttpObservation, IconSet, PathAnswer } from './observations.ts';
+import type { IconPlan } from './plan/find-icons.ts';
+import type { ProbeBook } from './probe-book.ts';
+
+const ICON_CAP_BYTES = 64 * 1024;
+const ACCEPT_ICON = 'image/*, */*;q=0.5';
+const NEEDS_GET: ReadonlySet<number> = new Set([301, 302, 307, 308, 403, 405, 501]);
+
+export async function askIcons(book: ProbeBook, plan: IconPlan): Promise<readonly PathAnswer[]> {
+  return Promise.all(
+    plan.paths.map(async (path) => ({
+      path,
+      answer: await book.ask({
+        method: 'HEAD',
+        path,
+        capBytes: ICON_CAP_BYTES,
+        accept: ACCEPT_ICON,
+        redirects: 'none',
+      }),
+    })),
+  );
+}
+
+export async function settleIcons(
+  book: ProbeBook,
+  plan: IconPlan,
+  answers: readonly PathAnswer[],
+): Promise<IconSet> {
+  const hasImage = answers.some(({ answer }) => answer.ok && isImage(answer));
+  const checked = await Promise.all(
+    answers.map(async ({ path, answer }) => {
+      if (hasImage || !answer.ok || !NEEDS_GET.has(answer.data.status)) return { path, answer };
+      const second = await book.ask({
+        method: 'GET',
+        path,
+        capBytes: ICON_CAP_BYTES,
+        accept: ACCEPT_ICON,
+        redirects: 'same-origin',
+      });
+      return { path, answer: second };
+    }),
+  );
+  return { checked, otherHosts: plan.otherHosts, inline: plan.inline };
+}
+
+function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
+  return (
+    answer.data.status === 200 &&
+    answer.data.headers.some(([name, value]) => name === 'content-type' && /^image\//i.test(value))
+  );
+}

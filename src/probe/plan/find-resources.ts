@@ -1,0 +1,202 @@
+/** Paid resources and candidates: OpenAPI, manifest, index, the root's own 402, llms.txt. */
+import type { Kit, ManifestReading, OpenApiReading } from '../../engine/kit.ts';
+import type { Operation } from '../../formats/openapi.ts';
+import type { HttpObservation, ResourceSource } from '../observations.ts';
+import type { FirstWave, PlannedResource } from './plan.ts';
+
+/** Bounds the work on a document that lists resources without end. */
+const MAX_FOUND = 2_000;
+
+export type FoundResources = {
+  readonly resources: readonly PlannedResource[];
+  readonly otherMethods: number;
+  readonly looked: readonly string[];
+};
+
+type Draft = {
+  path: string;
+  template: string;
+  method: 'GET' | 'POST' | null;
+  sources: Set<ResourceSource>;
+  declaredPaid: boolean;
+};
+
+export function findResources(seen: FirstWave, kit: Kit): FoundResources {
+  const openapi = kit.openapi(seen);
+  const manifest = kit.manifest(seen);
+  const operations = openapi.state === 'found' ? openapi.facts.operations : [];
+  const paid = operations.filter((operation) => operation.paid);
+  const drafts = new Drafts();
+
+  for (const { requestPath, template, method } of paid) {
+    drafts.add({ path: requestPath, template, method, source: 'openapi', declaredPaid: true });
+  }
+  for (const { target, method } of manifestEntries(manifest)) {
+    const template = pathOn(seen.origin.url, target, kit);
+    if (template === null) continue;
+    const path = fillIn(template, operations);
+    drafts.add({ path, template, method, source: 'manifest', declaredPaid: true });
+  }
+  for (const { resource, method } of indexedResources(seen)) {
+    const path = pathOn(seen.origin.url, resource, kit);
+    if (path === null) continue;
+    drafts.add({ path, template: path, method, source: 'index', declaredPaid: true });
+  }
+  const nothingDeclared = drafts.size === 0 && paid.length === 0;
+  const candidates: readonly Candidate[] = [
+    ...(answersItself402(seen.root) ? [{ path: '/', template: '/', source: 'root' as const }] : []),
+    ...llmsLinks(seen, kit).map((path) => ({ path, template: path, source: 'llms' as const })),
+    ...(nothingDeclared ? operations.filter(isBareGet) : []).map(({ requestPath, template }) => ({
+      path: requestPath,
+      template,
+      source: 'undeclared' as const,
+    })),
+  ];
+  for (const candidate of candidates) {
+    drafts.add({ ...candidate, method: 'GET', declaredPaid: false });
+  }
+  return {
+    resources: drafts.toResources(seen.origin.url),
+    otherMethods: paid.filter((operation) => !isProbed(operation.method)).length,
+    looked: whereWeLooked(seen, kit, openapi, manifest),
+  };
+}
+
+type Candidate = Pick<Finding, 'path' | 'template' | 'source'>;
+
+type Finding = {
+  readonly path: string;
+  readonly template: string;
+  readonly method: string | null;
+  readonly source: ResourceSource;
+  readonly declaredPaid: boolean;
+};
+
+/** Merges what several sources say of one resource; an entry without a method joins one with. */
+class Drafts {
+  readonly #drafts: Draft[] = [];
+  readonly #byPath = new Map<string, Draft[]>();
+
+  get size(): number {
+    return this.#drafts.length;
+  }
+
+  add({ path, template, method: declared, source, declaredPaid }: Finding): void {
+    const method = declared?.toUpperCase() ?? null;
+    if (method !== null && !isProbed(method)) return;
+    const same = this.#byPath.get(path) ?? [];
+    const known = same.find((draft) => draft.method === method || method === null);
+    // A candidate adds nothing to a resource that is declared by another method.
+    if (known === undefined && !declaredPaid && same.length > 0) return;
+    if (known !== undefined) {
+      known.sources.add(source);
+      known.declaredPaid ||= declaredPaid;
+      return;
+    }
+    if (this.#drafts.length >= MAX_FOUND) return;
+    const draft = { path, template, method, sources: new Set([source]), declaredPaid };
+    this.#drafts.push(draft);
+    this.#byPath.set(path, [...same, draft]);
+  }
+
+  toResources(originUrl: string): readonly PlannedResource[] {
+    return this.#drafts.map(({ path, template, method, sources, declaredPaid }) => ({
+      url: originUrl + path,
+      path,
+      template,
+      method,
+      sources: [...sources],
+      declaredPaid,
+    }));
+  }
+}
+
+function isProbed(method: string): method is 'GET' | 'POST' {
+  return method === 'GET' || method === 'POST';
+}
+
+/** A GET that may turn out to be paid though nothing says so; what needs input or a login is not. */
+function isBareGet(operation: Operation): boolean {
+  return (
+    operation.method === 'GET' &&
+    !operation.hasPathParameters &&
+    !operation.hasRequiredParameters &&
+    (operation.security === null || operation.security.length === 0)
+  );
+}
+
+function manifestEntries(manifest: ManifestReading) {
+  if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
+  return manifest.facts.entries;
+}
+
+function indexedResources({ x402scan }: FirstWave) {
+  if (x402scan.state !== 'seen') return [];
+  return x402scan.data.resources.filter((resource) => !resource.deprecated);
+}
+
+/** A template in the manifest ("/users/{id}") is requested as OpenAPI's example fills it in. */
+function fillIn(path: string, operations: readonly Operation[]): string {
+  return operations.find((operation) => operation.template === path)?.requestPath ?? path;
+}
+
+/** `http://` with the own host is the same resource behind a proxy that ends TLS. */
+function pathOn(originUrl: string, target: string, kit: Kit): string | null {
+  const origin = new URL(originUrl);
+  const ownHttp = target.startsWith(`http://${origin.hostname}/`);
+  const reference = ownHttp ? originUrl + target.slice(`http://${origin.hostname}`.length) : target;
+  const url = kit.sameOrigin(originUrl, reference);
+  if (url === null) return null;
+  // WHATWG encodes the braces of a template; OpenAPI has them plain.
+  return (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
+}
+
+function answersItself402(root: HttpObservation): boolean {
+  return root.ok && root.data.status === 402 && root.data.redirects.length === 0;
+}
+
+function llmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly string[] {
+  const reading = kit.document('/llms.txt', llmsTxt, soft404);
+  if (reading.state !== 'present') return [];
+  const paths = kit
+    .markdown(reading.body)
+    .links.map((link) => pathOn(origin.url, link, kit))
+    .filter((path) => path !== null)
+    .filter((path) => path !== '/' && !path.includes('{') && !isDocument(path));
+  return [...new Set(paths)];
+}
+
+/** Links of llms.txt to documents sell nothing; probing them would waste places of the six. */
+function isDocument(path: string): boolean {
+  return /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)|^\/\.well-known\//i.test(
+    path,
+  );
+}
+
+function whereWeLooked(
+  seen: FirstWave,
+  kit: Kit,
+  openapi: OpenApiReading,
+  manifest: ManifestReading,
+): readonly string[] {
+  return [
+    `/openapi.json: ${describeOpenApi(openapi)}`,
+    `/.well-known/x402: ${describeManifest(manifest)}`,
+    `/llms.txt: ${kit.document('/llms.txt', seen.llmsTxt, seen.soft404).state}`,
+    `GET /: ${seen.root.ok ? seen.root.data.status : seen.root.reason}`,
+    `index: ${seen.x402scan.state === 'seen' ? `${seen.x402scan.data.resources.length} resources` : 'not asked'}`,
+  ];
+}
+
+function describeOpenApi(reading: OpenApiReading): string {
+  if (reading.state === 'none') return 'none';
+  if (reading.state === 'yaml') return `only YAML at ${reading.path}, not read`;
+  const paid = reading.facts.operations.filter((operation) => operation.paid).length;
+  return `${reading.facts.operations.length} operations, ${paid} declared paid`;
+}
+
+function describeManifest(reading: ManifestReading): string {
+  if (reading.state === 'none') return 'none';
+  if (reading.facts.shape === 'unknown') return 'no known shape';
+  return `${reading.facts.entries.length} entries`;
+}

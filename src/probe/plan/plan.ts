@@ -1,0 +1,57 @@
+/**
+ * The plan of the second wave: which resources, links and icons to ask for, read off the documents
+ * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
+ */
+import { createKit } from '../../engine/create-kit.ts';
+import type { Observations, ResourceSource } from '../observations.ts';
+import { chooseResources } from './choose-resources.ts';
+import { findIcons, type IconPlan } from './find-icons.ts';
+import { findLinks, type LinkPlan } from './find-links.ts';
+import { findResources } from './find-resources.ts';
+
+/** What the first wave saw. */
+export type FirstWave = Pick<
+  Observations,
+  | 'origin'
+  | 'root'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'llmsTxt'
+  | 'agentCard'
+  | 'agentJson'
+  | 'x402scan'
+>;
+
+export type PlannedResource = {
+  readonly url: string;
+  readonly path: string;
+  readonly template: string;
+  readonly method: 'GET' | 'POST' | null;
+  readonly sources: readonly ResourceSource[];
+  readonly declaredPaid: boolean;
+};
+
+export type Plan = {
+  readonly resources: readonly PlannedResource[];
+  readonly declared: number;
+  readonly otherMethods: number;
+  readonly looked: readonly string[];
+  readonly links: LinkPlan;
+  readonly icons: IconPlan;
+};
+
+export function makePlan(seen: FirstWave): Plan {
+  const kit = createKit();
+  const found = findResources(seen, kit);
+  return {
+    resources: chooseResources(found.resources),
+    declared: found.resources.filter((resource) => resource.declaredPaid).length,
+    otherMethods: found.otherMethods,
+    looked: found.looked,
+    links: findLinks(seen, kit),
+    icons: findIcons(seen, kit),
+  };
+}

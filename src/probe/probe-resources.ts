@@ -1,0 +1,125 @@
+/** Answers of the paid resources that the plan chose, in two steps: what all need, what answers ask for. */
+import type {
+  HttpObservation,
+  Probe,
+  ProbingOptions,
+  ResourceObservation,
+  ResourceSet,
+} from './observations.ts';
+import type { Plan, PlannedResource } from './plan/plan.ts';
+import type { ProbeBook } from './probe-book.ts';
+
+const CHALLENGE_CAP_BYTES = 64 * 1024;
+const ACCEPT_JSON = 'application/json, */*;q=0.5';
+
+type Request = { readonly method: Probe['method']; readonly number: 1 | 2 };
+
+/** First answers of each resource. GET runs nothing that its seller would not show to a crawler. */
+function firstRequests(resource: PlannedResource, probing: ProbingOptions): readonly Request[] {
+  const get: Request = { method: 'GET', number: 1 };
+  const secondGet: Request = { method: 'GET', number: 2 };
+  const head: Request = { method: 'HEAD', number: 1 };
+  if (!resource.declaredPaid) return [get];
+  if (resource.method !== 'POST') return [get, secondGet, head];
+  if (!probing.post) return [get, head];
+  return [get, head, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
+}
+
+/** What only the first answers can tell: a candidate that is paid, a resource that needs a POST. */
+function furtherRequests(
+  resource: PlannedResource,
+  probing: ProbingOptions,
+  getStatus: number | null,
+): readonly Request[] {
+  if (getStatus === 402) {
+    return [
+      { method: 'GET', number: 2 },
+      { method: 'HEAD', number: 1 },
+    ];
+  }
+  if (!resource.declaredPaid || !probing.post || resource.method === 'POST') return [];
+  return [
+    { method: 'POST', number: 1 },
+    { method: 'POST', number: 2 },
+  ];
+}
+
+export async function probeResources(
+  book: ProbeBook,
+  plan: Plan,
+  probing: ProbingOptions,
+): Promise<{ readonly first: ResourceSet; further(): Promise<ResourceSet> }> {
+  const drafts = await Promise.all(
+    plan.resources.map(async (resource) => ({
+      resource,
+      probes: await askAll(book, resource, firstRequests(resource, probing)),
+    })),
+  );
+  const further = async (): Promise<ResourceSet> => {
+    const all = await Promise.all(
+      drafts.map(async ({ resource, probes }) => {
+        const asked = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
+        const requests = furtherRequests(resource, probing, statusOfGet(probes)).filter(
+          ({ method, number }) => !asked.has(`${method} ${number}`),
+        );
+        return { resource, probes: [...probes, ...(await askAll(book, resource, requests))] };
+      }),
+    );
+    return toResourceSet(plan, all);
+  };
+  return { first: toResourceSet(plan, drafts), further };
+}
+
+function askAll(
+  book: ProbeBook,
+  resource: PlannedResource,
+  requests: readonly Request[],
+): Promise<readonly Probe[]> {
+  return Promise.all(
+    requests.map(async ({ method, number }) => ({
+      method,
+      number,
+      answer: await book.ask({
+        method,
+        path: resource.path,
+        number,
+        capBytes: CHALLENGE_CAP_BYTES,
+        accept: ACCEPT_JSON,
+        redirects: method === 'GET' ? 'same-origin' : 'none',
+      }),
+    })),
+  );
+}
+
+function statusOfGet(probes: readonly Probe[]): number | null {
+  const answer = probes.find((probe) => probe.method === 'GET')?.answer;
+  return answer?.ok ? answer.data.status : null;
+}
+
+type Draft = { readonly resource: PlannedResource; readonly probes: readonly Probe[] };
+
+/** A candidate that did not answer 402 is no paid resource; its answer is told, not judged. */
+function toResourceSet(plan: Plan, drafts: readonly Draft[]): ResourceSet {
+  const isPaid = ({ resource, probes }: Draft) =>
+    resource.declaredPaid || statusOfGet(probes) === 402;
+  const candidates = drafts.filter((draft) => !isPaid(draft));
+  const probed = drafts
+    .filter(isPaid)
+    .map(({ resource, probes }): ResourceObservation => ({ ...resource, probes }));
+  return {
+    probed,
+    declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,
+    otherMethods: plan.otherMethods,
+    looked: [
+      ...plan.looked,
+      ...candidates.map(
+        ({ resource, probes }) => `GET ${resource.path}: ${describe(probes[0]?.answer)}`,
+      ),
+    ],
+  };
+}
+
+function describe(answer: HttpObservation | undefined): string {
+  if (answer === undefined) return 'not asked';
+  return answer.ok ? String(answer.data.status) : answer.reason;
+}

@@ -1,0 +1,23 @@
+/** What the gatherer asks third parties; `src/ecosystem` answers it, or nobody does. */
+import type { Origin } from '../origin/origin.ts';
+import type { IndexedOrigin, ListingFacts, Look, SettlementFacts } from './observations.ts';
+
+export type Payee = { readonly network: string; readonly address: string };
+
+export type Standing = {
+  /** Asked beside the first wave; resolves within its own time limit, never rejects. */
+  origin(origin: Origin): Promise<{
+    readonly x402scan: Look<IndexedOrigin>;
+    readonly listing: Look<ListingFacts>;
+  }>;
+  /** Asked once the origin's recipients are known; resolves within its own limit, never rejects. */
+  settlements(origin: Origin, payees: readonly Payee[]): Promise<Look<SettlementFacts>>;
+};
+
+const OFF = { state: 'off', why: 'offline' } as const;
+
+/** Asks nobody: the checks that stand on it are not determined. */
+export const OFFLINE_STANDING: Standing = {
+  origin: async () => ({ x402scan: OFF, listing: OFF }),
+  settlements: async () => OFF,
+};
