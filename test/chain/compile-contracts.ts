@@ -1,15 +1,15 @@
 /** Compiles the contracts beside this file; the result is cached, never committed. */
 import { execFile } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type Hex, isHex } from 'viem';
+import { buildOnce } from '../build-once.ts';
 
 const CONTRACTS = ['Token', 'Multicall', 'ContractWallet'] as const;
-const CACHE = new URL('../../node_modules/.cache/x402-scanner/contracts/', import.meta.url);
 
 /** Runtime bytecode by contract name, ready for `anvil_setCode`. */
 export type CompiledContracts = Record<(typeof CONTRACTS)[number], Hex>;
@@ -52,18 +52,12 @@ export async function compileContracts(): Promise<CompiledContracts> {
     settings: SETTINGS,
   });
   const key = createHash('sha256').update(input).digest('hex').slice(0, 24);
-  const cached = new URL(`${key}.json`, CACHE);
-  const known = await readFile(cached, 'utf8').catch(() => null);
-  if (known !== null) return readOutput(known);
-
-  const output = await runCompiler(input);
-  const contracts = readOutput(output);
-  // Suites start side by side: a rename never shows another one half a file.
-  const draft = new URL(`${key}.${randomUUID()}.draft`, CACHE);
-  await mkdir(CACHE, { recursive: true });
-  await writeFile(draft, output);
-  await rename(draft, cached);
-  return contracts;
+  const file = await buildOnce(`contracts/${key}.json`, async (draft) => {
+    const output = await runCompiler(input);
+    readOutput(output);
+    await writeFile(draft, output);
+  });
+  return readOutput(await readFile(file, 'utf8'));
 }
 
 /** In a process of its own: the compiler is 9 MB of WebAssembly and handles rejections globally. */
