@@ -1,0 +1,102 @@
+/** What the two revisions of the contract differ in, as data. Nothing else asks which one it is. */
+
+/** Operations whose presence, price or rate depends on the revision; keys are OpenAPI operation ids. */
+export type OperationId =
+  | 'status'
+  | 'checks'
+  | 'directory'
+  | 'featured'
+  | 'project'
+  | 'verifyStart'
+  | 'verifyConfirm'
+  | 'listing'
+  | 'scan'
+  | 'report'
+  | 'export'
+  | 'changes';
+
+export type FreeOffer = { readonly kind: 'free'; readonly requestsPerMinute: number };
+
+export type PaidOffer = {
+  readonly kind: 'paid';
+  /** Base units of USDC: 6 decimals. */
+  readonly priceBaseUnits: bigint;
+  /** How long the payer's signature has to be good for. */
+  readonly maxTimeoutSeconds: number;
+};
+
+export type Offer = FreeOffer | PaidOffer;
+
+export type RevisionName = '0.1.0' | '0.3.0';
+
+export type Revision = {
+  readonly name: RevisionName;
+  /** An operation that is missing does not exist in this revision. */
+  readonly offers: Readonly<Partial<Record<OperationId, Offer>>>;
+  /** Whether a scan may be answered with a published result younger than 24 hours. */
+  readonly scanServesPublished: boolean;
+  /** Whether a paid 200 report says `charged: true`. */
+  readonly reportSaysCharged: boolean;
+  /** Whether the catalog lists every check and explains the score. */
+  readonly catalogListsChecks: boolean;
+  readonly defaultChecksVersion: string;
+};
+
+/** Requests a minute and client on paid routes, in every revision. */
+export const UNPAID_ANSWERS_PER_MINUTE = 60;
+export const PAID_REQUESTS_PER_MINUTE = 30;
+
+/** Requests a minute and client on documents that no revision gives a limit. */
+export const DOCUMENTS_PER_MINUTE = 120;
+
+const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
+const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };
+
+/** A scan may take over a minute, and its signature has to outlive it. */
+const SCAN_TIMEOUT_SECONDS = 300;
+const LOOKUP_TIMEOUT_SECONDS = 120;
+
+function paid(priceBaseUnits: bigint, maxTimeoutSeconds: number): PaidOffer {
+  return { kind: 'paid', priceBaseUnits, maxTimeoutSeconds };
+}
+
+const OWNER_OFFERS = { verifyStart: FREE_10, verifyConfirm: FREE_10, listing: FREE_10 };
+
+export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
+  '0.1.0': {
+    name: '0.1.0',
+    offers: {
+      ...OWNER_OFFERS,
+      status: FREE_10,
+      checks: FREE_10,
+      directory: FREE_30,
+      featured: FREE_30,
+      project: FREE_30,
+      scan: paid(150_000n, SCAN_TIMEOUT_SECONDS),
+      report: paid(20_000n, LOOKUP_TIMEOUT_SECONDS),
+    },
+    scanServesPublished: true,
+    reportSaysCharged: false,
+    catalogListsChecks: false,
+    defaultChecksVersion: '2026-07-25.1',
+  },
+  '0.3.0': {
+    name: '0.3.0',
+    offers: {
+      ...OWNER_OFFERS,
+      status: FREE_30,
+      checks: FREE_30,
+      directory: FREE_30,
+      featured: FREE_30,
+      project: FREE_30,
+      report: FREE_30,
+      scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
+      export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),
+      changes: paid(30_000n, LOOKUP_TIMEOUT_SECONDS),
+    },
+    scanServesPublished: false,
+    reportSaysCharged: true,
+    catalogListsChecks: true,
+    defaultChecksVersion: '2026-08-14.2',
+  },
+};

@@ -1,0 +1,60 @@
+import type { JsonObject } from '../store/json.ts';
+import type { PublishedScan } from '../store/published-scan.ts';
+import type { ScanResult } from '../store/scan-result-store.ts';
+import type { CheckResult, ScanReport } from './report.ts';
+import type { Branding, Signals } from './scan-outcome.ts';
+
+/** A scan that ended, stored privately: what its payer gets, and what is published once one paid. */
+export type FinishedScan = {
+  /** Random, new for every scan. */
+  readonly scanId: string;
+  /** Canonical host. */
+  readonly host: string;
+  /** `https://example.com`, no trailing slash. */
+  readonly origin: string;
+  /** ISO 8601, UTC, database time; the same as in the report. */
+  readonly scannedAt: string;
+  readonly report: ScanReport;
+  readonly branding: Branding;
+  readonly signals: Signals;
+};
+
+/** The document that the store keeps. It is written here only, so it is read back as what it was. */
+export function toStoredReport(scan: FinishedScan): JsonObject {
+  const { report, branding, signals } = scan;
+  return { report, branding, signals };
+}
+
+export function fromStoredReport(result: ScanResult): FinishedScan {
+  // `toStoredReport` is the only writer of this document, and the store keeps it unchanged.
+  const stored = result.report as unknown as Pick<FinishedScan, 'report' | 'branding' | 'signals'>;
+  return {
+    scanId: result.scanId,
+    host: result.host,
+    origin: stored.report.origin,
+    scannedAt: stored.report.scannedAt,
+    report: stored.report,
+    branding: stored.branding,
+    signals: stored.signals,
+  };
+}
+
+/** What becomes public of it; `catalogFacts` are further facts of the catalog that judged it. */
+export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): PublishedScan {
+  const { report } = scan;
+  const count = (status: CheckResult['status']) =>
+    report.results.filter((result) => result.status === status).length;
+  return {
+    scanId: scan.scanId,
+    host: scan.host,
+    scannedAtMs: Date.parse(scan.scannedAt),
+    grade: report.grade,
+    score: report.score,
+    counts: { pass: count('pass'), warn: count('warn'), fail: count('fail') },
+    subScores: report.subScores,
+    checksVersion: report.checksVersion,
+    catalog: catalogFacts,
+    branding: scan.branding,
+    signals: scan.signals,
+  };
+}
