@@ -85,10 +85,13 @@ class Drafts {
     const method = declared?.toUpperCase() ?? null;
     if (method !== null && !isProbed(method)) return;
     const same = this.#byPath.get(path) ?? [];
-    const known = same.find((draft) => draft.method === method || method === null);
+    const known = same.find(
+      (draft) => draft.method === method || method === null || draft.method === null,
+    );
     // A candidate adds nothing to a resource that is declared by another method.
     if (known === undefined && !declaredPaid && same.length > 0) return;
     if (known !== undefined) {
+      known.method ??= method;
       known.sources.add(source);
       known.declaredPaid ||= declaredPaid;
       return;

@@ -1,0 +1,140 @@
+/** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
+import { Type } from 'typebox';
+
+const text = Type.String();
+const count = Type.Integer({ minimum: 0 });
+const method = Type.Union([Type.Literal('GET'), Type.Literal('HEAD'), Type.Literal('POST')]);
+const headers = Type.Array(Type.Tuple([text, text]));
+const strings = Type.Array(text);
+
+const httpData = Type.Object({
+  url: text,
+  method,
+  status: Type.Integer({ minimum: 100, maximum: 999 }),
+  headers,
+  body: text,
+  firstByteMs: Type.Number({ minimum: 0 }),
+  redirects: Type.Array(Type.Object({ url: text, status: count, location: text })),
+  refusedRedirect: Type.Optional(Type.Object({ to: text, why: text })),
+  binary: Type.Optional(Type.Literal(true)),
+  bodyFailure: Type.Optional(text),
+});
+
+const answer = Type.Union([
+  Type.Object({
+    ok: Type.Literal(true),
+    data: httpData,
+    ms: Type.Number({ minimum: 0 }),
+    truncated: Type.Boolean(),
+  }),
+  Type.Object({
+    ok: Type.Literal(false),
+    reason: text,
+    detail: text,
+    ms: Type.Number({ minimum: 0 }),
+  }),
+]);
+
+const pathAnswers = Type.Array(Type.Object({ path: text, answer }));
+
+const resources = Type.Object({
+  probed: Type.Array(
+    Type.Object({
+      url: text,
+      path: text,
+      template: text,
+      method: Type.Union([Type.Literal('GET'), Type.Literal('POST'), Type.Null()]),
+      sources: strings,
+      declaredPaid: Type.Boolean(),
+      probes: Type.Array(
+        Type.Object({ method, number: Type.Union([Type.Literal(1), Type.Literal(2)]), answer }),
+      ),
+    }),
+  ),
+  declared: count,
+  otherMethods: count,
+  looked: strings,
+  planFailure: Type.Optional(text),
+});
+
+const links = Type.Object({
+  checked: Type.Array(
+    Type.Object({ url: text, from: text, method, server: Type.Boolean(), answer }),
+  ),
+  found: count,
+  otherHosts: count,
+  documents: count,
+});
+
+const look = (data: ReturnType<typeof Type.Object>) =>
+  Type.Union([
+    Type.Object({ state: Type.Literal('seen'), source: text, asOf: text, data }),
+    Type.Object({
+      state: Type.Literal('off'),
+      why: Type.Union([Type.Literal('offline'), Type.Literal('switched-off')]),
+    }),
+    Type.Object({ state: Type.Literal('failed'), source: text, detail: text }),
+  ]);
+
+const nullable = (type: Type.TSchema) => Type.Union([type, Type.Null()]);
+
+const observations = Type.Object({
+  origin: Type.Object({
+    url: text,
+    scheme: Type.Union([Type.Literal('https'), Type.Literal('http')]),
+    hostname: text,
+    port: count,
+    host: text,
+  }),
+  probing: Type.Object({ post: Type.Boolean() }),
+  root: answer,
+  soft404: answer,
+  openapi: answer,
+  openapiAlternates: pathAnswers,
+  manifest: answer,
+  manifestJson: answer,
+  llmsTxt: answer,
+  agentCard: answer,
+  agentJson: answer,
+  robots: answer,
+  resources,
+  links,
+  icons: Type.Object({ checked: pathAnswers, otherHosts: strings, inline: Type.Boolean() }),
+  x402scan: look(
+    Type.Object({
+      resources: Type.Array(
+        Type.Object({
+          resource: text,
+          method: nullable(text),
+          lastUpdated: nullable(text),
+          accepts: count,
+          deprecated: Type.Boolean(),
+        }),
+      ),
+      ownershipVerified: nullable(Type.Boolean()),
+    }),
+  ),
+  settlements: look(
+    Type.Object({
+      address: nullable(text),
+      windowDays: Type.Number({ minimum: 0 }),
+      settlements: count,
+      payers: count,
+      lastAt: nullable(text),
+    }),
+  ),
+  listing: look(
+    Type.Object({ listed: Type.Boolean(), name: nullable(text), website: nullable(text) }),
+  ),
+});
+
+export const RECORDING_FORMAT = 'x402-scan-observations';
+export const RECORDING_SCHEMA_VERSION = 1;
+
+export const recordingSchema = Type.Object({
+  format: Type.Literal(RECORDING_FORMAT),
+  schemaVersion: Type.Literal(RECORDING_SCHEMA_VERSION),
+  /** ISO 8601, UTC: the only "now" of a replay. */
+  scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
+  observations,
+});

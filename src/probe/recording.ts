@@ -1,0 +1,75 @@
+/** Observations on disk: any grade can be replayed from them, offline, under any catalog. */
+import { readFile } from 'node:fs/promises';
+import { Ajv } from 'ajv';
+import type { Observations, ProbingOptions } from './observations.ts';
+import { RECORDING_FORMAT, RECORDING_SCHEMA_VERSION, recordingSchema } from './recording-schema.ts';
+
+export type Recording = {
+  readonly format: typeof RECORDING_FORMAT;
+  readonly schemaVersion: typeof RECORDING_SCHEMA_VERSION;
+  /** ISO 8601, UTC. */
+  readonly scannedAt: string;
+  readonly observations: Observations;
+};
+
+/** The file cannot be replayed; the message says which file, where, and what to do. */
+export class RecordingError extends Error {
+  override readonly name = 'RecordingError';
+}
+
+export function toRecording(scannedAt: string, observations: Observations): Recording {
+  return {
+    format: RECORDING_FORMAT,
+    schemaVersion: RECORDING_SCHEMA_VERSION,
+    scannedAt,
+    observations,
+  };
+}
+
+/** Throws RecordingError. */
+export async function readRecording(file: string): Promise<Recording> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new RecordingError(`${file}: cannot be read (${message(error)})`);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new RecordingError(`${file}: not JSON (${message(error)}); make it with --save`);
+  }
+  const validate = new Ajv({ allErrors: false }).compile<Recording>(recordingSchema);
+  if (validate(value)) return value;
+  const first = validate.errors?.[0];
+  throw new RecordingError(
+    `${file}: no recording of schema version ${RECORDING_SCHEMA_VERSION} ` +
+      `(${first?.instancePath || '/'} ${first?.message ?? 'is wrong'}); make it with --save`,
+  );
+}
+
+/**
+ * What a catalog may know of a recording: one that sends no POST does not see recorded ones, and
+ * one that does sees that none was sent.
+ */
+export function underCatalog(observations: Observations, probing: ProbingOptions): Observations {
+  const post = probing.post && observations.probing.post;
+  if (post === observations.probing.post) return observations;
+  return {
+    ...observations,
+    probing: { post },
+    resources: {
+      ...observations.resources,
+      probed: observations.resources.probed.map((resource) => ({
+        ...resource,
+        probes: resource.probes.filter((probe) => probe.method !== 'POST'),
+      })),
+    },
+    links: {
+      ...observations.links,
+      checked: observations.links.checked.filter((link) => link.method !== 'POST'),
+    },
+  };
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,124 @@
+/**
+ * Name, description, category and icons that an origin shows of itself: unverified, cleaned, cut.
+ * Pure; runs on a worker.
+ */
+import { createKit } from '../engine/create-kit.ts';
+import type { Kit } from '../engine/kit.ts';
+import { cleanText } from '../formats/text.ts';
+import type { JsonObject } from '../formats/json.ts';
+import type { Observations } from '../probe/observations.ts';
+import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from './categories.ts';
+import type { Branding } from './scan-outcome.ts';
+
+export type BrandedSurfaces = Pick<
+  Observations,
+  | 'origin'
+  | 'root'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'agentCard'
+  | 'icons'
+>;
+
+const MAX_NAME_CHARS = 80;
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_ICON_URL_CHARS = 2_048;
+
+export function brandingOf(seen: BrandedSurfaces): Branding {
+  const kit = createKit();
+  const page = seen.root.ok && kit.isHtml(seen.root) ? kit.html(seen.root.data.body) : null;
+  const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
+  const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);
+  const openapi = kit.openapi(seen);
+  const info = openapi.state === 'found' ? infoOf(openapi.facts.document) : {};
+  return {
+    displayName: firstText(MAX_NAME_CHARS, [
+      card['name'],
+      info['title'],
+      page?.meta.get('og:site_name'),
+      page?.title,
+      seen.origin.host,
+    ]),
+    description: firstText(MAX_DESCRIPTION_CHARS, [
+      card['description'],
+      info['description'],
+      page?.meta.get('description'),
+      page?.meta.get('og:description'),
+    ]),
+    category: firstCategory([
+      manifest['category'],
+      card['category'],
+      info['x-category'],
+      info['category'],
+    ]),
+    iconUrl: iconOf(seen),
+    ogImageUrl: httpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
+  };
+}
+
+/** What is shown of an origin whose surfaces could not be read. */
+export function plainBranding(host: string): Branding {
+  return {
+    displayName: host,
+    description: '',
+    category: OTHER_CATEGORY,
+    iconUrl: null,
+    ogImageUrl: null,
+  };
+}
+
+function objectAt(
+  path: string,
+  answer: Observations['agentCard'],
+  { soft404 }: BrandedSurfaces,
+  kit: Kit,
+): JsonObject {
+  const reading = kit.document(path, answer, soft404);
+  if (reading.state !== 'present') return {};
+  const json = kit.json(reading.body);
+  return json.ok ? asObject(json.value) : {};
+}
+
+function infoOf(document: unknown): JsonObject {
+  return asObject(asObject(document)['info']);
+}
+
+function asObject(value: unknown): JsonObject {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as JsonObject) : {}; // parsed JSON: an object's members are JSON values
+}
+
+function firstText(maxChars: number, candidates: readonly unknown[]): string {
+  for (const candidate of candidates) {
+    const text = typeof candidate === 'string' ? cleanText(candidate, maxChars).trim() : '';
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+function firstCategory(candidates: readonly unknown[]): DirectoryCategory {
+  const declared = candidates.find((candidate) => typeof candidate === 'string');
+  return CATEGORIES.find((category) => category === declared) ?? OTHER_CATEGORY;
+}
+
+/** The first icon that answered as an image; links to other hosts are kept, never fetched. */
+function iconOf({ icons, origin }: BrandedSurfaces): string | null {
+  const own = icons.checked.find(
+    ({ answer }) =>
+      answer.ok &&
+      answer.data.status === 200 &&
+      answer.data.headers.some(([name, value]) => name === 'content-type' && /^image\//i.test(value)),
+  );
+  return own === undefined ? null : httpsUrl(own.path, origin.url);
+}
+
+/** `javascript:`, `data:` and http become null. */
+function httpsUrl(reference: string | null | undefined, base: string): string | null {
+  if (!reference || !URL.canParse(reference, base)) return null;
+  const url = new URL(reference, base);
+  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
+  return url.href.length <= MAX_ICON_URL_CHARS ? url.href : null;
+}

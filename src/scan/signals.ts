@@ -1,0 +1,18 @@
+/** The directory's signals, from the same evidence as the standing checks. */
+import type { CheckResult } from './report.ts';
+import type { Signals } from './scan-outcome.ts';
+import type { Look, IndexedOrigin } from '../probe/observations.ts';
+
+export function signalsOf(results: readonly CheckResult[], x402scan: Look<IndexedOrigin>): Signals {
+  const holds = (id: string): boolean =>
+    results.some(
+      (result) => result.id === id && result.status === 'pass' && result.basis === 'measured',
+    );
+  return {
+    registeredIndex: holds('D1'),
+    // "Not observed" is no proof of none: interface spec 2.3 has no false here.
+    hasRecentSettlement: holds('D3') ? true : null,
+    indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
+    onEcosystemListing: holds('D5'),
+  };
+}
