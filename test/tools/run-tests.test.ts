@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PASSES = `test('passes', () => {});`;
+
+let project: string;
+beforeEach(async () => {
+  project = await mkdtemp(join(tmpdir(), 'run-tests-'));
+  await symlink(join(ROOT, 'node_modules'), join(project, 'node_modules'));
+});
+afterEach(() => rm(project, { recursive: true, force: true }));
+
+/** Runs the tool on these test files, with no terminal and nothing on standard input. */
+async function run(files: Record<string, string>, ...args: string[]) {
+  for (const [name, tests] of Object.entries(files)) {
+    const head = `import { beforeAll, describe, test, expect } from 'vitest';\n`;
+    await writeFile(join(project, `${name}.test.ts`), head + tests);
+  }
+  return new Promise<{ code: number; lines: string[] }>((resolve) => {
+    const command = [join(ROOT, 'tools/run-tests.ts'), '--root', project, ...args];
+    const env = { ...process.env, CI: 'true', NO_COLOR: '1' };
+    const child = execFile(process.execPath, command, { cwd: project, env }, (error, stdout) => {
+      resolve({ code: Number(error?.code ?? 0), lines: stdout.trimEnd().split('\n') });
+    });
+    child.stdin?.end();
+  });
+}
+
+test('all is well: the last line counts, the exit code is 0', async () => {
+  const { code, lines } = await run({ one: `${PASSES} test('too', () => {});`, two: PASSES });
+  expect(lines.at(-1)).toBe('3 passed, 0 failed');
+  expect(code).toBe(0);
+});
+
+test('a failed test fails the run', async () => {
+  const { code, lines } = await run({ one: `${PASSES} test('no', () => expect(1).toBe(2));` });
+  expect(lines.at(-1)).toBe('1 passed, 1 failed');
+  expect(code).toBe(1);
+});
+
+test.each([
+  ['a file that cannot be loaded', `throw new Error('at load');`],
+  [
+    'a hook that throws',
+    `describe('s', () => { beforeAll(() => { throw new Error('hook'); }); });`,
+  ],
+  ['a rejection nobody handles', `${PASSES} void Promise.reject(new Error('stray'));`],
+])('%s fails the run, though no test failed', async (_name, tests) => {
+  const { code, lines } = await run({ one: PASSES, two: tests });
+  expect(lines.at(-1)).toMatch(/^[12] passed, [1-9]\d* failed/);
+  expect(code).toBe(1);
+});
+
+test('a skipped suite says what it lacked, in a line before the last', async () => {
+  const skipped = `describe('on a chain', { skip: true, meta: { lacks: 'no anvil here' } }, () => {
+    test('a', () => {});
+    describe('deeper', () => { test('b', () => {}); });
+  });
+  test('c', ({ skip }) => skip('not today'));`;
+  const { code, lines } = await run({ one: PASSES, two: skipped });
+  expect(lines.slice(-3)).toEqual([
+    'skipped two.test.ts > on a chain (2 tests): no anvil here',
+    'skipped two.test.ts > c: not today',
+    '1 passed, 0 failed, 3 skipped',
+  ]);
+  expect(code).toBe(0);
+});
+
+test('filters choose files; a run without tests is a failure', async () => {
+  const files = { one: PASSES, two: PASSES };
+  expect(await run(files, 'two')).toMatchObject({ code: 0 });
+  const none = await run(files, 'three');
+  expect(none.lines.at(-1)).toBe('0 passed, 0 failed');
+  expect(none.code).toBe(1);
+});
