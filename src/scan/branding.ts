@@ -4,8 +4,8 @@
  */
 import { createKit } from '../engine/create-kit.ts';
 import type { Kit } from '../engine/kit.ts';
-import { cleanText } from '../formats/text.ts';
 import type { JsonObject } from '../formats/json.ts';
+import { cleanText } from '../formats/text.ts';
 import type { Observations } from '../probe/observations.ts';
 import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from './categories.ts';
 import type { Branding } from './scan-outcome.ts';
@@ -110,7 +110,9 @@ function iconOf({ icons, origin }: BrandedSurfaces): string | null {
     ({ answer }) =>
       answer.ok &&
       answer.data.status === 200 &&
-      answer.data.headers.some(([name, value]) => name === 'content-type' && /^image\//i.test(value)),
+      answer.data.headers.some(
+        ([name, value]) => name === 'content-type' && /^image\//i.test(value),
+      ),
   );
   return own === undefined ? null : httpsUrl(own.path, origin.url);
 }

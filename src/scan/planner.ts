@@ -1,23 +1,16 @@
-/** The prober's pure work on origin documents, done on the pool of killable workers. */
-import type { CheckPool } from '../engine/pool.ts';
+/** The prober's reading of hostile documents, away from the thread that serves. */
+import type { Pool } from '../engine/pool.ts';
 import type { Planner } from '../probe/gather.ts';
-import type { Plan } from '../probe/plan/plan.ts';
-import type { Payee } from '../probe/standing.ts';
+import { findPayees } from '../probe/plan/payees.ts';
+import { makePlan } from '../probe/plan/plan.ts';
+import { workOn } from './origin-work.ts';
 
-const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url).href;
-const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url).href;
+const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url);
+const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url);
 
-export function createPlanner(pool: CheckPool): Planner {
+export function createPlanner(pool: Pool): Planner {
   return {
-    plan: async (seen) => {
-      const task = { module: PLAN_MODULE, exportName: 'makePlan', input: seen };
-      const done = await pool.run<Plan>(task);
-      return done.ok ? done.value : null;
-    },
-    payees: async (resources) => {
-      const task = { module: PAYEES_MODULE, exportName: 'findPayees', input: resources };
-      const done = await pool.run<readonly Payee[]>(task);
-      return done.ok ? done.value : [];
-    },
+    plan: (seen) => workOn(pool, PLAN_MODULE, makePlan, seen),
+    payees: async (resources) => (await workOn(pool, PAYEES_MODULE, findPayees, resources)) ?? [],
   };
 }

@@ -1,15 +1,16 @@
 /** Branding, read on a worker; an origin that cannot be read within limits is shown by its host. */
-import type { CheckPool } from '../engine/pool.ts';
+import type { Pool } from '../engine/pool.ts';
 import type { Observations } from '../probe/observations.ts';
-import { type BrandedSurfaces, plainBranding } from './branding.ts';
+import { brandingOf, plainBranding } from './branding.ts';
+import { workOn } from './origin-work.ts';
 import type { Branding } from './scan-outcome.ts';
 
-const BRANDING_MODULE = new URL('./branding.ts', import.meta.url).href;
+const BRANDING_MODULE = new URL('./branding.ts', import.meta.url);
 
-export async function readBranding(seen: Observations, pool: CheckPool): Promise<Branding> {
+export async function readBranding(seen: Observations, pool: Pool): Promise<Branding> {
   const { origin, root, soft404, openapi, openapiAlternates } = seen;
   const { manifest, manifestJson, agentCard, icons } = seen;
-  const input: BrandedSurfaces = {
+  const surfaces = {
     origin,
     root,
     soft404,
@@ -20,7 +21,6 @@ export async function readBranding(seen: Observations, pool: CheckPool): Promise
     agentCard,
     icons,
   };
-  const task = { module: BRANDING_MODULE, exportName: 'brandingOf', input };
-  const done = await pool.run<Branding>(task);
-  return done.ok ? done.value : plainBranding(origin.host);
+  const read = await workOn(pool, BRANDING_MODULE, brandingOf, surfaces);
+  return read ?? plainBranding(origin.host);
 }

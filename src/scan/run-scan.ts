@@ -3,18 +3,18 @@ import { randomUUID } from 'node:crypto';
 import type { Catalog } from '../engine/catalog.ts';
 import type { DiscoveredCheck } from '../engine/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
-import type { CheckPool } from '../engine/pool.ts';
+import type { Pool } from '../engine/pool.ts';
 import { scoreResults } from '../engine/score.ts';
-import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import { OriginRefused } from '../origin/errors.ts';
+import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
 import { createProbeClient } from '../probe/client.ts';
 import { type GatherParts, gather } from '../probe/gather.ts';
 import type { Observations } from '../probe/observations.ts';
 import type { Standing } from '../probe/standing.ts';
 import { createPlanner } from './planner.ts';
-import type { ScanReport } from './report.ts';
 import { readBranding } from './read-branding.ts';
+import type { ScanReport } from './report.ts';
 import type { ScanOutcome, ScanTiming } from './scan-outcome.ts';
 import { type Scanner, ScannerFailure } from './scanner.ts';
 import { signalsOf } from './signals.ts';
@@ -26,7 +26,7 @@ const SCAN_DEADLINE_MS = 70_000;
 export type ScannerParts = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
-  readonly pool: CheckPool;
+  readonly pool: Pool;
   readonly policy: OriginPolicy;
   readonly standing: Standing;
   readonly userAgent: string;
@@ -71,13 +71,25 @@ async function runScan(
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();
     const left = Math.max(1_000, SCAN_DEADLINE_MS - gatherMs);
-    const judged = await judge(observations, scannedAt, parts, anySignal(AbortSignal.timeout(left), signal));
+    const judged = await judge(
+      observations,
+      scannedAt,
+      parts,
+      anySignal(AbortSignal.timeout(left), signal),
+    );
     const totalMs = performance.now() - began;
     const { requests, roundTrips } = client.stats();
-    const timing: ScanTiming = { gatherMs, judgeMs: totalMs - gatherMs, totalMs, requests, roundTrips };
+    const timing: ScanTiming = {
+      gatherMs,
+      judgeMs: totalMs - gatherMs,
+      totalMs,
+      requests,
+      roundTrips,
+    };
     return { ...judged, timing, observations };
   } catch (error) {
-    if (error instanceof OriginRefused || error instanceof ScannerFailure || signal?.aborted) throw error;
+    if (error instanceof OriginRefused || error instanceof ScannerFailure || signal?.aborted)
+      throw error;
     throw new ScannerFailure(`The scan failed on our side: ${String(error)}`, { cause: error });
   } finally {
     await client.close();

@@ -1,7 +1,8 @@
 /** The directory's signals, from the same evidence as the standing checks. */
+
+import type { IndexedOrigin, Look } from '../probe/observations.ts';
 import type { CheckResult } from './report.ts';
 import type { Signals } from './scan-outcome.ts';
-import type { Look, IndexedOrigin } from '../probe/observations.ts';
 
 export function signalsOf(results: readonly CheckResult[], x402scan: Look<IndexedOrigin>): Signals {
   const holds = (id: string): boolean =>

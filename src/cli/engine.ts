@@ -1,0 +1,27 @@
+/** The engine as the command line starts it: catalog, checks and workers. */
+import { type Catalog, CatalogError, listCatalogs, loadCatalog } from '../engine/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../engine/discover-checks.ts';
+import { createPool, type Pool } from '../engine/pool.ts';
+import { UsageError } from './usage-error.ts';
+
+export type Engine = {
+  readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly pool: Pool;
+};
+
+/** Throws UsageError where the catalog is not there. The caller closes the pool. */
+export async function startEngine(checksVersion: string | null): Promise<Engine> {
+  const versions = await listCatalogs();
+  const wanted = checksVersion ?? versions.at(-1);
+  if (wanted === undefined || !versions.includes(wanted)) {
+    throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
+  }
+  const checks = await discoverChecks();
+  try {
+    return { catalog: await loadCatalog(wanted, checks), checks, pool: createPool() };
+  } catch (error) {
+    if (error instanceof CatalogError) throw new UsageError(error.message);
+    throw error;
+  }
+}

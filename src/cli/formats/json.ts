@@ -1,0 +1,24 @@
+/** The scan report of the service, for machines. */
+import type { Printable } from './formats.ts';
+
+export function formatJson({ report, printed, timing }: Printable): string {
+  const { origin, grade, score, subScores, checksVersion, scannedAt } = report;
+  const shown = {
+    origin,
+    grade,
+    score,
+    subScores,
+    cache: 'miss',
+    checksVersion,
+    scannedAt,
+    results: printed,
+    ...(timing === null ? {} : { timing: rounded(timing) }),
+  };
+  return `${JSON.stringify(shown, null, 2)}\n`;
+}
+
+function rounded(timing: NonNullable<Printable['timing']>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(timing).map(([name, value]) => [name, Math.round(value)]),
+  );
+}

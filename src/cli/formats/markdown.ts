@@ -1,0 +1,39 @@
+/** Markdown for a pull request or an issue: the grade, the problems as a table, passes as a count. */
+import type { CheckResult } from '../../scan/report.ts';
+import type { Printable } from './formats.ts';
+
+export function formatMarkdown({ report, printed }: Printable): string {
+  const { protocol, docs, standing } = report.subScores;
+  const rank = { fail: 0, warn: 1, pass: 2 } as const;
+  const problems = printed
+    .filter(({ status }) => status !== 'pass')
+    .sort((a, b) => rank[a.status] - rank[b.status]);
+  const passed = printed.length - problems.length;
+  return [
+    `# ${escapeCell(report.origin)}: grade ${report.grade}, ${report.score}/100`,
+    '',
+    `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
+      `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+    '',
+    ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
+    '',
+  ].join('\n');
+}
+
+function table(problems: readonly CheckResult[]): readonly string[] {
+  return [
+    '| | check | seen | do |',
+    '|---|---|---|---|',
+    ...problems.map(
+      ({ status, id, title, evidence, fix }) =>
+        `| ${status} | ${id} ${title} | ${escapeCell(evidence)} | ${escapeCell(fix)} |`,
+    ),
+  ];
+}
+
+/** Evidence quotes origins: nothing in it may become markup or a new cell. */
+function escapeCell(text: string): string {
+  return text
+    .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
+    .replaceAll(/\s+/g, ' ');
+}

@@ -1,0 +1,123 @@
+/** `scan`: from an origin or a recording to a printed report and an exit code. */
+
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { readRecording, toRecording, underCatalog } from '../probe/recording.ts';
+import { OFFLINE_STANDING } from '../probe/standing.ts';
+import { createScanner, judge } from '../scan/run-scan.ts';
+import type { ScanOutcome } from '../scan/scan-outcome.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { FORMATS } from './formats/formats.ts';
+import { createProgress } from './progress.ts';
+import { parseScanOptions, type ScanOptions } from './scan-options.ts';
+import { selectResults } from './select-results.ts';
+import { missedThresholds } from './thresholds.ts';
+import { UsageError } from './usage-error.ts';
+import { writeOutput } from './write-output.ts';
+
+export type Streams = {
+  readonly out: NodeJS.WriteStream;
+  readonly err: NodeJS.WriteStream;
+};
+
+const USER_AGENT = 'x402-conformance-scanner/0.3.0 (command line)';
+const NO_TERMINAL_COLUMNS = 100;
+
+/** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
+export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
+  const options = parseScanOptions(args);
+  const engine = await startEngine(options.checksVersion);
+  try {
+    const outcome =
+      options.from === null
+        ? await scanOrigin(options, engine, streams)
+        : await replay(options.from, options, engine);
+    return await deliver(outcome, options, streams);
+  } finally {
+    await engine.pool.close();
+  }
+}
+
+async function scanOrigin(
+  options: ScanOptions,
+  engine: Engine,
+  { err }: Streams,
+): Promise<ScanOutcome> {
+  const input = options.origin ?? '';
+  const policy = options.allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const origin = parseOrigin(input, policy);
+  const progress = createProgress(err);
+  try {
+    const scanner = createScanner({
+      ...engine,
+      policy,
+      standing: OFFLINE_STANDING,
+      userAgent: USER_AGENT,
+      onStage: progress.at,
+    });
+    return await scanner.scan(origin);
+  } finally {
+    progress.end();
+  }
+}
+
+async function replay(file: string, options: ScanOptions, engine: Engine): Promise<ScanOutcome> {
+  const recording = await readRecording(file);
+  const recorded = recording.observations.origin.url;
+  if (options.origin !== null && !namesOrigin(options.origin, recorded)) {
+    throw new UsageError(`--from ${file}: it is a scan of ${recorded}, not of ${options.origin}`);
+  }
+  const observations = underCatalog(recording.observations, engine.catalog.probing);
+  const began = performance.now();
+  const judged = await judge(observations, recording.scannedAt, engine);
+  const judgeMs = performance.now() - began;
+  const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
+  return { ...judged, observations, timing };
+}
+
+function namesOrigin(input: string, recorded: string): boolean {
+  return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
+}
+
+async function deliver(
+  outcome: ScanOutcome,
+  options: ScanOptions,
+  { out, err }: Streams,
+): Promise<0 | 1> {
+  const { report, timing, observations } = outcome;
+  if (options.save !== null) {
+    const recording = toRecording(report.scannedAt, observations);
+    await writeOutput('--save', options.save, `${JSON.stringify(recording, null, 1)}\n`);
+  }
+  const printed = selectResults(report.results, options.only);
+  const text = FORMATS[options.format]({
+    report,
+    printed,
+    timing: options.timing ? timing : null,
+    colour: options.output === null && hasColours(out),
+    columns: out.columns ?? NO_TERMINAL_COLUMNS,
+  });
+  if (options.output === null) await write(out, text);
+  else await writeOutput('--output', options.output, text);
+  if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
+
+  const missed = missedThresholds(report, printed, options);
+  for (const line of missed) await write(err, `${line}\n`);
+  return missed.length === 0 ? 0 : 1;
+}
+
+function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOutcome['timing']) {
+  const ms = (value: number) => `${Math.round(value)} ms`;
+  return `gathered in ${ms(gatherMs)}, judged in ${ms(judgeMs)}, ${ms(totalMs)} in all; ${requests} requests, ${roundTrips} round trips deep\n`;
+}
+
+function hasColours(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
+}
+
+/** Waits until the text is out: a pipe may still hold it when the process ends. */
+function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+}

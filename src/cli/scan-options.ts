@@ -1,0 +1,115 @@
+/** The flags of `scan`, parsed and judged before anything else happens. */
+import { parseArgs } from 'node:util';
+import type { Grade } from '../scan/report.ts';
+import { FORMATS, type FormatName } from './formats/formats.ts';
+import { UsageError } from './usage-error.ts';
+
+export type ScanOptions = {
+  /** As typed; null only beside `from`. */
+  readonly origin: string | null;
+  readonly allowPrivate: boolean;
+  readonly format: FormatName;
+  readonly output: string | null;
+  readonly minGrade: Grade | null;
+  readonly failOn: 'fail' | 'warn' | null;
+  /** Check ids and prefixes with `*`; null prints all. */
+  readonly only: readonly string[] | null;
+  readonly checksVersion: string | null;
+  readonly save: string | null;
+  readonly from: string | null;
+  readonly offline: boolean;
+  readonly timing: boolean;
+};
+
+export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
+
+  --allow-private          http, private and loopback addresses, any port, for this one origin
+  --format FORMAT          ${Object.keys(FORMATS).join(', ')} (default text)
+  --output FILE            write the report there instead of standard output
+  --min-grade A|B|C|D      exit 1 below this grade
+  --fail-on fail|warn      exit 1 where a printed check fails (or warns)
+  --only P1,S*             print these checks; grade and score stay those of the whole scan
+  --checks-version V       judge by this catalog instead of the newest
+  --save FILE              keep what was seen, for --from
+  --from FILE              judge a saved scan instead of asking the origin
+  --offline                ask no index: the standing checks are not determined
+  --timing                 how long it took, and how many requests it needed
+
+  Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
+  origin, or a failure of ours.`;
+
+const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
+const FAIL_ON = ['fail', 'warn'] as const;
+
+/** Throws UsageError with one line that says what is accepted. */
+export function parseScanOptions(args: readonly string[]): ScanOptions {
+  const { values, positionals } = parse(args);
+  if (positionals.length > 1) {
+    throw new UsageError(`one origin at a time: ${positionals.length} were given`);
+  }
+  const origin = positionals[0] ?? null;
+  const from = values.from ?? null;
+  if (origin === null && from === null) {
+    throw new UsageError('an origin is missing: npm run scan -- https://api.example.com');
+  }
+  return {
+    origin,
+    from,
+    allowPrivate: values['allow-private'] ?? false,
+    format: oneOf('--format', values.format ?? 'text', formatNames()),
+    output: values.output ?? null,
+    minGrade: optional(values['min-grade'], (v) => oneOf('--min-grade', v, MIN_GRADES)),
+    failOn: optional(values['fail-on'], (v) => oneOf('--fail-on', v, FAIL_ON)),
+    only: optional(values.only, parseOnly),
+    checksVersion: values['checks-version'] ?? null,
+    save: values.save ?? null,
+    offline: values.offline ?? false,
+    timing: values.timing ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        'allow-private': { type: 'boolean' },
+        format: { type: 'string' },
+        output: { type: 'string' },
+        'min-grade': { type: 'string' },
+        'fail-on': { type: 'string' },
+        only: { type: 'string' },
+        'checks-version': { type: 'string' },
+        save: { type: 'string' },
+        from: { type: 'string' },
+        offline: { type: 'boolean' },
+        timing: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${said.split('\n')[0]} (npm run scan -- --help lists the flags)`);
+  }
+}
+
+function formatNames(): readonly FormatName[] {
+  return Object.keys(FORMATS) as FormatName[]; // the keys of a closed record
+}
+
+function oneOf<const T extends string>(flag: string, value: string, accepted: readonly T[]): T {
+  const found = accepted.find((candidate) => candidate === value);
+  if (found !== undefined) return found;
+  throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
+}
+
+function optional<T>(value: string | undefined, read: (value: string) => T): T | null {
+  return value === undefined ? null : read(value);
+}
+
+function parseOnly(list: string): readonly string[] {
+  const patterns = list.split(',').map((pattern) => pattern.trim().toUpperCase());
+  const odd = patterns.find((pattern) => !/^[A-Z][A-Z0-9]*\*?$/.test(pattern));
+  if (odd === undefined) return patterns;
+  throw new UsageError(`--only ${JSON.stringify(list)}: give ids and prefixes, such as P1,S*`);
+}

@@ -1,0 +1,21 @@
+/** `--only`: which results are printed and looked at by `--fail-on`. */
+import type { CheckResult } from '../scan/report.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Throws UsageError where a pattern names no check of the catalog: a typo must not pass a build. */
+export function selectResults(
+  results: readonly CheckResult[],
+  only: readonly string[] | null,
+): readonly CheckResult[] {
+  if (only === null) return results;
+  const unknown = only.find((pattern) => !results.some(({ id }) => matches(id, pattern)));
+  if (unknown !== undefined) {
+    const ids = results.map(({ id }) => id).join(', ');
+    throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
+  }
+  return results.filter(({ id }) => only.some((pattern) => matches(id, pattern)));
+}
+
+function matches(id: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
+}

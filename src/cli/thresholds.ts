@@ -1,0 +1,27 @@
+/** Whether a finished scan misses a threshold that the caller set. */
+import type { CheckResult, Grade, ScanReport } from '../scan/report.ts';
+import type { ScanOptions } from './scan-options.ts';
+
+const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
+
+/** What was missed, one line each; empty where nothing was. */
+export function missedThresholds(
+  report: ScanReport,
+  printed: readonly CheckResult[],
+  { minGrade, failOn }: Pick<ScanOptions, 'minGrade' | 'failOn'>,
+): readonly string[] {
+  const missed: string[] = [];
+  if (minGrade !== null && ORDER.indexOf(report.grade) > ORDER.indexOf(minGrade)) {
+    missed.push(`grade ${report.grade} is below ${minGrade}`);
+  }
+  const offending = printed.filter((result) => offends(result, failOn)).map(({ id }) => id);
+  if (offending.length > 0) missed.push(`--fail-on ${failOn}: ${offending.join(', ')}`);
+  return missed;
+}
+
+function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {
+  if (failOn === null) return false;
+  if (result.status === 'fail') return true;
+  // What nobody could observe is no fault of the seller: builds must not break on it.
+  return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
+}
