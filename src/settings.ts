@@ -1,0 +1,140 @@
+/** The settings of the environment, one by one: form, default and what is accepted. */
+import { envSchema } from 'env-schema';
+import { type Static, Type } from 'typebox';
+
+/** One line for the operator; the start stops with it. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+
+  constructor(setting: string, value: string | undefined, accepted: string) {
+    super(
+      value === undefined
+        ? `${setting} is not set: ${accepted}.`
+        : `${setting}=${presentable(setting, value)} is not accepted: give ${accepted}.`,
+    );
+  }
+}
+
+const text = (description: string) => Type.Optional(Type.String({ description }));
+const flag = (description: string) =>
+  Type.Optional(Type.Unsafe<'0' | '1'>({ type: 'string', enum: ['0', '1'], description }));
+
+function choice<T extends string>(values: readonly T[], fallback: T) {
+  const description = values.join(', ');
+  return Type.Unsafe<T>({ type: 'string', enum: [...values], default: fallback, description });
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const PAYMENT_MODES = ['mock', 'local', 'facilitator'] as const;
+
+const SCHEMA = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1', description: 'a host name or address to listen on' }),
+  PORT: Type.Integer({
+    minimum: 0,
+    maximum: 65_535,
+    default: 4021,
+    description: 'a port from 1 to 65535, or 0 for any free one where BASE_URL is set',
+  }),
+  BASE_URL: text('an http or https address without a path, such as https://scanner.example'),
+  SITE_URL: text('an http or https address without a path, such as https://scanner.example'),
+  API_REVISION: choice(['0.1.0', '0.3.0'], '0.3.0'),
+  CHECKS_VERSION: Type.Optional(
+    Type.String({
+      pattern: '^\\d{4}-\\d{2}-\\d{2}\\.\\d{1,4}$',
+      description: 'the version of a published catalog, such as 2026-08-14.2',
+    }),
+  ),
+  STORE_URL: Type.String({
+    default: 'sqlite:./data/scanner.db',
+    pattern: '^(sqlite:.|mongodb(\\+srv)?://.)',
+    description: 'sqlite:<path>, or mongodb://<servers>/<database>',
+  }),
+  PAYMENT_MODE: choice(PAYMENT_MODES, 'mock'),
+  PAY_TO: text('an address of 0x and 40 hexadecimal digits (checksummed, if it has mixed case)'),
+  NETWORK: Type.String({
+    default: 'eip155:8453',
+    pattern: '^eip155:[1-9]\\d{0,17}$',
+    description: 'an EVM network in CAIP-2 form, such as eip155:8453',
+  }),
+  ASSET: text('a token address of 0x and 40 hexadecimal digits'),
+  ASSET_NAME: text("the name of the token's EIP-712 domain"),
+  ASSET_VERSION: text("the version of the token's EIP-712 domain"),
+  FACILITATOR_URL: text('the http or https address of an x402 facilitator'),
+  CDP_API_KEY_ID: text('the id of a CDP API key, together with CDP_API_KEY_SECRET'),
+  CDP_API_KEY_SECRET: text('the secret of a CDP API key, together with CDP_API_KEY_ID'),
+  RPC_URL: text('the http or https address of an EVM node'),
+  SETTLEMENT_KEY: text('a private key of 0x and 64 hexadecimal digits'),
+  X402SCAN_URL: text('an http or https address, or nothing to switch it off'),
+  BAZAAR_URL: text('an http or https address, or nothing to switch it off'),
+  ECOSYSTEM_URL: text('an http or https address, or nothing to switch it off'),
+  SCAN_ALLOW_HOSTS: text('a list of exact host:port, such as localhost:3000,[::1]:8443'),
+  SCAN_ALLOW_HOSTS_IN_PRODUCTION: flag('1 or 0'),
+  SCAN_ALLOWED_PORTS: text('a list of ports from 1 to 65535, such as 443,8443'),
+  NODE_EXTRA_CA_CERTS: text('a readable file of PEM certificates'),
+  SCAN_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    maximum: 600_000,
+    default: 75_000,
+    description: 'milliseconds from 1 to 600000',
+  }),
+  RATE_LIMIT: choice(['on', 'off'], 'on'),
+  TRUST_PROXY: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
+  METRICS_ALLOW: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
+  LOG_LEVEL: choice(LOG_LEVELS, 'info'),
+  ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
+  NODE_ENV: text('the name of an environment, such as production'),
+});
+
+export type Settings = Static<typeof SCHEMA>;
+export type SettingName = keyof Settings & string;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** For these, nothing is a value of its own: it switches the source off. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
+const SECRETS: ReadonlySet<string> = new Set([
+  'SETTLEMENT_KEY',
+  'CDP_API_KEY_ID',
+  'CDP_API_KEY_SECRET',
+]);
+
+/** Reads and checks each setting on its own. Throws SettingError for the first bad one. */
+export function readSettings(environment: Environment): Settings {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
+    ),
+  );
+  try {
+    return envSchema<Settings>({ schema: SCHEMA, data: given, env: false });
+  } catch (error) {
+    throw explain(error, environment);
+  }
+}
+
+/** What is accepted for a setting, in words. */
+export function acceptedFor(setting: SettingName): string {
+  const schema = SCHEMA.properties[setting];
+  return 'description' in schema ? String(schema.description) : 'another value';
+}
+
+function explain(error: unknown, environment: Environment): unknown {
+  const path = firstInstancePath(error);
+  const setting = Object.keys(SCHEMA.properties).find((name) => path === `/${name}`);
+  if (setting === undefined) return error;
+  return new SettingError(setting, environment[setting], acceptedFor(setting as SettingName));
+}
+
+/** The setting at fault, as ajv names it (`/PORT`). */
+function firstInstancePath(error: unknown): string | null {
+  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
+  const first: unknown = error.errors[0];
+  if (typeof first !== 'object' || first === null || !('instancePath' in first)) return null;
+  return String(first.instancePath);
+}
+
+/** On one line, without secrets: this text ends up in logs and terminals. */
+function presentable(setting: string, value: string): string {
+  if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
+  const withoutPassword = value.replace(/\/\/[^/@]*@/, '//(hidden)@');
+  return JSON.stringify(withoutPassword.slice(0, 200));
+}
