@@ -1,0 +1,53 @@
+import type { Hex } from 'viem';
+import type { RouteOffer } from './challenge.ts';
+import type { StoredPayment } from './ledger-rows.ts';
+
+/** A payment as a facilitator is asked about it. */
+export interface FacilitatorRequest {
+  readonly payment: StoredPayment;
+  /** Goes along so that facilitators can list the resource; null after the route has gone. */
+  readonly offer: RouteOffer | null;
+}
+
+export type VerifyOutcome =
+  | { readonly kind: 'valid' }
+  | { readonly kind: 'invalid'; readonly reason: string }
+  /** Nobody said anything about the payment: ours to retry. */
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/**
+ * - `settled`: a well-formed success for this very payer and network.
+ * - `refused`: the authorization itself is no good, and nothing was sent.
+ * - `not_sent`: the request never left: connection refused, or our own check.
+ * - `nonce_used`: somebody used, or cancelled, this authorization before.
+ * - `unclear`: everything else. Money may have moved.
+ */
+export type SettleOutcome =
+  | { readonly kind: 'settled'; readonly transaction: Hex }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  | { readonly kind: 'nonce_used'; readonly reason: string; readonly transaction: Hex | null }
+  | { readonly kind: 'unclear'; readonly reason: string; readonly transaction: Hex | null };
+
+/** A kind of payment that a facilitator takes. */
+export interface SupportedKind {
+  readonly x402Version: number;
+  readonly scheme: string;
+  readonly network: string;
+}
+
+/** Nobody answered, or not what was asked for; another try may work. */
+export class FacilitatorUnreachable extends Error {
+  override readonly name = 'FacilitatorUnreachable';
+}
+
+/** Verifies and settles payments. `verify` and `settle` never reject. */
+export interface Facilitator {
+  readonly kind: 'mock' | 'local' | 'remote';
+  /** For logs: where settlements go, without credentials. */
+  readonly location: string;
+  /** Rejects with `FacilitatorUnreachable`. */
+  supported(): Promise<readonly SupportedKind[]>;
+  verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
+  settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+}
