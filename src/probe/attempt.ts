@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dispatcher } from 'undici';
+import type { Answer, Exchange, Outcome } from './exchange.ts';
+import { type Failure, ProbeFailure } from './failures.ts';
+import type { Limits } from './limits.ts';
+import type { ScanBudget } from './scan-budget.ts';
+
+/** What a connection wants to hear of the requests on it. */
+export type AttemptListener = {
+  ended(attempt: Attempt): void;
+  failed(attempt: Attempt, error: unknown): void;
+  /** The answer is settled, but its body goes on: only closing the connection stops it. */
+  enough(attempt: Attempt): void;
+};
+
+/**
+ * One exchange on one connection: collects the answer within its caps. Handles undici's dispatch
+ * events itself, because its `request` shows neither repeated interim responses nor raw headers,
+ * and a body stream would buffer past the cap.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly exchange: Exchange;
+  /** Number of round trips up to and with this one. */
+  readonly round: number;
+  isSent = false;
+  hasAnswerBegun = false;
+  /** Settled, or carried on elsewhere: what still arrives here is nobody's. */
+  isOver = false;
+  readonly #limits: Limits;
+  readonly #budget: ScanBudget;
+  readonly #listener: AttemptListener;
+  readonly #startedAt = performance.now();
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #interimResponses = 0;
+  #firstByteMs: number | undefined;
+  #head: Pick<Answer, 'status' | 'headers'> | undefined;
+
+  constructor(exchange: Exchange, limits: Limits, budget: ScanBudget, listener: AttemptListener) {
+    this.exchange = exchange;
+    this.round = budget.roundTrips + 1;
+    this.#limits = limits;
+    this.#budget = budget;
+    this.#listener = listener;
+  }
+
+  /** The outcome if the connection ends now; a header that was seen outlives its body. */
+  conclude(failure: Failure): Outcome {
+    if (!this.#head) return { kind: 'failure', failure };
+    return this.#answered({ truncated: true, bodyFailure: failure.reason });
+  }
+
+  onRequestStart(): void {
+    this.isSent = true;
+  }
+
+  onResponseStarted(): void {
+    this.hasAnswerBegun = true;
+    this.#firstByteMs ??= performance.now() - this.#startedAt;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (this.isOver) return;
+    const headers = readHeaders(controller.rawHeaders);
+    const isWithinBudget = this.#budget.take(sizeOf(headers));
+    if (headers.length > this.#limits.maxHeaders) {
+      const detail = `more than ${this.#limits.maxHeaders} headers`;
+      this.#listener.failed(this, new ProbeFailure('malformed', detail));
+    } else if (status >= 200) {
+      this.#head = { status, headers };
+    } else if (++this.#interimResponses > this.#limits.maxInterimResponses) {
+      const detail = `more than ${this.#limits.maxInterimResponses} interim responses`;
+      this.#listener.failed(this, new ProbeFailure('malformed', detail));
+    }
+    if (!isWithinBudget) this.#overBudget();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isOver) return;
+    const room = this.exchange.request.capBytes - this.#size;
+    this.#chunks.push(chunk.subarray(0, room));
+    this.#size += Math.min(chunk.length, room);
+    if (!this.#budget.take(chunk.length)) {
+      this.#overBudget();
+    } else if (chunk.length > room) {
+      this.settle(this.#answered({ truncated: true }));
+      this.#listener.enough(this);
+    }
+  }
+
+  onResponseEnd(): void {
+    if (!this.isOver) this.settle(this.#answered({ truncated: false }));
+    this.#listener.ended(this);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.isOver) this.#listener.failed(this, error);
+  }
+
+  settle(outcome: Outcome): void {
+    this.isOver = true;
+    this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.round);
+    this.exchange.settle(outcome);
+  }
+
+  #overBudget(): void {
+    if (this.isOver) return;
+    this.settle(this.conclude({ reason: 'budget', detail: 'the scan has read its 16 MiB' }));
+    this.#listener.enough(this);
+  }
+
+  #answered(rest: Pick<Answer, 'truncated' | 'bodyFailure'>): Outcome {
+    const { status, headers } = this.#head ?? { status: 0, headers: [] };
+    const body = Buffer.concat(this.#chunks, this.#size);
+    const firstByteMs = Math.round(this.#firstByteMs ?? 0);
+    return { kind: 'answer', answer: { status, headers, body, firstByteMs, ...rest } };
+  }
+}
+
+/** Bytes are UTF-8 where they are valid as such (some sellers send it), else Latin-1 (RFC 9110). */
+function readHeaders(raw: Dispatcher.DispatchController['rawHeaders']): Answer['headers'] {
+  if (!Array.isArray(raw)) return [];
+  const texts = raw.map((field) =>
+    typeof field === 'string' ? field : field.toString(isUtf8(field) ? 'utf8' : 'latin1'),
+  );
+  const pairs: (readonly [string, string])[] = [];
+  for (let index = 0; index + 1 < texts.length; index += 2) {
+    pairs.push([texts[index]?.toLowerCase() ?? '', texts[index + 1]?.trim() ?? '']);
+  }
+  return pairs;
+}
+
+function sizeOf(headers: Answer['headers']): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+}

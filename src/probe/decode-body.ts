@@ -1,0 +1,86 @@
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+} from 'node:zlib';
+import type { Answer } from './exchange.ts';
+
+export type DecodedBody = {
+  readonly text: string;
+  /** The decoded text was cut at the cap, or its encoding broke off. */
+  readonly isCut: boolean;
+  readonly isBinary: boolean;
+};
+
+/**
+ * The text of a body. Undoes at most one layer of compression, and of that no more than `capBytes`:
+ * `identity` was asked for, so a second layer is somebody's trap. Text is UTF-8 unless a byte
+ * order mark or the charset of Content-Type says otherwise; bytes that are no valid text become
+ * U+FFFD. A body with a NUL byte is no text.
+ */
+export async function decodeBody(answer: Answer, capBytes: number): Promise<DecodedBody> {
+  const layers = listOf(answer, 'content-encoding').filter((layer) => layer !== 'identity');
+  const [layer] = layers;
+  let bytes = answer.body;
+  let isCut = false;
+  if (layer !== undefined && bytes.length > 0) {
+    const decoder = layers.length === 1 ? decoderFor(layer, bytes) : null;
+    if (!decoder) return { text: '', isCut: false, isBinary: true };
+    ({ bytes, isCut } = await inflate(decoder, bytes, capBytes));
+  }
+  const charset = charsetOf(answer, bytes);
+  if (!charset.startsWith('utf-16') && bytes.includes(0))
+    return { text: '', isCut, isBinary: true };
+  return { text: new TextDecoder(charset).decode(bytes), isCut, isBinary: false };
+}
+
+async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  decoder.end(input);
+  try {
+    for await (const chunk of decoder) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Leaving the loop destroys the decoder, which stops a bomb.
+      if (size > capBytes) break;
+    }
+  } catch {
+    return { bytes: Buffer.concat(chunks).subarray(0, capBytes), isCut: true };
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, capBytes), isCut: size > capBytes };
+}
+
+function decoderFor(layer: string, bytes: Buffer): Transform | null {
+  const flush = { finishFlush: constants.Z_SYNC_FLUSH };
+  if (layer === 'gzip' || layer === 'x-gzip') return createGunzip(flush);
+  if (layer === 'br') {
+    return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  }
+  if (layer !== 'deflate') return null;
+  // RFC 9110 means zlib, but some servers send raw deflate; zlib begins with method 8.
+  return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(flush) : createInflateRaw(flush);
+}
+
+function charsetOf(answer: Answer, bytes: Buffer): string {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  const contentType = answer.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
+  const label = /;[ \t]*charset="?([a-z0-9_:.+-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return 'utf-8';
+  }
+}
+
+function listOf(answer: Answer, wanted: string): string[] {
+  return answer.headers
+    .filter(([name]) => name === wanted)
+    .flatMap(([, value]) => value.toLowerCase().split(','))
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}

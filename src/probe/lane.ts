@@ -1,0 +1,177 @@
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import { Attempt, type AttemptListener } from './attempt.ts';
+import type { Exchange } from './exchange.ts';
+import { classifyFailure, type Failure } from './failures.ts';
+import type { Limits } from './limits.ts';
+import type { ScanBudget } from './scan-budget.ts';
+
+export type LaneOptions = {
+  /** `https://example.com`: names the Host header; the socket comes from `open`. */
+  readonly originUrl: string;
+  readonly limits: Limits;
+  readonly budget: ScanBudget;
+  readonly open: (signal: AbortSignal) => Promise<Socket>;
+  readonly events: LaneEvents;
+};
+
+export type LaneEvents = {
+  /** An answer is complete and the connection holds. */
+  freed(lane: Lane): void;
+  /** The first in line has held the others up for `stallMs`. */
+  stalled(lane: Lane): void;
+  /** Reported once. `failure` is the fault of the first in line, null where nobody is to blame. */
+  ended(lane: Lane, failure: Failure | null): void;
+};
+
+/**
+ * One connection to an origin and the requests on it, in the order of their answers. One lane is
+ * one socket: undici would reconnect and send again by itself, without limit, so the second
+ * connect is refused and whoever owns the lane decides what is sent again.
+ */
+export class Lane implements AttemptListener {
+  readonly inFlight: Attempt[] = [];
+  isConnected = false;
+  /** Takes nothing more; ends with its first in line. */
+  isRetiring = false;
+  answers = 0;
+  idleSince = performance.now();
+  /** Method of the last complete answer: a body after HEAD looks like garbage before the next. */
+  lastMethod = '';
+  readonly #options: LaneOptions;
+  readonly #client: Client;
+  readonly #opening = new AbortController();
+  #socket: Socket | undefined;
+  #isEnded = false;
+  #stallTimer: NodeJS.Timeout | undefined;
+  #deadlineTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: LaneOptions) {
+    const { limits } = options;
+    this.#options = options;
+    this.#client = new Client(options.originUrl, {
+      pipelining: limits.pipelining,
+      allowH2: false,
+      maxHeaderSize: limits.maxHeaderBytes,
+      // Both restart with every byte, so a drip outlives them; the lane has a clock of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeoutThreshold: 500,
+      connect: (_options, callback) => {
+        if (this.#socket || this.#isEnded) return callback(new LaneClosed(), null);
+        options.open(this.#opening.signal).then(
+          (socket) => {
+            this.#opened(socket);
+            callback(null, socket);
+          },
+          (error) => callback(toError(error), null),
+        );
+      },
+    });
+    // The connection is gone and no request was at fault: closed while idle, or after an answer.
+    this.#client.on('disconnect', () => this.end(null));
+  }
+
+  get isOpenForWork(): boolean {
+    return !this.#isEnded && !this.isRetiring && this.#socket?.destroyed !== true;
+  }
+
+  send(exchange: Exchange): void {
+    const attempt = new Attempt(exchange, this.#options.limits, this.#options.budget, this);
+    this.inFlight.push(attempt);
+    if (this.inFlight.length === 1) this.#startClocks();
+    const { method, path, headers, body } = exchange.request;
+    const mayPipeline = !exchange.isExclusive;
+    this.#client.dispatch(
+      {
+        method,
+        path,
+        headers,
+        body,
+        idempotent: mayPipeline,
+        // undici's defaults block the pipeline behind each GET and close it after each HEAD.
+        ...(mayPipeline ? { blocking: false, reset: false } : {}),
+      },
+      attempt,
+    );
+  }
+
+  /** Closes the connection; `failure` is the first in line's, null where nobody is to blame. */
+  end(failure: Failure | null): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#stopClocks();
+    this.#opening.abort(new LaneClosed());
+    this.#options.events.ended(this, failure);
+    for (const attempt of this.inFlight) attempt.isOver = true;
+    this.#client.destroy(new LaneClosed()).catch(() => {
+      // Whoever waited has been told by now.
+    });
+    this.#socket?.destroy();
+  }
+
+  ended(attempt: Attempt): void {
+    if (this.#isEnded) return;
+    this.inFlight.splice(this.inFlight.indexOf(attempt), 1);
+    this.answers += 1;
+    this.lastMethod = attempt.exchange.request.method;
+    this.idleSince = performance.now();
+    this.#stopClocks();
+    if (this.isRetiring) {
+      this.end(null);
+      return;
+    }
+    if (this.inFlight.length > 0) this.#startClocks();
+    // undici closes a connection that does not persist right after this call.
+    queueMicrotask(() => {
+      if (this.#isEnded) return;
+      if (this.#socket?.destroyed) this.end(null);
+      else this.#options.events.freed(this);
+    });
+  }
+
+  failed(_attempt: Attempt, error: unknown): void {
+    this.end(error instanceof LaneClosed ? null : classifyFailure(error));
+  }
+
+  enough(): void {
+    this.end(null);
+  }
+
+  #opened(socket: Socket): void {
+    if (this.#isEnded) {
+      socket.destroy();
+      return;
+    }
+    this.#socket = socket;
+    this.isConnected = true;
+    this.#options.budget.sockets += 1;
+    this.#stallTimer?.refresh();
+  }
+
+  #startClocks(): void {
+    const { limits, events } = this.#options;
+    const timeoutMs = this.inFlight[0]?.exchange.request.timeoutMs ?? limits.requestTimeoutMs;
+    this.#stallTimer = setTimeout(() => events.stalled(this), limits.stallMs);
+    this.#deadlineTimer = setTimeout(() => {
+      const detail = `no complete answer within ${timeoutMs} ms`;
+      this.end({ reason: 'timeout', detail });
+    }, timeoutMs);
+  }
+
+  #stopClocks(): void {
+    clearTimeout(this.#stallTimer);
+    clearTimeout(this.#deadlineTimer);
+  }
+}
+
+class LaneClosed extends Error {
+  constructor() {
+    super('this connection is closed');
+    this.name = 'LaneClosed';
+  }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,41 @@
+import { decodeBody } from './decode-body.ts';
+import type { Answer } from './exchange.ts';
+import type { Failure } from './failures.ts';
+import type { Hop, HttpData, HttpMethod, Observation, Seen } from './observation.ts';
+
+export type AnswerContext = {
+  readonly url: URL;
+  readonly method: HttpMethod;
+  readonly capBytes: number;
+  readonly redirects: readonly Hop[];
+  readonly ms: number;
+};
+
+/** The observation that an answer makes: plain data, the body as text. */
+export async function observeAnswer(
+  answer: Answer,
+  context: AnswerContext,
+): Promise<Seen<HttpData>> {
+  const { text, isCut, isBinary } = await decodeBody(answer, context.capBytes);
+  const data: HttpData = {
+    url: context.url.href,
+    method: context.method,
+    status: answer.status,
+    headers: answer.headers,
+    body: text,
+    firstByteMs: answer.firstByteMs,
+    redirects: [...context.redirects],
+    ...(isBinary ? { binary: true } : {}),
+    ...(answer.bodyFailure ? { bodyFailure: answer.bodyFailure } : {}),
+  };
+  return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut };
+}
+
+/** A redirect that was not followed to its end: the redirect itself is the answer. */
+export function refuseRedirect(
+  seen: Seen<HttpData>,
+  to: string,
+  { reason, detail }: { reason: string; detail: string } | Failure,
+): Observation<HttpData> {
+  return { ...seen, data: { ...seen.data, refusedRedirect: { to, why: `${reason}: ${detail}` } } };
+}
