@@ -1,0 +1,27 @@
+import type { OpenStoreOptions } from './open-store-options.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Store } from './store.ts';
+import { StoreError } from './store-error.ts';
+
+const ACCEPTED =
+  'accepted are sqlite:<file>, such as sqlite:./data/scanner.db, and mongodb://<servers>/<database>';
+
+/**
+ * Opens the store that `STORE_URL` names. Credentials in the URL never appear in an error.
+ * @throws StoreError `bad_url`, and what opening it throws
+ */
+export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url), options);
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
+  const seen = scheme ? `starts with "${scheme}"` : 'has no scheme';
+  throw new StoreError('bad_url', `STORE_URL ${seen}: ${ACCEPTED}`);
+}
+
+/** `sqlite:x`, `sqlite:/x` and `sqlite:///x`, taken literally: nothing is decoded. */
+function sqlitePath(url: string): string {
+  const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  if (path === '' || path.endsWith('/') || path.startsWith('//') || path.includes('\0')) {
+    throw new StoreError('bad_url', `STORE_URL "${url}" names no file: ${ACCEPTED}`);
+  }
+  return path;
+}

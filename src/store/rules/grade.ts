@@ -1,0 +1,11 @@
+import type { Grade } from '../published-scan.ts';
+import { StoreError } from '../store-error.ts';
+
+const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
+
+/** @throws StoreError `corrupt` */
+export function gradeFromText(text: string): Grade {
+  const grade = GRADES.find((known) => known === text);
+  if (grade) return grade;
+  throw new StoreError('corrupt', `a stored grade is "${text}"; restore the store from a backup`);
+}

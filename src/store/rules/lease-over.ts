@@ -1,0 +1,16 @@
+import type { Lease } from '../lease-store.ts';
+
+/** A turn as it is stored. */
+export interface LeaseTurn extends Lease {
+  readonly releasedAtMs: number | null;
+}
+
+/** Whether the next turn may be taken. */
+export function leaseOver(turn: LeaseTurn, ownerAlive: boolean, nowMs: number): boolean {
+  return turn.releasedAtMs !== null || turn.expiresAtMs <= nowMs || !ownerAlive;
+}
+
+export function leaseOf(turn: LeaseTurn): Lease {
+  const { name, turn: number, owner, attempt, takenAtMs, expiresAtMs } = turn;
+  return { name, turn: number, owner, attempt, takenAtMs, expiresAtMs };
+}

@@ -1,0 +1,19 @@
+const HOUR_MS = 3_600_000;
+
+/** How long each kind of row is kept; `purge` of both stores reads these alone. */
+export const RETENTION_MS = {
+  /** After a key's last step and the end of its authorization. */
+  ledgerKey: 48 * HOUR_MS,
+  /** After the last settlement that names it. */
+  settledAnswer: 24 * HOUR_MS,
+  /** An answer that no unfinished or settled key names. */
+  unpaidAnswer: HOUR_MS,
+  identifierChain: 48 * HOUR_MS,
+  result: 24 * HOUR_MS,
+  unpaidMark: 24 * HOUR_MS,
+  /** Beyond this a slot (token, failed confirm, fetch) no longer counts. */
+  slot: HOUR_MS,
+  endedLease: HOUR_MS,
+  snapshot: 90 * 24 * HOUR_MS,
+  silentHost: HOUR_MS,
+} as const;

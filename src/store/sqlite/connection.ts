@@ -1,0 +1,88 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { StoreError } from '../store-error.ts';
+import { Row } from './row.ts';
+import { sqliteError } from './sqlite-error.ts';
+
+/**
+ * One synchronous connection with its prepared statements. Every statement is a literal of this
+ * folder; values travel as parameters only.
+ */
+export class Connection {
+  readonly location: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** @throws StoreError */
+  constructor(file: string, location: string) {
+    this.location = location;
+    try {
+      this.#database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+    } catch (cause) {
+      throw sqliteError(cause, location);
+    }
+  }
+
+  /** Statements without parameters or result: schema and pragmas. */
+  exec(sql: string): void {
+    this.#guard(() => this.#database.exec(sql));
+  }
+
+  /** How many rows it wrote. */
+  run(sql: string, ...values: readonly SQLInputValue[]): number {
+    return this.#guard(() => Number(this.#statement(sql).run(...values).changes));
+  }
+
+  get(sql: string, ...values: readonly SQLInputValue[]): Row | null {
+    const row = this.#guard(() => this.#statement(sql).get(...values));
+    return row ? new Row(row) : null;
+  }
+
+  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
+    return this.#guard(() => this.#statement(sql).all(...values)).map((row) => new Row(row));
+  }
+
+  /** All or nothing, durable when it returns. `work` is synchronous and does not nest. */
+  transaction<T>(work: () => T): T {
+    return this.#guard(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.#database.exec('COMMIT');
+        return result;
+      } catch (cause) {
+        // A full disk rolls back by itself; a second ROLLBACK would hide the first error.
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw cause;
+      }
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#database.isOpen;
+  }
+
+  close(): void {
+    if (!this.#database.isOpen) return;
+    this.#statements.clear();
+    this.#guard(() => this.#database.close());
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    const prepared = this.#database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+
+  #guard<T>(work: () => T): T {
+    if (!this.#database.isOpen) {
+      throw new StoreError('unavailable', `the store ${this.location} is closed; open it again`);
+    }
+    try {
+      return work();
+    } catch (cause) {
+      throw sqliteError(cause, this.location);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { LimitStore } from '../limit-store.ts';
+
+/** Beyond this many counters at once the oldest go, so that many clients cannot fill the memory. */
+const MAX_COUNTERS = 100_000;
+
+interface Counter {
+  count: number;
+  readonly resetAtMs: number;
+}
+
+/** Counters of the one process that uses an embedded store; a restart forgives. */
+export class MemoryLimits implements LimitStore {
+  readonly #now: () => number;
+  readonly #counters = new Map<string, Counter>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async hit(key: string, windowMs: number): Promise<{ count: number; resetAtMs: number }> {
+    const nowMs = this.#now();
+    const known = this.#counters.get(key);
+    if (known && known.resetAtMs > nowMs) {
+      known.count += 1;
+      return { count: known.count, resetAtMs: known.resetAtMs };
+    }
+    const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
+    this.#counters.delete(key);
+    this.#counters.set(key, { count: 1, resetAtMs });
+    if (this.#counters.size > MAX_COUNTERS) this.#dropOldest();
+    return { count: 1, resetAtMs };
+  }
+
+  /** How many were removed. */
+  purge(nowMs: number): number {
+    const before = this.#counters.size;
+    for (const [key, counter] of this.#counters) {
+      if (counter.resetAtMs <= nowMs) this.#counters.delete(key);
+    }
+    return before - this.#counters.size;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#counters.keys().next();
+    if (!oldest.done) this.#counters.delete(oldest.value);
+  }
+}

@@ -1,0 +1,23 @@
+import { StoreError } from '../store-error.ts';
+import type { Connection } from './connection.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+/**
+ * Brings a file up to date, each step in a transaction of its own, so that a start that is killed
+ * half-way is simply repeated.
+ * @throws StoreError `incompatible` when a newer program wrote the file
+ */
+export function migrate(connection: Connection): void {
+  const had = connection.get('PRAGMA user_version')?.integer('user_version') ?? 0;
+  if (had > MIGRATIONS.length) {
+    const message = `the store ${connection.location} has schema ${had}, this program knows ${MIGRATIONS.length}: run the newer program, or give this one its own STORE_URL`;
+    throw new StoreError('incompatible', message);
+  }
+  for (const [index, sql] of MIGRATIONS.entries()) {
+    if (index < had) continue;
+    connection.transaction(() => {
+      connection.exec(sql);
+      connection.exec(`PRAGMA user_version = ${index + 1}`);
+    });
+  }
+}

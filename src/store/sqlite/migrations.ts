@@ -1,0 +1,120 @@
+/**
+ * The schema, step by step. A published step never changes; a new need is a new step at the end.
+ * `user_version` counts the steps a file has had.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE ledger (
+    key TEXT NOT NULL, step INTEGER NOT NULL, state TEXT NOT NULL, attempt TEXT NOT NULL,
+    at_ms INTEGER NOT NULL, owner_host TEXT NOT NULL, owner_boot TEXT NOT NULL,
+    payer TEXT NOT NULL, request TEXT NOT NULL, valid_before_ms INTEGER NOT NULL,
+    scan_id TEXT, answer_id TEXT, data TEXT NOT NULL,
+    UNIQUE (key, step)
+  ) STRICT;
+  CREATE INDEX ledger_by_request ON ledger (payer, request, at_ms);
+  CREATE INDEX ledger_by_time ON ledger (at_ms);
+  CREATE INDEX ledger_by_answer ON ledger (answer_id) WHERE answer_id IS NOT NULL;
+  CREATE INDEX ledger_by_scan ON ledger (scan_id) WHERE scan_id IS NOT NULL;
+
+  CREATE TABLE ledger_open (
+    key TEXT PRIMARY KEY, since_ms INTEGER NOT NULL, payer TEXT NOT NULL, request TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX ledger_open_by_time ON ledger_open (since_ms, key);
+  CREATE INDEX ledger_open_by_request ON ledger_open (payer, request);
+
+  CREATE TABLE ledger_written (key TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE answers (
+    answer_id TEXT PRIMARY KEY, started_at_ms INTEGER NOT NULL, status INTEGER, headers TEXT,
+    body_bytes INTEGER, body_sha256 TEXT, stored_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX answers_by_time ON answers (started_at_ms);
+  CREATE TABLE answer_chunks (
+    answer_id TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (answer_id, n)
+  ) STRICT;
+
+  CREATE TABLE identifiers (
+    network TEXT NOT NULL, payer TEXT NOT NULL, id TEXT NOT NULL, n INTEGER NOT NULL,
+    request TEXT NOT NULL, key TEXT NOT NULL, attempt TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY (network, payer, id, n)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX identifiers_by_time ON identifiers (at_ms);
+
+  CREATE TABLE results (
+    scan_id TEXT PRIMARY KEY, host TEXT NOT NULL, scanned_at_ms INTEGER NOT NULL,
+    submitted_url TEXT NOT NULL, report TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX results_by_host ON results (host, scanned_at_ms);
+  CREATE INDEX results_by_time ON results (scanned_at_ms);
+  CREATE TABLE unpaid (
+    payer TEXT NOT NULL, scan_id TEXT NOT NULL, host TEXT NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY (payer, scan_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX unpaid_by_payer ON unpaid (payer, at_ms);
+  CREATE INDEX unpaid_by_time ON unpaid (at_ms);
+
+  CREATE TABLE history (
+    host TEXT NOT NULL, seq INTEGER NOT NULL, scan_id TEXT NOT NULL UNIQUE,
+    scanned_at_ms INTEGER NOT NULL, grade TEXT NOT NULL, score INTEGER NOT NULL,
+    checks_version TEXT NOT NULL, first_seen_at_ms INTEGER NOT NULL, scan TEXT NOT NULL,
+    UNIQUE (host, seq)
+  ) STRICT;
+  CREATE INDEX history_by_host ON history (host, scanned_at_ms, scan_id);
+
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE, scan_id TEXT NOT NULL,
+    scanned_at_ms INTEGER NOT NULL, grade TEXT NOT NULL, score INTEGER NOT NULL,
+    category TEXT NOT NULL, first_seen_at_ms INTEGER NOT NULL, scan_count INTEGER NOT NULL,
+    scan TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX records_by_time ON records (scanned_at_ms DESC, host);
+  CREATE INDEX records_by_grade ON records (grade, score DESC, scanned_at_ms DESC, host);
+  CREATE INDEX records_by_grade_and_time ON records (grade, scanned_at_ms DESC, host);
+  CREATE INDEX records_by_category_and_time ON records (category, scanned_at_ms DESC, host);
+  CREATE INDEX records_by_category_and_grade
+    ON records (category, grade, score DESC, scanned_at_ms DESC, host);
+  CREATE VIRTUAL TABLE host_trigrams USING fts5(host, content='', tokenize='trigram');
+  CREATE TABLE host_grams (gram TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (gram, id))
+    STRICT, WITHOUT ROWID;
+
+  CREATE TABLE changes (
+    n INTEGER PRIMARY KEY, scan_id TEXT NOT NULL UNIQUE, change_type TEXT NOT NULL,
+    changed_at_ms INTEGER NOT NULL UNIQUE, host TEXT NOT NULL, grade TEXT NOT NULL,
+    score INTEGER NOT NULL, checks_version TEXT NOT NULL, previous_grade TEXT,
+    previous_score INTEGER
+  ) STRICT;
+  CREATE INDEX changes_by_host ON changes (host, n);
+
+  CREATE TABLE slots (
+    kind TEXT NOT NULL, host TEXT NOT NULL, client TEXT NOT NULL, n INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, token_hash TEXT,
+    PRIMARY KEY (kind, host, client, n)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX slots_by_time ON slots (at_ms);
+  CREATE TABLE confirms (host TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, token_hash TEXT NOT NULL)
+    STRICT, WITHOUT ROWID;
+  CREATE TABLE listing (
+    setting TEXT NOT NULL, host TEXT NOT NULL, value INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+    PRIMARY KEY (setting, host)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE leases (
+    name TEXT NOT NULL, turn INTEGER NOT NULL, owner_host TEXT NOT NULL, owner_boot TEXT NOT NULL,
+    attempt TEXT NOT NULL, taken_at_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL,
+    released_at_ms INTEGER,
+    PRIMARY KEY (name, turn)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX leases_by_time ON leases (taken_at_ms);
+
+  CREATE TABLE snapshots (
+    source TEXT NOT NULL, key TEXT NOT NULL, taken_at_ms INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (source, key)
+  ) STRICT;
+  CREATE INDEX snapshots_by_time ON snapshots (taken_at_ms);
+  CREATE TABLE verdicts (
+    host TEXT NOT NULL, check_id TEXT NOT NULL, at_ms INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (host, check_id)
+  ) STRICT;
+  CREATE INDEX verdicts_by_time ON verdicts (at_ms);
+  `,
+];

@@ -1,0 +1,30 @@
+import type { DirectoryRecord } from '../directory-store.ts';
+import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import type { Row } from './row.ts';
+
+/**
+ * Columns of a directory record `r`. The owner's wishes are looked up in rows of their own at every
+ * read, so no publication can undo them.
+ */
+export const RECORD_COLUMNS = `
+  r.scan, r.first_seen_at_ms, r.scan_count,
+  EXISTS (SELECT 1 FROM confirms WHERE confirms.host = r.host) AS verified,
+  COALESCE((SELECT value FROM listing WHERE setting = 'listed' AND host = r.host), 1) AS listed,
+  COALESCE((SELECT value FROM listing
+    WHERE setting = 'enrichmentSuppressed' AND host = r.host), 0) AS suppressed`;
+
+export const IS_LISTED = `NOT EXISTS (
+  SELECT 1 FROM listing WHERE setting = 'listed' AND listing.host = r.host AND value = 0)`;
+
+export const IS_VERIFIED = 'EXISTS (SELECT 1 FROM confirms WHERE confirms.host = r.host)';
+
+export function toDirectoryRecord(row: Row): DirectoryRecord {
+  return {
+    ...publishedScanFromJson(row.text('scan')),
+    firstSeenAtMs: row.integer('first_seen_at_ms'),
+    scanCount: row.integer('scan_count'),
+    verified: row.integer('verified') === 1,
+    listed: row.integer('listed') === 1,
+    enrichmentSuppressed: row.integer('suppressed') === 1,
+  };
+}
