@@ -1,0 +1,56 @@
+import { ScannerFailed } from '../errors.ts';
+import type { Origin, OriginPolicy } from '../origin/origin.ts';
+import { createProbeClient, type ProbeClientOptions } from '../probe/client.ts';
+import { ResolverDown } from '../probe/scan-connections.ts';
+
+export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
+const CHALLENGE_CAP_BYTES = 512;
+const CHALLENGE_TIMEOUT_MS = 10_000;
+
+/** What stands at the challenge path, or why nothing usable does; no text of the origin in it. */
+export type ServedChallenge =
+  | { readonly kind: 'served'; readonly text: string }
+  | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
+
+export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
+
+/** Throws OriginRefused where the guard refuses the host, ScannerFailed where the fault is ours. */
+export type FetchChallenge = (origin: Origin) => Promise<ServedChallenge>;
+
+export type ChallengeFetcherOptions = {
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+} & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
+
+/** One guarded GET, redirects not followed, at most 512 bytes, 10 s. */
+export function createChallengeFetcher(options: ChallengeFetcherOptions): FetchChallenge {
+  return async (origin) => {
+    const signal = AbortSignal.timeout(CHALLENGE_TIMEOUT_MS);
+    const client = createProbeClient({ ...options, signal });
+    try {
+      const answer = await client.request({
+        origin,
+        method: 'GET',
+        path: CHALLENGE_PATH,
+        accept: 'text/plain',
+        capBytes: CHALLENGE_CAP_BYTES,
+        redirects: 'none',
+      });
+      if (!answer.ok) return unusable('unreachable', `no answer (${answer.reason})`);
+      const { status, body } = answer.data;
+      if (status >= 300 && status < 400) return unusable('redirected', `a redirect (${status})`);
+      if (status !== 200) return unusable('wrong_status', `status ${status}`);
+      if (answer.truncated) return unusable('too_large', `over ${CHALLENGE_CAP_BYTES} bytes`);
+      return { kind: 'served', text: body.trimEnd() };
+    } catch (error) {
+      if (error instanceof ResolverDown) throw new ScannerFailed(error);
+      throw error;
+    } finally {
+      client.close();
+    }
+  };
+}
+
+function unusable(reason: UnusableReason, detail: string): ServedChallenge {
+  return { kind: 'unusable', reason, detail };
+}

@@ -1,0 +1,97 @@
+import { InvalidParameter } from '../errors.ts';
+import type { ChangeType, DirectoryChange } from '../store/change-store.ts';
+import type { Grade } from '../store/published-scan.ts';
+import type { Store } from '../store/store.ts';
+import { parseInstant } from './instant.ts';
+import { DISCLAIMER, PROVENANCE } from './provenance.ts';
+import { reportUrl } from './report-url.ts';
+
+export const DEFAULT_CHANGES = 100;
+export const MAX_CHANGES = 1_000;
+
+export type ChangesQuery = {
+  /** Exclusive; ms since the epoch. */
+  readonly sinceMs: number;
+  readonly limit: number;
+};
+
+export type Change = {
+  readonly changeType: ChangeType;
+  /** ISO 8601, UTC; strictly increasing from change to change. */
+  readonly changedAt: string;
+  readonly host: string;
+  readonly grade: Grade;
+  readonly score: number;
+  readonly checksVersion: string;
+  readonly reportUrl: string;
+  /** With `grade_changed` only. */
+  readonly previousGrade?: Grade;
+  readonly previousScore?: number;
+};
+
+export type ChangesPage = {
+  readonly since: string;
+  /** Changes in this answer. */
+  readonly count: number;
+  readonly limit: number;
+  readonly hasMore: boolean;
+  /** The `since` that continues: nothing is lost or repeated. */
+  readonly nextSince: string;
+  readonly disclaimer: string;
+  readonly provenance: string;
+  readonly changes: readonly Change[];
+};
+
+/** Of the query string, as it came over the wire. Throws InvalidParameter. */
+export function parseChangesQuery(query: {
+  readonly since?: string | undefined;
+  readonly limit?: string | undefined;
+}): ChangesQuery {
+  const sinceMs = query.since === undefined ? null : parseInstant(query.since);
+  if (sinceMs === null) {
+    throw new InvalidParameter(
+      'since',
+      'an ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z ("+" of an offset is written %2B)',
+    );
+  }
+  const limit = query.limit ?? String(DEFAULT_CHANGES);
+  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > MAX_CHANGES) {
+    throw new InvalidParameter('limit', `an integer from 1 to ${MAX_CHANGES}`);
+  }
+  return { sinceMs, limit: Number(limit) };
+}
+
+/** Directory changes after an instant, oldest first. */
+export async function listChanges(
+  store: Store,
+  query: ChangesQuery,
+  siteUrl: string,
+): Promise<ChangesPage> {
+  const { changes, hasMore } = await store.changes.list(query);
+  const lastMs = changes.at(-1)?.changedAtMs ?? query.sinceMs;
+  return {
+    since: new Date(query.sinceMs).toISOString(),
+    count: changes.length,
+    limit: query.limit,
+    hasMore,
+    nextSince: new Date(lastMs).toISOString(),
+    disclaimer: DISCLAIMER,
+    provenance: PROVENANCE,
+    changes: changes.map((change) => toChange(change, siteUrl)),
+  };
+}
+
+function toChange(change: DirectoryChange, siteUrl: string): Change {
+  const { previousGrade, previousScore } = change;
+  return {
+    changeType: change.changeType,
+    changedAt: new Date(change.changedAtMs).toISOString(),
+    host: change.host,
+    grade: change.grade,
+    score: change.score,
+    checksVersion: change.checksVersion,
+    reportUrl: reportUrl(siteUrl, change.host),
+    ...(previousGrade === undefined ? {} : { previousGrade }),
+    ...(previousScore === undefined ? {} : { previousScore }),
+  };
+}

@@ -1,0 +1,21 @@
+import type { DirectoryRecord } from '../store/directory-store.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+export const FRESH_MS = DAY_MS;
+export const FEATURED_MS = 30 * DAY_MS;
+
+/** Younger than 24 hours. */
+export function isFresh(scannedAtMs: number, nowMs: number): boolean {
+  return nowMs - scannedAtMs < FRESH_MS;
+}
+
+/** The most recent scan graded A, less than 30 days ago. */
+export function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
+  return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
+}
+
+/** The first millisecond whose scans are featured at `nowMs`. */
+export function featuredSinceMs(nowMs: number): number {
+  return nowMs - FEATURED_MS + 1;
+}

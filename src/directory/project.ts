@@ -1,0 +1,50 @@
+import type { DirectoryRecord } from '../store/directory-store.ts';
+import type { Branding, Grade, Signals } from '../store/published-scan.ts';
+import { isFeatured } from './freshness.ts';
+import { reportUrl } from './report-url.ts';
+
+/** A directory record as the public sees it (interface spec 2.3). */
+export type Project = {
+  readonly host: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly category: string;
+  readonly iconUrl: string | null;
+  readonly ogImageUrl: string | null;
+  readonly grade: Grade;
+  readonly score: number;
+  readonly verified: boolean;
+  readonly featured: boolean;
+  /** ISO 8601, UTC. */
+  readonly lastScannedAt: string;
+  readonly signals: Signals;
+  readonly reportUrl: string;
+};
+
+/** Only for records that are listed: the caller has left out those whose owners opted out. */
+export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: number): Project {
+  const { displayName, description, iconUrl, ogImageUrl } = visibleBranding(record);
+  const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
+    record.signals;
+  return {
+    host: record.host,
+    displayName,
+    description,
+    category: record.branding.category,
+    iconUrl,
+    ogImageUrl,
+    grade: record.grade,
+    score: record.score,
+    verified: record.verified,
+    featured: isFeatured(record, nowMs),
+    lastScannedAt: new Date(record.scannedAtMs).toISOString(),
+    signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
+    reportUrl: reportUrl(siteUrl, record.host),
+  };
+}
+
+/** The host stands in for branding that its owner suppressed. */
+export function visibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
+  if (!record.enrichmentSuppressed) return record.branding;
+  return { displayName: record.host, description: '', iconUrl: null, ogImageUrl: null };
+}
