@@ -7,11 +7,18 @@ import type { ChallengedResource, ChallengeReading } from '../formats/challenge.
 import type { HtmlFacts } from '../formats/html.ts';
 import type { JsonReading, JsonValue } from '../formats/json.ts';
 import type { ManifestFacts } from '../formats/manifest.ts';
+import type { ManifestTerms } from '../formats/manifest-terms.ts';
 import type { MarkdownFacts } from '../formats/markdown.ts';
 import type { OpenApiFacts } from '../formats/openapi.ts';
 import type { RobotsFacts } from '../formats/robots.ts';
 import type { HttpData } from '../probe/observation.ts';
-import type { HttpObservation, PathAnswer, ResourceSet } from '../probe/observations.ts';
+import type {
+  HttpObservation,
+  PathAnswer,
+  Probe,
+  ResourceObservation,
+  ResourceSet,
+} from '../probe/observations.ts';
 
 /** A document that must be at a path: what stands there, in the order in which it is found out. */
 export type DocumentReading =
@@ -84,6 +91,24 @@ export type Kit = {
   challenge(answer: HttpData): ChallengeReading;
   /** The resources that challenged; each with the best answer: 402 with a header challenge first. */
   challenged(resources: ResourceSet): readonly ChallengedResource[];
+
+  /** "GET /weather", fit for evidence. */
+  request(method: string, path: string): string;
+  /** Status of the first answer to a method: null where none came, undefined where none was asked. */
+  status(resource: ResourceObservation, method: Probe['method']): number | null | undefined;
+  /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404. */
+  isPostOnly(resource: ResourceObservation): boolean;
+  /** "GET /weather: 200; POST /weather: 422", of a few resources, for evidence. */
+  answers(resources: readonly ResourceObservation[]): string;
+  /** What the manifest states of a resource, held against what the resource asks for. */
+  manifestTerms(
+    facts: ManifestFacts,
+    originUrl: string,
+    challenged: ChallengedResource,
+  ): ManifestTerms;
+
+  /** The CAIP-2 name of a network ("base" → "eip155:8453"); other names come back as they are. */
+  caip2(network: string): string;
 
   /** Null where we do not know the asset on that network (v1 names of networks are known too). */
   asset(network: string, asset: string): KnownAsset | null;
