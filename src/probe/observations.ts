@@ -92,7 +92,14 @@ export type IconSet = {
 /** What a third party said of this origin: an index, a chain, a listing. */
 export type Look<T> =
   /** `asOf` is when the source said it (ISO 8601); it may be a good answer of the past. */
-  | { readonly state: 'seen'; readonly source: string; readonly asOf: string; readonly data: T }
+  | {
+      readonly state: 'seen';
+      readonly source: string;
+      readonly asOf: string;
+      /** Seconds from `asOf` to this scan. Windows ("within 30 days") end at `asOf`, not now. */
+      readonly ageSec: number;
+      readonly data: T;
+    }
   | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
   | { readonly state: 'failed'; readonly source: string; readonly detail: string };
 

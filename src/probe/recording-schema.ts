@@ -68,7 +68,7 @@ const links = Type.Object({
 
 const look = (data: ReturnType<typeof Type.Object>) =>
   Type.Union([
-    Type.Object({ state: Type.Literal('seen'), source: text, asOf: text, data }),
+    Type.Object({ state: Type.Literal('seen'), source: text, asOf: text, ageSec: count, data }),
     Type.Object({
       state: Type.Literal('off'),
       why: Type.Union([Type.Literal('offline'), Type.Literal('switched-off')]),
