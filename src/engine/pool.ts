@@ -1,0 +1,184 @@
+/**
+ * Tasks on killable threads: one retry on a fresh thread, and two failures of a kind decide. A
+ * task that twice exceeds its limits was given too much; one that twice fails otherwise is broken.
+ */
+import { availableParallelism } from 'node:os';
+import type { ObservationName, Observations } from '../probe/observations.ts';
+import type { DiscoveredCheck } from './discover-checks.ts';
+import { EngineFault, type Limit, TaskLimitExceeded } from './errors.ts';
+import type { Answer, Job, PackedObservation } from './job.ts';
+import { limitsVerdict } from './limits-verdict.ts';
+import { readVerdict } from './read-verdict.ts';
+import { createSlots } from './slots.ts';
+import { openThreads, type ThreadOptions, type Threads } from './threads.ts';
+import { type Packed, pack } from './transfer.ts';
+import type { Verdict } from './verdict.ts';
+
+export type PoolOptions = {
+  /** Default: one a core, from 2 to 8. */
+  readonly threads?: number;
+  /** CPU time of one task, default 1,000. */
+  readonly cpuMs?: number;
+  /** Time on the wall of one task, default 10,000. */
+  readonly wallMs?: number;
+  /** Old-space heap of a thread, default 64. */
+  readonly heapMb?: number;
+  /** Tasks that may wait, default 2,500: a hundred scans. */
+  readonly maxWaiting?: number;
+  /** Told of errors that belong to no task; default: dropped. */
+  readonly onStray?: (error: Error) => void;
+};
+
+export type PoolTask = {
+  /** File URL of the module whose export does the work. */
+  readonly module: string;
+  /** A synchronous function of one argument, pure: it may be run again. */
+  readonly exportName: string;
+  /** Plain data; arrives frozen. */
+  readonly input: unknown;
+  readonly signal?: AbortSignal;
+};
+
+export type Pool = {
+  /**
+   * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, EngineFault, or
+   * the signal's reason.
+   */
+  run(task: PoolTask): Promise<unknown>;
+  /**
+   * `seen` holds what the check needs and nothing else. `scanKey` is one scan's own: the kit of a
+   * worker is kept for as long as it stays. A check out of limits is a verdict, not an error.
+   */
+  judge(
+    check: DiscoveredCheck,
+    seen: Partial<Observations>,
+    scanKey: string,
+    signal?: AbortSignal,
+  ): Promise<Verdict>;
+  load(): { readonly threads: number; readonly running: number; readonly waiting: number };
+  /** Kills what runs and refuses what waits. */
+  close(): Promise<void>;
+};
+
+export function createPool(options: PoolOptions = {}): Pool {
+  const threadOptions = withDefaults(options);
+  const slots = createSlots(threadOptions.size, options.maxWaiting ?? 2_500);
+  const closing = new AbortController();
+  const open = new Set<Threads>();
+  const packer = createPacker();
+  let tickets = 0;
+
+  function openOne(size: number): Threads {
+    const threads = openThreads({ ...threadOptions, size });
+    open.add(threads);
+    return threads;
+  }
+  const shared = openOne(threadOptions.size);
+
+  async function attemptAfresh(job: Job, signal: AbortSignal): Promise<Answer> {
+    const fresh = openOne(1);
+    try {
+      return await fresh.attempt(job, signal);
+    } finally {
+      open.delete(fresh);
+      await fresh.close();
+    }
+  }
+
+  async function perform(
+    name: string,
+    address: (ticket: number) => Job,
+    callerSignal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
+    const job = address(++tickets);
+    const release = await slots.acquire(signal);
+    try {
+      return await twoOfAKind(name, (round) =>
+        round === 0 ? shared.attempt(job, signal) : attemptAfresh(job, signal),
+      );
+    } finally {
+      release();
+    }
+  }
+
+  return {
+    run: ({ module, exportName, input, signal }) =>
+      perform(
+        exportName,
+        (ticket) => ({ kind: 'run', ticket, module, exportName, input: pack(input) }),
+        signal,
+      ),
+    async judge(check, seen, scanKey, signal) {
+      const packed = packer(seen);
+      const { outcomes } = check.definition;
+      const address = (ticket: number): Job => {
+        return { kind: 'judge', ticket, module: check.url, scanKey, seen: packed };
+      };
+      try {
+        return readVerdict(await perform(check.impl, address, signal), outcomes);
+      } catch (error) {
+        if (error instanceof TaskLimitExceeded) return limitsVerdict(error.limit, packed);
+        throw error;
+      }
+    },
+    load: () => ({ threads: threadOptions.size, ...slots.counts() }),
+    async close() {
+      closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
+      await Promise.all([...open].map((threads) => threads.close()));
+      open.clear();
+    },
+  };
+}
+
+/** At most three attempts; answers that differ in kind leave the decision to the third. */
+async function twoOfAKind(name: string, attempt: (round: number) => Promise<Answer>) {
+  let limit: Limit | undefined;
+  let fault: string | undefined;
+  for (let round = 0; ; round += 1) {
+    const answer = await attempt(round);
+    if (answer.kind === 'done') return answer.output;
+    if (answer.kind === 'limit') {
+      if (limit) throw new TaskLimitExceeded(name, limit);
+      limit = answer.limit;
+    } else {
+      if (fault !== undefined) throw new EngineFault(`${name} failed twice: ${answer.detail}`);
+      fault = answer.detail;
+    }
+  }
+}
+
+/** Packs each observation once, however many checks need it: they are frozen, so identity will do. */
+function createPacker(): (seen: Partial<Observations>) => readonly PackedObservation[] {
+  const known = new WeakMap<object, { part: number; value: Packed }>();
+  let parts = 0;
+
+  function packed(observation: object): { part: number; value: Packed } {
+    const before = known.get(observation);
+    if (before) return before;
+    const made = { part: ++parts, value: pack(observation) };
+    known.set(observation, made);
+    return made;
+  }
+  return (seen) =>
+    namesOf(seen).flatMap((name) => {
+      const observation = seen[name];
+      return observation === undefined ? [] : [{ name, ...packed(observation) }];
+    });
+}
+
+function namesOf(seen: Partial<Observations>): readonly ObservationName[] {
+  // Object.keys forgets the key type; the parameter's type has just stated it.
+  return Object.keys(seen) as ObservationName[];
+}
+
+function withDefaults(options: PoolOptions): ThreadOptions {
+  return {
+    size: options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8),
+    cpuMs: options.cpuMs ?? 1_000,
+    wallMs: options.wallMs ?? 10_000,
+    heapMb: options.heapMb ?? 64,
+    startMs: 30_000,
+    onStray: options.onStray ?? (() => {}),
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * scoring@1: integers throughout, so that any reader can recompute a score from the results and
+ * the catalog. A scoring that changes any of this is a new name beside the old one.
+ */
+import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../scan/report.ts';
+import type { Basis, Status } from './verdict.ts';
+
+export type Scored = Pick<CheckResult, 'id' | 'category' | 'severity' | 'status' | 'basis'>;
+export type Score = {
+  readonly score: number;
+  readonly grade: Grade;
+  readonly subScores: SubScores;
+};
+export type Scoring = (results: readonly Scored[]) => Score;
+
+const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
+/** Halves of the points that each status earns. */
+const EARNED_HALVES: Readonly<Record<Status, number>> = { pass: 2, warn: 1, fail: 0 };
+const WEIGHTS: Readonly<Record<CategoryKey, number>> = { protocol: 50, docs: 40, directory: 10 };
+const GRADES: readonly (readonly [Grade, number])[] = [
+  ['A', 90],
+  ['B', 80],
+  ['C', 65],
+  ['D', 50],
+];
+
+type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
+  readonly atMost: number;
+};
+
+/** A result that equals a row in every member that the row names caps the score. */
+const CAPS: readonly Cap[] = [
+  // P1: nobody can reach the origin, so nothing that was seen of it counts.
+  { id: 'P1', status: 'fail', atMost: 0 },
+  { severity: 'critical', status: 'fail', atMost: 49 },
+  { severity: 'critical', status: 'warn', atMost: 89 },
+  { category: 'protocol', severity: 'major', status: 'fail', atMost: 89 },
+];
+/** What could not be determined is never held against an origin. */
+const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];
+
+export const scoreResults: Scoring = (results) => {
+  const subScores: SubScores = {
+    protocol: subScore(results, 'protocol'),
+    docs: subScore(results, 'docs'),
+    standing: subScore(results, 'directory'),
+  };
+  const score = Math.min(weightedMean(subScores), ...capsOf(results));
+  return { score, grade: gradeOf(score), subScores };
+};
+
+/** By the name that a catalog states. */
+export const SCORINGS: ReadonlyMap<string, Scoring> = new Map([['scoring@1', scoreResults]]);
+
+/** By score alone, 0 to 100. */
+export function gradeOf(score: number): Grade {
+  return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';
+}
+
+function subScore(results: readonly Scored[], category: CategoryKey): number | null {
+  let earnedHalves = 0;
+  let possible = 0;
+  for (const { category: own, severity, status, basis } of results) {
+    if (own !== category || basis === 'not_determined') continue;
+    possible += POINTS[severity];
+    earnedHalves += POINTS[severity] * EARNED_HALVES[status];
+  }
+  return possible === 0 ? null : Math.floor((100 * earnedHalves) / (2 * possible));
+}
+
+function weightedMean({ protocol, docs, standing }: SubScores): number {
+  const parts = [
+    { sub: protocol, weight: WEIGHTS.protocol },
+    { sub: docs, weight: WEIGHTS.docs },
+    { sub: standing, weight: WEIGHTS.directory },
+  ];
+  let sum = 0;
+  let weights = 0;
+  for (const { sub, weight } of parts) {
+    if (sub === null) continue;
+    sum += weight * sub;
+    weights += weight;
+  }
+  return weights === 0 ? 0 : Math.floor(sum / weights);
+}
+
+function capsOf(results: readonly Scored[]): readonly number[] {
+  return CAPS.filter((cap) => results.some((result) => isCapped(result, cap))).map(
+    ({ atMost }) => atMost,
+  );
+}
+
+function isCapped(result: Scored, { id, category, severity, status }: Cap): boolean {
+  return (
+    CAPPING_BASES.includes(result.basis) &&
+    (id === undefined || id === result.id) &&
+    (category === undefined || category === result.category) &&
+    (severity === undefined || severity === result.severity) &&
+    (status === undefined || status === result.status)
+  );
+}

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { gradeOf, type Scored, scoreResults } from '../../src/engine/score.ts';
+import type { Basis, Status } from '../../src/engine/verdict.ts';
+import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
+import type { CategoryKey, Severity } from '../../src/scan/report.ts';
+
+type Finding = { readonly status: Status; readonly basis: Basis };
+const PASS: Finding = { status: 'pass', basis: 'measured' };
+const WARN: Finding = { status: 'warn', basis: 'measured' };
+const FAIL: Finding = { status: 'fail', basis: 'measured' };
+const NOT_EVALUATED: Finding = { status: 'fail', basis: 'not_evaluated' };
+const NOT_DETERMINED: Finding = { status: 'warn', basis: 'not_determined' };
+const NOT_APPLICABLE: Finding = { status: 'pass', basis: 'not_applicable' };
+
+/** Every check of the catalog passes but those named. */
+function report(findings: Readonly<Record<string, Finding>> = {}): readonly Scored[] {
+  return catalog.checks.map(({ id, category, severity }) => {
+    const { status, basis } = findings[id] ?? PASS;
+    // The catalog's schema limits both to these words.
+    return { id, category: category as CategoryKey, severity: severity as Severity, status, basis };
+  });
+}
+
+function all(category: string, finding: Finding): Record<string, Finding> {
+  const checks = catalog.checks.filter((check) => check.category === category);
+  return Object.fromEntries(checks.map(({ id }) => [id, finding]));
+}
+
+const OFFLINE = all('directory', NOT_DETERMINED);
+
+describe('the worked examples of the published scoring', () => {
+  test('everything passes', () => {
+    expect(scoreResults(report())).toEqual({
+      score: 100,
+      grade: 'A',
+      subScores: { protocol: 100, docs: 100, standing: 100 },
+    });
+  });
+
+  test('everything passes, offline: 9000 / 90', () => {
+    expect(scoreResults(report(OFFLINE))).toEqual({
+      score: 100,
+      grade: 'A',
+      subScores: { protocol: 100, docs: 100, standing: null },
+    });
+  });
+
+  test.each([
+    ['with standing', {}, 100],
+    ['without standing', OFFLINE, null],
+  ])('P4 fails and S7 warns, %s: 93, capped at 89', (_, base, standing) => {
+    expect(scoreResults(report({ ...base, P4: FAIL, S7: WARN }))).toEqual({
+      score: 89,
+      grade: 'B',
+      subScores: { protocol: 90, docs: 97, standing },
+    });
+  });
+});
+
+describe('what the caps say', () => {
+  test.each([
+    ['an unreachable origin', { P1: FAIL }, 0, 'F'],
+    ['a critical fail', { P3: FAIL }, 49, 'F'],
+    ['a critical check that was not evaluated', { P2: NOT_EVALUATED }, 49, 'F'],
+    ['a critical warn', { P2: WARN }, 89, 'B'],
+    ['a major fail of protocol', { P8: FAIL }, 89, 'B'],
+    ['a critical check not determined', { P3: NOT_DETERMINED }, 100, 'A'],
+    ['a major fail of docs is no cap', { S1: FAIL }, 95, 'A'],
+    ['a protocol-major warn is no cap', { P8: WARN }, 97, 'A'],
+    ['not applicable counts as a pass', { S5: NOT_APPLICABLE }, 100, 'A'],
+  ] as const)('%s', (_, findings, score, grade) => {
+    expect(scoreResults(report(findings))).toMatchObject({ score, grade });
+  });
+
+  test('a perfect newcomer whom no index knows keeps an A', () => {
+    const newcomer = { ...all('directory', WARN), D1: FAIL };
+    expect(scoreResults(report(newcomer))).toMatchObject({ grade: 'A' });
+  });
+
+  test('valid payments without any document get a D', () => {
+    expect(scoreResults(report({ ...all('docs', FAIL), ...OFFLINE }))).toMatchObject({
+      score: 55,
+      grade: 'D',
+    });
+  });
+
+  test('nothing determined at all is a 0, not a division by nothing', () => {
+    const none = report(Object.fromEntries(catalog.checks.map(({ id }) => [id, NOT_DETERMINED])));
+    expect(scoreResults(none)).toEqual({
+      score: 0,
+      grade: 'F',
+      subScores: { protocol: null, docs: null, standing: null },
+    });
+  });
+});
+
+test.each([
+  [100, 'A'],
+  [90, 'A'],
+  [89, 'B'],
+  [80, 'B'],
+  [79, 'C'],
+  [65, 'C'],
+  [64, 'D'],
+  [50, 'D'],
+  [49, 'F'],
+  [0, 'F'],
+] as const)('a score of %i is a grade of %s', (score, grade) => {
+  expect(gradeOf(score)).toBe(grade);
+});
+
+describe('for any findings', () => {
+  const finding = fc.constantFrom(PASS, WARN, FAIL, NOT_EVALUATED, NOT_DETERMINED, NOT_APPLICABLE);
+  const findings = fc
+    .array(finding, { minLength: catalog.checks.length, maxLength: catalog.checks.length })
+    .map((list) => Object.fromEntries(catalog.checks.map(({ id }, at) => [id, list[at] ?? PASS])));
+  const someId = fc.constantFrom(...catalog.checks.map(({ id }) => id));
+
+  test('score and sub-scores are integers from 0 to 100, and the grade is that of the score', () => {
+    fc.assert(
+      fc.property(findings, (given) => {
+        const { score, grade, subScores } = scoreResults(report(given));
+        for (const value of [score, ...Object.values(subScores).filter((one) => one !== null)]) {
+          expect(Number.isInteger(value) && value >= 0 && value <= 100).toBe(true);
+        }
+        expect(grade).toBe(gradeOf(score));
+      }),
+    );
+  });
+
+  test('a critical fail is an F, and any protocol-major fail keeps the A away', () => {
+    const measured = fc.constantFrom(PASS, WARN, NOT_DETERMINED, NOT_APPLICABLE);
+    fc.assert(
+      fc.property(fc.constantFrom('P1', 'P2', 'P3'), findings, (id, given) => {
+        expect(scoreResults(report({ ...given, [id]: FAIL })).score).toBeLessThanOrEqual(49);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom('P4', 'P5', 'P6', 'P7', 'P8'), measured, (id, other) => {
+        const given = { ...all('docs', other), [id]: FAIL };
+        expect(scoreResults(report(given)).score).toBeLessThanOrEqual(89);
+      }),
+    );
+  });
+
+  test('improving one result never lowers the score', () => {
+    const steps = [
+      [FAIL, WARN],
+      [NOT_EVALUATED, WARN],
+      [WARN, PASS],
+      [FAIL, NOT_APPLICABLE],
+    ] as const;
+    fc.assert(
+      fc.property(findings, someId, fc.constantFrom(...steps), (given, id, [worse, better]) => {
+        const before = scoreResults(report({ ...given, [id]: worse })).score;
+        const after = scoreResults(report({ ...given, [id]: better })).score;
+        expect(after).toBeGreaterThanOrEqual(before);
+      }),
+    );
+  });
+
+  test('the order of results is without meaning', () => {
+    fc.assert(
+      fc.property(findings, fc.integer({ min: 1, max: 24 }), (given, at) => {
+        const results = report(given);
+        const turned = [...results.slice(at), ...results.slice(0, at)];
+        expect(scoreResults(turned)).toEqual(scoreResults(results));
+      }),
+    );
+  });
+});
