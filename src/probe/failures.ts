@@ -66,6 +66,11 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   },
 };
 
+const NO_HTTP: Failure = {
+  reason: 'malformed',
+  detail: 'the answer is no valid HTTP/1.1 response',
+};
+
 const TLS_CODE =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
 
@@ -75,19 +80,27 @@ export function classifyFailure(error: unknown): Failure {
   const code = codeOf(error);
   // undici has one code for a closed connection and for bytes that are no answer to anything.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(messageOf(error))) {
-    return { reason: 'malformed', detail: 'the answer is no valid HTTP/1.1 response' };
+    return NO_HTTP;
   }
   const known = BY_CODE[code];
   if (known) return known;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
-  if (code.startsWith('HPE_') || code === 'ERR_ASSERTION') {
-    return { reason: 'malformed', detail: `the answer is no valid HTTP/1.1 response (${code})` };
+  if (isParserError(error)) {
+    return messageOf(error).includes('Invalid EOF')
+      ? { reason: 'reset', detail: 'connection closed in the middle of an answer' }
+      : NO_HTTP;
   }
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }
 
+/** By name, as its code depends on undici's build; its assertions stand for bytes it cannot place. */
+function isParserError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'HTTPParserError' || error.name === 'AssertionError';
+}
+
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  return error instanceof Error && 'code' in error ? String(error.code ?? '') : '';
 }
 
 function messageOf(error: unknown): string {

@@ -68,8 +68,10 @@ export class Lane implements AttemptListener {
         );
       },
     });
-    // The connection is gone and no request was at fault: closed while idle, or after an answer.
-    this.#client.on('disconnect', () => this.end(null));
+    // Closed while idle or after an answer is nobody's fault; before any answer it is the first's.
+    this.#client.on('disconnect', (_origin, _clients, error) => {
+      this.end(this.answers > 0 ? null : classifyFailure(error));
+    });
   }
 
   get isOpenForWork(): boolean {

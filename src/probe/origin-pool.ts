@@ -131,8 +131,7 @@ export class OriginPool implements LaneEvents {
     }
     this.#failedConnections += 1;
     for (const attempt of pending) attempt.settle(attempt.conclude(failure));
-    const isHopeless = !this.#hasConnected && this.#lanes.size === 0;
-    if (isHopeless && this.#failedConnections >= FAILED_CONNECTIONS) this.close(failure);
+    if (this.#lanes.size === 0 && !this.#mayOpenLane) this.close(failure);
   }
 
   #again(attempt: Attempt, failure: Failure): void {
@@ -183,7 +182,7 @@ export class OriginPool implements LaneEvents {
     open.sort((a, b) => a.inFlight.length - b.inFlight.length);
     const [emptiest] = open;
     if (emptiest && emptiest.inFlight.length === 0) return emptiest;
-    if (this.#lanes.size < this.#maxLanes) return this.#openLane();
+    if (this.#mayOpenLane) return this.#openLane();
     return emptiest && emptiest.inFlight.length < this.#depth ? emptiest : null;
   }
 
@@ -193,7 +192,12 @@ export class OriginPool implements LaneEvents {
     const fresh = idle.find((lane) => lane.isConnected && lane.idleSince > freshAfter);
     if (fresh) return fresh;
     for (const stale of idle) stale.end(null);
-    return this.#lanes.size < this.#maxLanes ? this.#openLane() : null;
+    return this.#mayOpenLane ? this.#openLane() : null;
+  }
+
+  get #mayOpenLane(): boolean {
+    const isHopeless = !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
+    return this.#lanes.size < this.#maxLanes && !isHopeless;
   }
 
   #openLane(): Lane {
