@@ -1,0 +1,34 @@
+import { describe } from 'vitest';
+import { answersKeep } from './contract/answers.ts';
+import { changesAreNumbered } from './contract/changes.ts';
+import { directoryLists } from './contract/directory.ts';
+import { exportsAreConsistent } from './contract/exports.ts';
+import { identifiersChain } from './contract/identifiers.ts';
+import { leasesTakeTurns } from './contract/leases.ts';
+import { ledgerAppends } from './contract/ledger.ts';
+import { limitsCount } from './contract/limits.ts';
+import { ownershipCounts } from './contract/ownership.ts';
+import { publishingRepeats } from './contract/publishing.ts';
+import { purgeForgets } from './contract/purge.ts';
+import { resultsWait } from './contract/results.ts';
+import { snapshotsStandIn } from './contract/snapshots.ts';
+import type { ContractSubject } from './contract/subject.ts';
+
+/** What every store must do, whatever it is built on. */
+export function storeContract(name: string, subject: ContractSubject): void {
+  describe(`${name} keeps the store contract`, () => {
+    ledgerAppends(subject);
+    answersKeep(subject);
+    identifiersChain(subject);
+    resultsWait(subject);
+    publishingRepeats(subject);
+    directoryLists(subject);
+    exportsAreConsistent(subject);
+    changesAreNumbered(subject);
+    ownershipCounts(subject);
+    leasesTakeTurns(subject);
+    limitsCount(subject);
+    snapshotsStandIn(subject);
+    purgeForgets(subject);
+  });
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { ANSWER_CHUNK_BYTES } from '../../../src/store/answer-store.ts';
+import { collect } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+
+const HEAD = { status: 200, headers: { 'content-type': 'application/json', 'X-Odd-Case': 'é' } };
+
+export function answersKeep(subject: ContractSubject): void {
+  describe('answers', () => {
+    it('hands back head and body byte for byte, after a restart too', async () => {
+      const store = await subject.fresh();
+      const body = Buffer.from([0, 255, 10, 13, 34, 128]);
+      const put = await store.answers.put('a', HEAD, [body]);
+      const bodySha256 = createHash('sha256').update(body).digest('hex');
+      expect(put).toEqual({ bodyBytes: 6, bodySha256 });
+
+      const again = await subject.restart(store);
+      const answer = await again.answers.get('a');
+      expect(answer).toMatchObject({ answerId: 'a', ...HEAD, bodyBytes: 6, bodySha256 });
+      expect(Buffer.concat(await collect(answer?.body() ?? none()))).toEqual(body);
+      // A second reader gets all of it too.
+      expect(Buffer.concat(await collect(answer?.body() ?? none()))).toEqual(body);
+    });
+
+    it.each([
+      0,
+      1,
+      ANSWER_CHUNK_BYTES - 1,
+      ANSWER_CHUNK_BYTES,
+      ANSWER_CHUNK_BYTES + 1,
+      2 * ANSWER_CHUNK_BYTES,
+    ])('re-cuts a body of %i bytes into pieces of at most 1 MiB', async (bytes) => {
+      const { answers } = await subject.fresh();
+      const body = Buffer.alloc(bytes, 'abcdefg');
+      await answers.put('a', HEAD, inPieces(body, 300_001));
+      const pieces = await collect((await answers.get('a'))?.body() ?? none());
+      expect(Buffer.concat(pieces).equals(body)).toBe(true);
+      expect(pieces).toHaveLength(Math.ceil(bytes / ANSWER_CHUNK_BYTES));
+      expect(Math.max(0, ...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(
+        ANSWER_CHUNK_BYTES,
+      );
+    });
+
+    it('shows nothing of an answer that broke off, and frees its id', async () => {
+      const { answers } = await subject.fresh();
+      await expect(answers.put('a', HEAD, breaksOff())).rejects.toThrow('origin went away');
+      expect(await answers.get('a')).toBeNull();
+      await answers.put('a', HEAD, [Buffer.from('whole')]);
+      expect((await answers.get('a'))?.bodyBytes).toBe(5);
+    });
+
+    it('refuses an id that is in use and keeps what it has', async () => {
+      const { answers } = await subject.fresh();
+      await answers.put('a', HEAD, [Buffer.from('first')]);
+      await expect(answers.put('a', HEAD, [Buffer.from('second')])).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      const pieces = await collect((await answers.get('a'))?.body() ?? none());
+      expect(Buffer.concat(pieces).toString()).toBe('first');
+    });
+
+    it('knows no answer that was never put', async () => {
+      const { answers } = await subject.fresh();
+      expect(await answers.get('never')).toBeNull();
+    });
+  });
+}
+
+function* inPieces(body: Buffer, pieceBytes: number): Generator<Uint8Array> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+}
+
+async function* breaksOff(): AsyncGenerator<Uint8Array> {
+  yield Buffer.alloc(2 * ANSWER_CHUNK_BYTES);
+  throw new Error('origin went away');
+}
+
+async function* none(): AsyncGenerator<Uint8Array> {
+  yield* [];
+  throw new Error('there is no answer');
+}

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import type { DirectoryQuery } from '../../../src/store/directory-store.ts';
+import type { Grade, PublishedScan } from '../../../src/store/published-scan.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { publishedScan } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+
+const SCANS: readonly (readonly [string, Grade, number, string])[] = [
+  ['api.alpha.com', 'A', 95, 'data'],
+  ['beta.io', 'B', 88, 'search'],
+  ['xn--bcher-kva.example', 'A', 99, 'media'],
+  ['shop.alpha.com', 'F', 12, 'data'],
+  ['a-b.c.dev', 'C', 70, 'other'],
+  ['gamma.io', 'A', 95, 'data'],
+];
+const BY_RECENCY = SCANS.map(([host]) => host).toReversed();
+
+export function directoryLists(subject: ContractSubject): void {
+  describe('directory', () => {
+    it('lists newest first, or best first', async () => {
+      const store = await filled(subject);
+      expect(await hosts(store, {})).toEqual(BY_RECENCY);
+      expect(await hosts(store, { sort: 'grade' })).toEqual([
+        'xn--bcher-kva.example',
+        'gamma.io',
+        'api.alpha.com',
+        'beta.io',
+        'a-b.c.dev',
+        'shop.alpha.com',
+      ]);
+    });
+
+    it('pages from 0, and counts the matches, not the page', async () => {
+      const store = await filled(subject);
+      const page = (number: number) => ({ ...QUERY, page: number, pageSize: 4 });
+      const first = await store.directory.list(page(0));
+      const second = await store.directory.list(page(1));
+      expect([first.count, second.count]).toEqual([6, 6]);
+      expect([...first.records, ...second.records].map((record) => record.host)).toEqual(
+        BY_RECENCY,
+      );
+      expect(await store.directory.list(page(2))).toEqual({ count: 6, records: [] });
+    });
+
+    it.each([
+      [
+        'a',
+        [
+          'gamma.io',
+          'a-b.c.dev',
+          'shop.alpha.com',
+          'xn--bcher-kva.example',
+          'beta.io',
+          'api.alpha.com',
+        ],
+      ],
+      ['io', ['gamma.io', 'beta.io']],
+      ['.io', ['gamma.io', 'beta.io']],
+      ['ALPHA', ['shop.alpha.com', 'api.alpha.com']],
+      ['api.alpha.com', ['api.alpha.com']],
+      ['alpha.co', ['shop.alpha.com', 'api.alpha.com']],
+      ['-', ['a-b.c.dev', 'xn--bcher-kva.example']],
+      ['--', ['xn--bcher-kva.example']],
+      ['n--', ['xn--bcher-kva.example']],
+      ['alphacom', []],
+      ['.*', []],
+      ['a.ph', []],
+      ['a_b', []],
+      ['%', []],
+      ['^api', []],
+      ['"', []],
+      ['a" OR "b', []],
+      ['*io', []],
+      ['bücher', []],
+      ['\u0000', []],
+      ['$ne', []],
+      ['zz', []],
+    ])('finds the literal substring %j', async (q, expected) => {
+      const store = await filled(subject);
+      expect(await hosts(store, { q })).toEqual(expected);
+    });
+
+    it('filters by category and by owner, and combines filters', async () => {
+      const store = await filled(subject);
+      await store.ownership.recordConfirm({ host: 'gamma.io', tokenHash: 'h' });
+      await store.ownership.recordConfirm({ host: 'beta.io', tokenHash: 'h' });
+      await store.ownership.recordConfirm({ host: 'never-scanned.io', tokenHash: 'h' });
+      expect(await hosts(store, { category: 'data' })).toEqual([
+        'gamma.io',
+        'shop.alpha.com',
+        'api.alpha.com',
+      ]);
+      expect(await hosts(store, { category: 'storage' })).toEqual([]);
+      expect(await hosts(store, { verified: true })).toEqual(['gamma.io', 'beta.io']);
+      expect(await hosts(store, { verified: false })).toEqual(BY_RECENCY);
+      expect(await hosts(store, { verified: true, category: 'data', q: 'a' })).toEqual([
+        'gamma.io',
+      ]);
+      expect(await hosts(store, { sort: 'grade', category: 'data', q: 'a' })).toEqual([
+        'gamma.io',
+        'api.alpha.com',
+        'shop.alpha.com',
+      ]);
+    });
+
+    it('leaves opted-out hosts out of lists and counts, until they come back', async () => {
+      const store = await filled(subject);
+      await store.listing.set('gamma.io', { listed: false });
+      await store.publish(publishedScan({ host: 'gamma.io', scannedAtMs: 99_999, grade: 'A' }));
+      const without = BY_RECENCY.filter((host) => host !== 'gamma.io');
+      expect(await hosts(store, {})).toEqual(without);
+      expect(await hosts(store, { q: 'gamma' })).toEqual([]);
+      expect(await hosts(store, { category: 'data', sort: 'grade' })).not.toContain('gamma.io');
+      expect((await store.directory.list({ ...QUERY, pageSize: 1 })).count).toBe(5);
+      expect((await store.directory.featured({ sinceMs: 0, limit: 9 })).count).toBe(2);
+      expect((await store.directory.get('gamma.io'))?.listed).toBe(false);
+
+      await store.listing.set('gamma.io', { listed: true });
+      expect(await hosts(store, { q: 'gamma' })).toEqual(['gamma.io']);
+    });
+
+    it('features hosts whose current scan is an A and recent enough', async () => {
+      const store = await filled(subject);
+      const featured = await store.directory.featured({ sinceMs: 1_002, limit: 9 });
+      expect(featured.records.map((record) => record.host)).toEqual([
+        'gamma.io',
+        'xn--bcher-kva.example',
+      ]);
+      expect(featured.count).toBe(2);
+      expect((await store.directory.featured({ sinceMs: 1_003, limit: 9 })).count).toBe(1);
+      const one = await store.directory.featured({ sinceMs: 0, limit: 1 });
+      expect([one.count, one.records.length]).toEqual([3, 1]);
+      await store.publish(publishedScan({ host: 'gamma.io', scannedAtMs: 2_000, grade: 'B' }));
+      expect((await store.directory.featured({ sinceMs: 0, limit: 9 })).count).toBe(2);
+    });
+  });
+
+  describe('listing settings', () => {
+    it('start open, change one by one, and stay after a restart', async () => {
+      const store = await subject.fresh();
+      const host = 'api.example.com';
+      expect(await store.listing.get(host)).toEqual({ listed: true, enrichmentSuppressed: false });
+      expect(await store.listing.set(host, { enrichmentSuppressed: true })).toEqual({
+        listed: true,
+        enrichmentSuppressed: true,
+      });
+      await store.listing.set(host, { listed: false });
+      const again = await subject.restart(store);
+      expect(await again.listing.set(host, {})).toEqual({
+        listed: false,
+        enrichmentSuppressed: true,
+      });
+      expect(await again.listing.get('other.example.com')).toEqual({
+        listed: true,
+        enrichmentSuppressed: false,
+      });
+    });
+  });
+}
+
+const QUERY: DirectoryQuery = { sort: 'recent', page: 0, pageSize: 50 };
+
+async function hosts(store: Store, query: Partial<DirectoryQuery>): Promise<readonly string[]> {
+  const { count, records } = await store.directory.list({ ...QUERY, ...query });
+  expect(count).toBe(records.length);
+  return records.map((record) => record.host);
+}
+
+async function filled(subject: ContractSubject): Promise<Store> {
+  const store = await subject.fresh();
+  for (const [index, [host, grade, score, category]] of SCANS.entries()) {
+    const { branding, ...scan }: PublishedScan = publishedScan({ host, grade, score });
+    await store.publish({
+      ...scan,
+      scannedAtMs: 1_000 + index,
+      branding: { ...branding, category },
+    });
+  }
+  return store;
+}

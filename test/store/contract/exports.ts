@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { collect, publishedScan } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+
+export function exportsAreConsistent(subject: ContractSubject): void {
+  describe('export', () => {
+    it('streams every listed record with its history, newest scan first', async () => {
+      const store = await subject.fresh();
+      for (const [index, host] of ['a.com', 'b.com', 'c.com', 'a.com'].entries()) {
+        await store.publish(publishedScan({ host, scannedAtMs: 1_000 + index, score: index }));
+      }
+      await store.listing.set('b.com', { listed: false });
+      const { count, truncated, records } = await store.exports.snapshot(10);
+      expect([count, truncated]).toEqual([2, false]);
+      const exported = await collect(records);
+      expect(exported.map(({ host, scanCount }) => [host, scanCount])).toEqual([
+        ['a.com', 2],
+        ['c.com', 1],
+      ]);
+      expect(exported[0]?.history.map((row) => row.score)).toEqual([0, 3]);
+      expect(exported[0]).toMatchObject({ firstSeenAtMs: 1_000, listed: true, verified: false });
+    });
+
+    it.each([
+      [2, 2, true],
+      [3, 3, false],
+    ])('at a limit of %i has %i records, truncated: %s', async (limit, expected, cut) => {
+      const store = await subject.fresh();
+      for (const host of ['a.com', 'b.com', 'c.com']) await store.publish(publishedScan({ host }));
+      const { count, truncated, records } = await store.exports.snapshot(limit);
+      expect([count, truncated]).toEqual([expected, cut]);
+      expect(await collect(records)).toHaveLength(expected);
+    });
+
+    it('shows nothing that was published after it was taken', async () => {
+      const store = await subject.fresh();
+      for (const host of ['a.com', 'b.com']) {
+        await store.publish(publishedScan({ host, scannedAtMs: 1_000, grade: 'A' }));
+      }
+      const { records } = await store.exports.snapshot(10);
+      await store.publish(publishedScan({ host: 'a.com', scannedAtMs: 2_000, grade: 'F' }));
+      await store.publish(publishedScan({ host: 'new.com', scannedAtMs: 2_000 }));
+      const exported = await collect(records);
+      expect(exported.map((record) => record.grade)).toEqual(['A', 'A']);
+      expect(exported.map((record) => record.history.length)).toEqual([1, 1]);
+    });
+
+    it('of an empty directory is empty', async () => {
+      const { exports } = await subject.fresh();
+      const { count, truncated, records } = await exports.snapshot(10);
+      expect([count, truncated, await collect(records)]).toEqual([0, false, []]);
+    });
+  });
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import type { LedgerState } from '../../../src/store/ledger-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { collect, ledgerStep } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+import { MINUTE_MS, TestClock } from './test-clock.ts';
+
+export function ledgerAppends(subject: ContractSubject): void {
+  describe('ledger', () => {
+    it('gives a step to the first writer and refuses the second', async () => {
+      const { ledger } = await subject.fresh();
+      const first = ledgerStep('k', 1, 'claimed', { data: { price: '50000' } });
+      expect(await ledger.append(first)).toBe('won');
+      expect(await ledger.append(ledgerStep('k', 1, 'claimed', { data: { price: '1' } }))).toBe(
+        'lost',
+      );
+      expect((await ledger.entry('k'))?.last.data).toEqual({ price: '50000' });
+    });
+
+    it('tells a writer whose reply was lost that it had won', async () => {
+      const { ledger } = await subject.fresh();
+      const step = ledgerStep('k', 1, 'claimed');
+      expect(await ledger.append(step)).toBe('won');
+      expect(await ledger.append(step)).toBe('won');
+      expect((await ledger.entry('k'))?.rows).toHaveLength(1);
+    });
+
+    it('lets exactly one of many racers make each step', async () => {
+      const { ledger } = await subject.fresh();
+      for (const step of [1, 2, 3]) {
+        const racers = Array.from({ length: 20 }, () =>
+          ledger.append(ledgerStep('k', step, 'claimed')),
+        );
+        const outcomes = await Promise.all(racers);
+        expect(outcomes.filter((outcome) => outcome === 'won')).toHaveLength(1);
+      }
+    });
+
+    it('reads back every member of a step, with time and owner', async () => {
+      const clock = new TestClock();
+      const owner = { host: 'host-1', boot: 'boot-1' };
+      const { ledger } = await subject.fresh({ clock: clock.now, owner });
+      const claim = ledgerStep('k', 1, 'claimed', { validBeforeMs: 1_790_000_000_000 });
+      const computed = ledgerStep('k', 2, 'computed', {
+        scanId: 'scan-1',
+        answerId: 'answer-1',
+        data: { nested: [{ text: 'é"\u0001' }, null, 1.5], gone: undefined },
+      });
+      const atMs = clock.now();
+      await ledger.append(claim);
+      clock.advance(7);
+      await ledger.append(computed);
+
+      const entry = await ledger.entry('k');
+      expect(entry?.rows.map((row) => row.step)).toEqual([1, 2]);
+      expect(entry?.rows[0]).toEqual({ ...claim, atMs, owner });
+      expect(entry?.last).toEqual({
+        ...computed,
+        data: { nested: [{ text: 'é"\u0001' }, null, 1.5] },
+        atMs: atMs + 7,
+        owner,
+      });
+      expect(entry?.writtenAtMs).toBeNull();
+      expect(await ledger.entry('other')).toBeNull();
+    });
+
+    it('lists keys that are not finished, oldest first, and after a restart too', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const ends: readonly LedgerState[] = [
+        'claimed',
+        'computed',
+        'settling',
+        'settled',
+        'unknown',
+        'published',
+        'released',
+        'failed',
+      ];
+      for (const end of ends) {
+        clock.advance(1);
+        await writeUpTo(store, end);
+      }
+      const unfinished = ['claimed', 'computed', 'settling', 'settled', 'unknown'];
+      expect(await openKeys(store)).toEqual(unfinished);
+      expect(await openKeys(await subject.restart(store, { clock: clock.now }))).toEqual(
+        unfinished,
+      );
+    });
+
+    it('lists a released key again once it was claimed anew', async () => {
+      const store = await subject.fresh();
+      await store.ledger.append(ledgerStep('k', 1, 'claimed'));
+      await store.ledger.append(ledgerStep('k', 2, 'released'));
+      expect(await openKeys(store)).toEqual([]);
+      await store.ledger.append(ledgerStep('k', 3, 'claimed'));
+      expect(await openKeys(store)).toEqual(['k']);
+      // A late repetition of the release, by a writer that never read its reply, changes nothing.
+      expect(await store.ledger.append(ledgerStep('k', 2, 'released'))).toBe('lost');
+      expect(await openKeys(store)).toEqual(['k']);
+    });
+
+    it('finds recent and unfinished keys of a payer and request', async () => {
+      const clock = new TestClock();
+      const { ledger, markWritten } = await subject
+        .fresh({ clock: clock.now })
+        .then((store) => ({ ledger: store.ledger, markWritten: store.ledger.markWritten }));
+      const request = 'GET /v1/changes 0 100';
+      const finish = async (key: string, more = {}): Promise<void> => {
+        await ledger.append(ledgerStep(key, 1, 'claimed', { request, ...more }));
+        await ledger.append(ledgerStep(key, 2, 'published', { request, ...more }));
+      };
+      await ledger.append(ledgerStep('old-unknown', 1, 'unknown', { request }));
+      await finish('old-finished');
+      clock.advance(20 * MINUTE_MS);
+      const sinceMs = clock.now();
+      await finish('recent');
+      clock.advance(1);
+      await finish('newest');
+      await finish('other-payer', { payer: '0xother' });
+      await finish('other-request', { request: 'GET /v1/changes 0 101' });
+      await markWritten('recent');
+
+      const found = await ledger.recent({ payer: '0xpayer', request, sinceMs });
+      expect(found.map((entry) => entry.key)).toEqual(['newest', 'recent', 'old-unknown']);
+      expect(found.map((entry) => entry.writtenAtMs !== null)).toEqual([false, true, false]);
+    });
+
+    it('keeps the first mark of a written answer', async () => {
+      const clock = new TestClock();
+      const { ledger } = await subject.fresh({ clock: clock.now });
+      await ledger.append(ledgerStep('k', 1, 'claimed'));
+      const firstMs = clock.now();
+      await ledger.markWritten('k');
+      clock.advance(5);
+      await ledger.markWritten('k');
+      expect((await ledger.entry('k'))?.writtenAtMs).toBe(firstMs);
+    });
+  });
+}
+
+async function writeUpTo({ ledger }: Store, end: LedgerState): Promise<void> {
+  await ledger.append(ledgerStep(end, 1, 'claimed'));
+  if (end !== 'claimed') await ledger.append(ledgerStep(end, 2, end));
+}
+
+async function openKeys({ ledger }: Store): Promise<readonly string[]> {
+  return (await collect(ledger.unfinished())).map((entry) => entry.key);
+}

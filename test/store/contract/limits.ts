@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import type { ContractSubject } from './subject.ts';
+import { MINUTE_MS, TestClock } from './test-clock.ts';
+
+export function limitsCount(subject: ContractSubject): void {
+  describe('rate limits', () => {
+    it('count requests of a key in windows of fixed length', async () => {
+      const clock = new TestClock();
+      const { limits } = await subject.fresh({ clock: clock.now });
+      clock.advance(MINUTE_MS / 2);
+      const resetAtMs = clock.now() + MINUTE_MS / 2;
+      expect(await limits.hit('client-1', MINUTE_MS)).toEqual({ count: 1, resetAtMs });
+      expect(await limits.hit('client-1', MINUTE_MS)).toEqual({ count: 2, resetAtMs });
+      expect(await limits.hit('client-2', MINUTE_MS)).toEqual({ count: 1, resetAtMs });
+      clock.advance(MINUTE_MS / 2 - 1);
+      expect((await limits.hit('client-1', MINUTE_MS)).count).toBe(3);
+      clock.advance(1);
+      expect(await limits.hit('client-1', MINUTE_MS)).toEqual({
+        count: 1,
+        resetAtMs: resetAtMs + MINUTE_MS,
+      });
+    });
+  });
+}

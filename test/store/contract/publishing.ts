@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { HISTORY_ROWS_PER_HOST } from '../../../src/store/history-store.ts';
+import { publishedScan } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+import { TestClock } from './test-clock.ts';
+
+export function publishingRepeats(subject: ContractSubject): void {
+  describe('publishing', () => {
+    it('makes record, history and change, with every member', async () => {
+      const store = await subject.fresh();
+      const scan = publishedScan();
+      expect(await store.directory.get(scan.host)).toBeNull();
+      await store.publish(scan);
+      const again = await subject.restart(store);
+      expect(await again.directory.get(scan.host)).toEqual({
+        ...scan,
+        firstSeenAtMs: scan.scannedAtMs,
+        scanCount: 1,
+        verified: false,
+        listed: true,
+        enrichmentSuppressed: false,
+      });
+      const { scanId, grade, score, scannedAtMs, checksVersion } = scan;
+      expect(await again.history.list(scan.host)).toEqual([
+        { scanId, grade, score, scannedAtMs, checksVersion },
+      ]);
+      expect((await again.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
+    });
+
+    it('does nothing the second time, one after the other or at once', async () => {
+      const store = await subject.fresh();
+      const scan = publishedScan();
+      await Promise.all(Array.from({ length: 8 }, () => store.publish(scan)));
+      await store.publish(scan);
+      expect((await store.directory.get(scan.host))?.scanCount).toBe(1);
+      expect(await store.history.list(scan.host)).toHaveLength(1);
+      expect((await store.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
+    });
+
+    it('keeps the record of the newest scan when an older one is published late', async () => {
+      const store = await subject.fresh();
+      const newer = publishedScan({ grade: 'A', score: 95 });
+      const older = publishedScan({ grade: 'F', score: 3, scannedAtMs: newer.scannedAtMs - 1 });
+      await store.publish(newer);
+      await store.publish(older);
+      expect(await store.directory.get(newer.host)).toMatchObject({
+        scanId: newer.scanId,
+        grade: 'A',
+        scanCount: 2,
+        firstSeenAtMs: older.scannedAtMs,
+      });
+      expect((await store.history.list(newer.host)).map((row) => row.scanId)).toEqual([
+        older.scanId,
+        newer.scanId,
+      ]);
+    });
+
+    it('ends at the newest scan when many of one host are published at once', async () => {
+      const store = await subject.fresh();
+      const scans = Array.from({ length: 12 }, (_, index) =>
+        publishedScan({ scannedAtMs: 1_000 + ((index * 7) % 12), score: (index * 7) % 12 }),
+      );
+      await Promise.all(scans.map((scan) => store.publish(scan)));
+      expect(await store.directory.get('api.example.com')).toMatchObject({
+        scannedAtMs: 1_011,
+        score: 11,
+        scanCount: 12,
+        firstSeenAtMs: 1_000,
+      });
+      const { changes } = await store.changes.list({ sinceMs: 0, limit: 50 });
+      expect(changes.map((change) => change.n)).toEqual(scans.map((_, index) => index + 1));
+      expect(changes.filter((change) => change.changeType === 'new')).toHaveLength(1);
+    });
+
+    it('keeps the newest 400 rows of a host, and counts all', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const extra = 3;
+      const first = clock.now();
+      for (let index = 0; index < HISTORY_ROWS_PER_HOST + extra; index += 1) {
+        await store.publish(publishedScan({ scannedAtMs: clock.advance(1) }));
+      }
+      const history = await store.history.list('api.example.com', 10_000);
+      expect(history).toHaveLength(HISTORY_ROWS_PER_HOST);
+      expect(history[0]?.scannedAtMs).toBe(first + 1 + extra);
+      expect(await store.history.list('api.example.com', 2)).toEqual(history.slice(-2));
+      expect(await store.directory.get('api.example.com')).toMatchObject({
+        scanCount: HISTORY_ROWS_PER_HOST + extra,
+        firstSeenAtMs: first + 1,
+      });
+    });
+
+    it('undoes no wish of an owner', async () => {
+      const store = await subject.fresh();
+      const host = 'api.example.com';
+      await store.ownership.recordConfirm({ host, tokenHash: 'hash' });
+      await store.listing.set(host, { listed: false, enrichmentSuppressed: true });
+      await store.publish(publishedScan());
+      const again = await subject.restart(store);
+      await again.publish(publishedScan());
+      expect(await again.directory.get(host)).toMatchObject({
+        verified: true,
+        listed: false,
+        enrichmentSuppressed: true,
+      });
+    });
+  });
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { LedgerState } from '../../../src/store/ledger-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { collect, ledgerStep, publishedScan, scanResult } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+
+const HEAD = { status: 200, headers: {} };
+
+export function purgeForgets(subject: ContractSubject): void {
+  describe('purge', () => {
+    it('takes a finished key whole, 48 h after its last step', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published']);
+      await store.ledger.markWritten('k');
+      await store.purge(clock.advance(2 * DAY_MS - 1));
+      expect((await store.ledger.entry('k'))?.rows).toHaveLength(5);
+      expect((await store.purge(clock.advance(1))).ledgerKeys).toBe(1);
+      expect(await store.ledger.entry('k')).toBeNull();
+      // Gone whole: the key starts again at step 1, with no mark of the answer before.
+      await write(store, 'k', ['claimed']);
+      expect((await store.ledger.entry('k'))?.writtenAtMs).toBeNull();
+    });
+
+    it('keeps a key until 48 h after its authorization ended', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const validBeforeMs = clock.now() + 10 * DAY_MS;
+      await store.ledger.append(ledgerStep('k', 1, 'claimed', { validBeforeMs }));
+      await store.ledger.append(ledgerStep('k', 2, 'released', { validBeforeMs }));
+      await store.purge(clock.advance(12 * DAY_MS - 1));
+      expect(await store.ledger.entry('k')).not.toBeNull();
+      await store.purge(clock.advance(1));
+      expect(await store.ledger.entry('k')).toBeNull();
+    });
+
+    it('never takes a key that is not finished, nor what it needs', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const result = scanResult({ scannedAtMs: clock.now() });
+      await store.results.save(result);
+      await store.answers.put('a', HEAD, [Buffer.from('paid?')]);
+      const names = { scanId: result.scanId, answerId: 'a' };
+      await store.ledger.append(ledgerStep('k', 1, 'claimed'));
+      await store.ledger.append(ledgerStep('k', 2, 'computed', names));
+      await store.ledger.append(ledgerStep('k', 3, 'unknown'));
+      await store.purge(clock.advance(60 * DAY_MS));
+      expect((await collect(store.ledger.unfinished())).map((entry) => entry.key)).toEqual(['k']);
+      expect(await store.answers.get('a')).not.toBeNull();
+      expect(await store.results.byScan(result.scanId)).not.toBeNull();
+
+      await store.ledger.append(ledgerStep('k', 4, 'failed'));
+      await store.purge(clock.now());
+      expect(await store.answers.get('a')).toBeNull();
+      expect(await store.results.byScan(result.scanId)).toBeNull();
+      expect(await store.ledger.entry('k')).not.toBeNull();
+    });
+
+    it('keeps an answer for 24 h after the last settlement that names it', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await store.answers.put('a', HEAD, [Buffer.from('shared')]);
+      const states: readonly LedgerState[] = ['computed', 'settled', 'published'];
+      await write(store, 'early', states, { answerId: 'a' });
+      clock.advance(10 * MINUTE_MS);
+      await write(store, 'late', states, { answerId: 'a' });
+      await store.purge(clock.advance(DAY_MS - 1));
+      const answer = await store.answers.get('a');
+      expect(answer).not.toBeNull();
+      expect((await store.purge(clock.advance(1))).answers).toBe(1);
+      expect(await store.answers.get('a')).toBeNull();
+      await expect(collect(answer?.body() ?? none())).rejects.toMatchObject({ code: 'corrupt' });
+    });
+
+    it('takes an answer that nobody paid for after an hour, and one that broke off', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await store.answers.put('released', HEAD, [Buffer.from('x')]);
+      await write(store, 'k', ['computed', 'released'], { answerId: 'released' });
+      await store.answers.put('alone', HEAD, [Buffer.from('x')]);
+      await store.purge(clock.advance(HOUR_MS - 1));
+      expect(await store.answers.get('alone')).not.toBeNull();
+      await store.purge(clock.advance(1));
+      expect(await store.answers.get('alone')).toBeNull();
+      expect(await store.answers.get('released')).toBeNull();
+    });
+
+    it('takes reports after 24 h and leaves directory, history and changes', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const result = scanResult({ scannedAtMs: clock.now() });
+      await store.results.save(result);
+      await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
+      await store.purge(clock.advance(DAY_MS - 1));
+      expect(await store.results.published(result.host)).toEqual(result);
+      expect((await store.purge(clock.advance(1))).results).toBe(1);
+      expect(await store.results.published(result.host)).toBeNull();
+      await store.purge(clock.advance(1_000 * DAY_MS));
+      expect(await store.directory.get(result.host)).not.toBeNull();
+      expect(await store.history.list(result.host)).toHaveLength(1);
+      expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
+    });
+
+    it('never reuses the number of a turn or slot', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const take = () =>
+        store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs: MINUTE_MS });
+      for (const turn of [1, 2]) {
+        const outcome = await take();
+        expect(outcome).toMatchObject({ held: true, lease: { turn } });
+        if (outcome.held) await store.leases.release(outcome.lease);
+      }
+      await store.ownership.takeChallengeFetch('a.com');
+      await store.ownership.takeChallengeFetch('a.com');
+      expect((await store.purge(clock.advance(DAY_MS))).other).toBeGreaterThanOrEqual(2);
+      expect(await take()).toMatchObject({ held: true, lease: { turn: 3 } });
+      expect((await store.ownership.takeChallengeFetch('a.com')).taken).toBe(true);
+    });
+
+    it('takes an identifier chain whole, after the keys in it', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const scope = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };
+      const link = (n: number, key: string) => ({ n, key, request: 'r', attempt: randomUUID() });
+      await store.identifiers.append(scope, link(1, 'k1'));
+      await write(store, 'k1', ['claimed', 'released']);
+      clock.advance(DAY_MS);
+      await store.identifiers.append(scope, link(2, 'k2'));
+      await write(store, 'k2', ['claimed']);
+      await store.purge(clock.advance(3 * DAY_MS));
+      expect(await store.identifiers.chain(scope)).toHaveLength(2);
+      await store.ledger.append(ledgerStep('k2', 2, 'released'));
+      await store.purge(clock.advance(2 * DAY_MS));
+      expect(await store.identifiers.chain(scope)).toEqual([]);
+      expect(await store.identifiers.append(scope, link(1, 'k3'))).toBe('won');
+    });
+
+    it('takes old snapshots, verdicts and unpaid marks', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const atMs = clock.now();
+      await store.snapshots.put({ source: 's', key: 'k', takenAtMs: atMs, data: 1 });
+      await store.snapshots.putVerdict({ host: 'a.com', checkId: 'D1', atMs, data: 1 });
+      await store.results.noteUnpaid({ payer: '0xpayer', scanId: 's', host: 'a.com' });
+      await store.purge(clock.advance(DAY_MS - 1));
+      expect(await store.results.unpaid('0xpayer', 0)).toHaveLength(1);
+      expect((await store.purge(clock.advance(1))).other).toBe(1);
+      expect(await store.results.unpaid('0xpayer', 0)).toEqual([]);
+      expect((await store.purge(clock.advance(29 * DAY_MS))).other).toBe(1);
+      expect(await store.snapshots.get('s', 'k')).not.toBeNull();
+      expect((await store.purge(clock.advance(60 * DAY_MS))).other).toBe(1);
+      expect(await store.snapshots.get('s', 'k')).toBeNull();
+    });
+
+    it('works through more than one batch', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      for (let n = 0; n < 250; n += 1) {
+        await store.results.save(scanResult({ scannedAtMs: clock.now() }));
+        await write(store, `k${n}`, ['released']);
+      }
+      const report = await store.purge(clock.advance(2 * DAY_MS));
+      expect(report).toMatchObject({ results: 250, ledgerKeys: 250 });
+    });
+  });
+}
+
+async function write(
+  { ledger }: Store,
+  key: string,
+  states: readonly LedgerState[],
+  more = {},
+): Promise<void> {
+  for (const [index, state] of states.entries()) {
+    await ledger.append(ledgerStep(key, index + 1, state, more));
+  }
+}
+
+async function* none(): AsyncGenerator<Uint8Array> {
+  yield* [];
+}

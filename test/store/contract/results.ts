@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { publishedScan, scanResult } from './samples.ts';
+import type { ContractSubject } from './subject.ts';
+import { MINUTE_MS, TestClock } from './test-clock.ts';
+
+export function resultsWait(subject: ContractSubject): void {
+  describe('scan results', () => {
+    it('keeps the first result of a scan, whole', async () => {
+      const store = await subject.fresh();
+      const result = scanResult();
+      await store.results.save(result);
+      await store.results.save({ ...result, report: { grade: 'F' } });
+      const again = await subject.restart(store);
+      expect(await again.results.byScan(result.scanId)).toEqual(result);
+      expect(await again.results.byScan('never')).toBeNull();
+    });
+
+    it('offers the newest finished result that nobody has paid for', async () => {
+      const clock = new TestClock();
+      const { results } = await subject.fresh({ clock: clock.now });
+      const older = scanResult({ scannedAtMs: clock.now() });
+      const newer = scanResult({ scannedAtMs: clock.advance(MINUTE_MS) });
+      await results.save(newer);
+      await results.save(older);
+      await results.save(scanResult({ host: 'other.example.com', scannedAtMs: clock.now() + 1 }));
+      expect(await results.waiting('api.example.com', 0)).toEqual(newer);
+      expect(await results.waiting('api.example.com', clock.now())).toEqual(newer);
+      expect(await results.waiting('api.example.com', clock.now() + 1)).toBeNull();
+    });
+
+    it('stops offering a result that was published, and serves it to all instead', async () => {
+      const store = await subject.fresh();
+      const result = scanResult();
+      await store.results.save(result);
+      expect(await store.results.published(result.host)).toBeNull();
+      await store.publish(publishedScan({ scanId: result.scanId }));
+      expect(await store.results.waiting(result.host, 0)).toBeNull();
+      expect(await store.results.published(result.host)).toEqual(result);
+    });
+
+    it('serves the result with the greatest scan time, whatever was published last', async () => {
+      const store = await subject.fresh();
+      const older = scanResult();
+      const newer = scanResult({ scannedAtMs: older.scannedAtMs + 1 });
+      for (const { scanId, scannedAtMs, ...rest } of [newer, older]) {
+        await store.results.save({ scanId, scannedAtMs, ...rest });
+        await store.publish(publishedScan({ scanId, scannedAtMs }));
+      }
+      expect(await store.results.published(older.host)).toEqual(newer);
+    });
+
+    it('refuses a report that is too large to be stored everywhere', async () => {
+      const { results } = await subject.fresh();
+      const report = { text: 'x'.repeat(9 * 1024 * 1024) };
+      await expect(results.save(scanResult({ report }))).rejects.toMatchObject({
+        code: 'too_large',
+      });
+    });
+
+    it('counts the finished scans that a payer left unpaid', async () => {
+      const clock = new TestClock();
+      const { results } = await subject.fresh({ clock: clock.now });
+      const startMs = clock.now();
+      const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };
+      await results.noteUnpaid(mark);
+      await results.noteUnpaid(mark);
+      await results.noteUnpaid({ ...mark, payer: '0xother' });
+      clock.advance(MINUTE_MS);
+      await results.noteUnpaid({ ...mark, scanId: 's2' });
+
+      const host = 'api.example.com';
+      expect(await results.unpaid('0xpayer', startMs)).toEqual([
+        { scanId: 's2', host, atMs: startMs + MINUTE_MS },
+        { scanId: 's1', host, atMs: startMs },
+      ]);
+      expect(await results.unpaid('0xpayer', startMs + 1)).toHaveLength(1);
+      await results.clearUnpaid({ payer: '0xpayer', scanId: 's2' });
+      expect((await results.unpaid('0xpayer', startMs)).map(({ scanId }) => scanId)).toEqual([
+        's1',
+      ]);
+    });
+  });
+}

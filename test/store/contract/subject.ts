@@ -1,0 +1,10 @@
+import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** A kind of store under the contract suite. The subject closes what it opened after each test. */
+export interface ContractSubject {
+  /** A store on a database that nobody used before. */
+  fresh(options?: OpenStoreOptions): Promise<Store>;
+  /** Closes the store and opens the same database again, as a restart does. */
+  restart(store: Store, options?: OpenStoreOptions): Promise<Store>;
+}

@@ -1,0 +1,15 @@
+/** A clock that moves when it is told to, from a fixed time on. */
+export class TestClock {
+  #nowMs = Date.UTC(2026, 8, 1, 12);
+
+  readonly now = (): number => this.#nowMs;
+
+  advance(ms: number): number {
+    this.#nowMs += ms;
+    return this.#nowMs;
+  }
+}
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;

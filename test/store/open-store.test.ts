@@ -1,0 +1,42 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'store-'));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('STORE_URL', () => {
+  it.each([
+    '',
+    'scanner.db',
+    'postgres://user:secret@db/x',
+    'sqlite:',
+    'sqlite:./data/',
+    'sqlite://host/file.db',
+    'mongodb://user:secret@db.example.com',
+    'mongodb://user:secret@/scanner',
+    'mongodb://user:secret@db.example.com/sc anner',
+  ])('%j is refused, with what is accepted and without a password', async (url) => {
+    const error: unknown = await openStore(url).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: 'bad_url', message: expect.stringContaining('accepted') });
+    expect(String(error)).not.toContain('secret');
+  });
+
+  it('sqlite:<file> makes the folder of the file', async () => {
+    const path = join(folder, 'new', 'deep', 'scanner.db');
+    const store = await openStore(`sqlite:${path}`);
+    expect(store.info).toMatchObject({ kind: 'sqlite', location: path, shared: false });
+    expect(existsSync(path)).toBe(true);
+    await store.close();
+  });
+
+  it('sqlite::memory: keeps nothing and locks nobody out', async () => {
+    const [one, two] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
+    await one.listing.set('a.com', { listed: false });
+    expect((await two.listing.get('a.com')).listed).toBe(true);
+    await one.close();
+    await two.close();
+  });
+});

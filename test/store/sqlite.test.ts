@@ -1,0 +1,4 @@
+import { storeContract } from './contract.ts';
+import { sqliteSubject } from './sqlite-subject.ts';
+
+storeContract('the embedded store', sqliteSubject());
