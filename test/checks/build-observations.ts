@@ -24,8 +24,9 @@ export const AS_OF = '2026-08-14T12:00:00.000Z';
 
 export const NOT_FOUND = answer(404, { error: 'Not found' });
 
-export function seen<T>(data: T, source = 'x402scan', asOf = AS_OF): Look<T> {
-  return { state: 'seen', source, asOf, data };
+/** A third party's answer: good, and `ageSec` old when the scan began. */
+export function seen<T>(data: T, source = 'x402scan', ageSec = 60, asOf = AS_OF): Look<T> {
+  return { state: 'seen', source, asOf, ageSec, data };
 }
 
 /** A paid operation; `changes` replaces members, undefined removes one. */

@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { MAX_EVIDENCE_CHARS } from '../../src/engine/clean-evidence.ts';
 import { createKit } from '../../src/engine/create-kit.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
-import { readVerdict } from '../../src/engine/read-verdict.ts';
+import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/read-verdict.ts';
 import { ENGINE_OUTCOMES, type Verdict } from '../../src/engine/verdict.ts';
 import { perfectSeller } from './build-observations.ts';
 

@@ -1,0 +1,277 @@
+import type { CheckCase } from '../../src/engine/define-check.ts';
+import {
+  answer,
+  bodyChallenge402,
+  challenge402,
+  challengeV2,
+  failure,
+  html,
+  NOT_FOUND,
+  resource,
+  resources,
+} from '../../test/checks/build-observations.ts';
+
+const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
+const unsentPost = resource({ method: 'POST', post: [] });
+const post422 = resource({
+  method: 'POST',
+  post: answer(422, { detail: [{ loc: ['body', 'text'], msg: 'Field required' }] }),
+});
+
+const both: readonly CheckCase[] = [
+  {
+    name: 'nothing paid is declared or found',
+    seen: { resources: resources([]) },
+    expect: {
+      status: 'fail',
+      outcome: 'none-found',
+      evidence: ['/openapi.json: 404', '/llms.txt'],
+    },
+  },
+  {
+    name: 'the plan could not be made within limits',
+    seen: { resources: resources([], { planFailure: 'over 1 s of CPU' }) },
+    expect: { status: 'fail', outcome: 'limits', evidence: ['over 1 s of CPU'] },
+  },
+  {
+    name: 'only PUT, PATCH and DELETE are paid',
+    seen: { resources: resources([], { otherMethods: 3 }) },
+    expect: { status: 'warn', outcome: 'other-methods', evidence: ['3 paid operations'] },
+  },
+  {
+    name: 'the one paid resource answers 200 unpaid',
+    seen: { resources: resources([free]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+  },
+  {
+    name: 'every paid route is 500 while the facilitator is away',
+    seen: { resources: resources([resource({ get: answer(500), head: answer(500) })]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: 500'] },
+  },
+  {
+    name: 'no paid resource answers in time',
+    seen: { resources: resources([resource({ get: failure('timeout'), head: failure('reset') })]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: timeout'] },
+  },
+  {
+    name: 'every GET validates first: nothing shows that it is paid',
+    seen: { resources: resources([resource({ get: answer(422) })]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['422'] },
+  },
+  {
+    name: '402 with a page for people and no challenge',
+    seen: { resources: resources([resource({ get: html(402, '<h1>Pay</h1>') })]) },
+    expect: { status: 'fail', outcome: 'undecodable', evidence: ['GET /weather: 402'] },
+  },
+  {
+    name: '402 with JSON that is no challenge',
+    seen: { resources: resources([resource({ get: answer(402, { error: 'Pay' }) })]) },
+    expect: { status: 'fail', outcome: 'undecodable' },
+  },
+  {
+    name: 'a GET that validates first, beside one that challenges',
+    seen: { resources: resources([resource(), resource({ path: '/city', get: answer(400) })]) },
+    expect: {
+      status: 'warn',
+      outcome: 'validates-first',
+      evidence: ['1 of 2 challenge', 'GET /city: 400'],
+    },
+  },
+  {
+    name: 'one of two resources is free',
+    seen: { resources: resources([resource(), free]) },
+    expect: {
+      status: 'warn',
+      outcome: 'some-missing',
+      evidence: ['1 of 2 challenge', 'GET /free: 200'],
+    },
+  },
+  {
+    name: 'one answers 403, which is no validation',
+    seen: { resources: resources([resource(), resource({ path: '/b', get: answer(403) })]) },
+    expect: { status: 'warn', outcome: 'some-missing', evidence: ['GET /b: 403'] },
+  },
+  {
+    name: 'a version 1 challenge, in the body',
+    seen: { resources: resources([resource({ get: bodyChallenge402() })]) },
+    expect: {
+      status: 'warn',
+      outcome: 'v1-only',
+      evidence: ['1 of 1 by version 1', 'GET /weather'],
+    },
+  },
+  {
+    name: 'one of two resources still speaks version 1',
+    seen: { resources: resources([resource(), resource({ path: '/b', get: bodyChallenge402() })]) },
+    expect: { status: 'warn', outcome: 'v1-only', evidence: ['1 of 2 by version 1', 'GET /b'] },
+  },
+  {
+    name: 'version 2 in the header, version 1 in the body for old clients',
+    seen: {
+      resources: resources([
+        resource({
+          get: challenge402(challengeV2(), { body: { x402Version: 1, error: '', accepts: [] } }),
+        }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'challenged' },
+  },
+  {
+    name: 'a body-only challenge of version 2 is a challenge: its header is for P4',
+    seen: { resources: resources([resource({ get: bodyChallenge402(challengeV2()) })]) },
+    expect: { status: 'pass', outcome: 'challenged' },
+  },
+  {
+    name: 'a paid GET that knows no HEAD',
+    seen: { resources: resources([resource({ head: answer(405) })]) },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge'] },
+  },
+  {
+    name: '6 of 41 resources probed, all challenge',
+    seen: {
+      resources: resources(
+        ['/a', '/b', '/c', '/d', '/e', '/f'].map((path) => resource({ path })),
+        { declared: 41 },
+      ),
+    },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['6 of 6', '6 of 41'] },
+  },
+  {
+    name: 'a candidate that nobody declared, seen to answer 402',
+    seen: {
+      resources: resources([resource({ declaredPaid: false, sources: ['llms'] })], { declared: 1 }),
+    },
+    expect: { status: 'pass', outcome: 'challenged' },
+  },
+];
+
+const withoutPost: readonly CheckCase[] = [
+  {
+    name: 'POST resources only',
+    versions: [1],
+    seen: { resources: resources([unsentPost]), probing: { post: false } },
+    expect: {
+      status: 'warn',
+      outcome: 'post-unsent',
+      evidence: ['this catalog sends no POST', '1 paid resources'],
+    },
+  },
+  {
+    name: 'no method declared, and GET is 404: it may be a POST',
+    versions: [1],
+    seen: {
+      resources: resources([resource({ method: null, get: NOT_FOUND, head: NOT_FOUND })]),
+      probing: { post: false },
+    },
+    expect: { status: 'warn', outcome: 'post-unsent' },
+  },
+  {
+    name: 'a GET that challenges beside a POST that was not sent',
+    versions: [1],
+    seen: { resources: resources([resource(), unsentPost]), probing: { post: false } },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1', '2 of 2'] },
+  },
+  {
+    name: 'a POST that was not sent excuses no free GET',
+    versions: [1],
+    seen: { resources: resources([free, unsentPost]), probing: { post: false } },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+  },
+];
+
+const withPost: readonly CheckCase[] = [
+  {
+    name: 'a POST resource answers 402 to an empty JSON body',
+    versions: [2],
+    seen: { resources: resources([resource({ method: 'POST' })]) },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge'] },
+  },
+  {
+    name: 'FastAPI validates the body of every POST before it challenges',
+    versions: [2],
+    seen: { resources: resources([post422]) },
+    expect: {
+      status: 'warn',
+      outcome: 'validates-only',
+      evidence: ['POST /summaries: 422', 'validation first'],
+    },
+  },
+  {
+    name: 'a key is asked for before the payment',
+    versions: [2],
+    seen: { resources: resources([resource({ method: 'POST', post: answer(401) })]) },
+    expect: { status: 'warn', outcome: 'validates-only', evidence: ['401'] },
+  },
+  {
+    name: 'no method declared: GET 405 and a validating POST',
+    versions: [2],
+    seen: {
+      resources: resources([resource({ method: null, get: answer(405), post: answer(400) })]),
+    },
+    expect: { status: 'warn', outcome: 'validates-only', evidence: ['POST /weather: 400'] },
+  },
+  {
+    name: 'one POST validates, another runs the handler unpaid',
+    versions: [2],
+    seen: {
+      resources: resources([
+        post422,
+        resource({ method: 'POST', path: '/open', post: answer(200, { ok: true }) }),
+      ]),
+    },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['POST /open: 200'] },
+  },
+  {
+    name: 'a POST that validates first beside a GET that challenges',
+    versions: [2],
+    seen: { resources: resources([resource(), post422]) },
+    expect: {
+      status: 'warn',
+      outcome: 'validates-first',
+      evidence: ['1 of 2 challenge', 'POST /summaries: 422'],
+    },
+  },
+  {
+    name: 'GET is declared, the challenge comes to POST alone',
+    versions: [2],
+    seen: {
+      resources: resources([
+        resource({ get: answer(405), head: answer(405), post: challenge402() }),
+      ]),
+    },
+    expect: {
+      status: 'warn',
+      outcome: 'post-only',
+      evidence: ['GET /weather: 405', 'POST /weather: 402'],
+    },
+  },
+  {
+    name: 'no method declared, the challenge comes to POST: nothing is wrong',
+    versions: [2],
+    seen: {
+      resources: resources([resource({ method: null, get: NOT_FOUND, post: challenge402() })]),
+    },
+    expect: { status: 'pass', outcome: 'challenged' },
+  },
+  {
+    name: 'a recording of a catalog without POST',
+    versions: [2],
+    seen: { resources: resources([unsentPost]), probing: { post: false } },
+    expect: {
+      status: 'warn',
+      outcome: 'unseen',
+      basis: 'not_determined',
+      evidence: ['1 resources need a POST'],
+    },
+  },
+  {
+    name: 'a recording without POST, with a GET that challenges',
+    versions: [2],
+    seen: { resources: resources([resource(), unsentPost]), probing: { post: false } },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
+  },
+];
+
+const cases = [...both, ...withoutPost, ...withPost];
+
+export default cases;
