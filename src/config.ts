@@ -1,6 +1,7 @@
 /** The whole configuration, checked: whatever is wrong in it stops the start, and nothing later does. */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
+import { type EcosystemConfig, readEcosystemConfig } from './ecosystem-config.ts';
 import { parseAllowHosts } from './origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type OriginPolicy } from './origin/origin.ts';
 import { type PaymentConfig, readPaymentConfig } from './payment-config.ts';
@@ -13,13 +14,6 @@ import {
   SettingError,
   type Settings,
 } from './settings.ts';
-
-/** Base addresses of the third parties that the D checks ask; null is switched off. */
-export type EcosystemConfig = {
-  readonly x402scanUrl: string | null;
-  readonly bazaarUrl: string | null;
-  readonly ecosystemUrl: string | null;
-};
 
 export type Config = {
   readonly host: string;
@@ -41,12 +35,6 @@ export type Config = {
   readonly isProduction: boolean;
 };
 
-const PUBLIC_SOURCES = {
-  X402SCAN_URL: 'https://www.x402scan.com',
-  BAZAAR_URL: 'https://api.cdp.coinbase.com',
-  ECOSYSTEM_URL: 'https://www.x402.org',
-} as const;
-
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** Throws SettingError: one line with the setting, its value and what is accepted. */
@@ -67,11 +55,7 @@ export function loadConfig(environment: Environment): Config {
     checksVersion: settings.CHECKS_VERSION ?? revision.defaultChecksVersion,
     storeUrl: settings.STORE_URL,
     payment: readPaymentConfig(settings, environment),
-    ecosystem: {
-      x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
-      bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
-      ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
-    },
+    ecosystem: readEcosystemConfig(settings),
     originPolicy: originPolicy(settings),
     scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
     isRateLimited: settings.RATE_LIMIT === 'on',
@@ -117,11 +101,6 @@ function allowHosts(list: string): ReadonlySet<string> {
   } catch {
     throw new SettingError('SCAN_ALLOW_HOSTS', list, acceptedFor('SCAN_ALLOW_HOSTS'));
   }
-}
-
-function sourceAddress(settings: Settings, name: keyof typeof PUBLIC_SOURCES): string | null {
-  if (settings[name] === '') return null;
-  return webAddress(settings, name, 'any path') ?? PUBLIC_SOURCES[name];
 }
 
 function listeningAddress({ HOST, PORT }: Settings): string {

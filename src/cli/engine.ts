@@ -1,5 +1,5 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
-import { type Catalog, CatalogError, listCatalogs, loadCatalog } from '../engine/catalog.ts';
+import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool.ts';
 import { UsageError } from './usage-error.ts';
@@ -10,7 +10,7 @@ export type Engine = {
   readonly pool: Pool;
 };
 
-/** Throws UsageError where the catalog is not there. The caller closes the pool. */
+/** Throws UsageError where there is no such catalog. The caller closes the pool. */
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
   const versions = await listCatalogs();
   const wanted = checksVersion ?? versions.at(-1);
@@ -18,10 +18,5 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
     throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
   }
   const checks = await discoverChecks();
-  try {
-    return { catalog: await loadCatalog(wanted, checks), checks, pool: createPool() };
-  } catch (error) {
-    if (error instanceof CatalogError) throw new UsageError(error.message);
-    throw error;
-  }
+  return { catalog: await loadCatalog(wanted, { checks }), checks, pool: createPool() };
 }

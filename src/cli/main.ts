@@ -1,4 +1,5 @@
 /** The command line: `scan`, `explain`, `diff`. Every failure is one line on standard error, exit 2. */
+import { existsSync } from 'node:fs';
 import { diffCommand } from './diff-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { type Streams, scanCommand } from './scan-command.ts';
@@ -32,6 +33,7 @@ function oneLine(error: unknown): string {
   return text.split('\n')[0] ?? text;
 }
 
+if (existsSync('.env')) process.loadEnvFile('.env');
 process.exitCode = await main(process.argv.slice(2), {
   out: process.stdout,
   err: process.stderr,

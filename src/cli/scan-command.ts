@@ -3,7 +3,6 @@
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
 import { readRecording, toRecording, underCatalog } from '../probe/recording.ts';
-import { OFFLINE_STANDING } from '../probe/standing.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scan-outcome.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -11,6 +10,7 @@ import { FORMATS } from './formats/formats.ts';
 import { createProgress } from './progress.ts';
 import { parseScanOptions, type ScanOptions } from './scan-options.ts';
 import { selectResults } from './select-results.ts';
+import { standingFor } from './standing.ts';
 import { missedThresholds } from './thresholds.ts';
 import { UsageError } from './usage-error.ts';
 import { writeOutput } from './write-output.ts';
@@ -51,7 +51,7 @@ async function scanOrigin(
     const scanner = createScanner({
       ...engine,
       policy,
-      standing: OFFLINE_STANDING,
+      standing: standingFor(options.offline, process.env),
       userAgent: USER_AGENT,
       onStage: progress.at,
     });

@@ -4,7 +4,7 @@ import type { Catalog } from '../engine/catalog.ts';
 import type { DiscoveredCheck } from '../engine/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/pool.ts';
-import { scoreResults } from '../engine/score.ts';
+import { SCORINGS } from '../engine/score.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
@@ -115,7 +115,10 @@ export async function judge(
     }),
     readBranding(observations, pool),
   ]);
-  const { score, grade, subScores } = scoreResults(results);
+  const scoring = SCORINGS.get(catalog.scoring);
+  if (scoring === undefined)
+    throw new ScannerFailure(`${catalog.scoring} is not implemented here.`);
+  const { score, grade, subScores } = scoring(results);
   const report: ScanReport = {
     origin: observations.origin.url,
     grade,

@@ -1,0 +1,34 @@
+/** Whom the command line asks about an origin's standing: nobody, or the sources of the settings. */
+
+import { createStanding } from '../ecosystem/create-standing.ts';
+import { createFileShelf } from '../ecosystem/file-shelf.ts';
+import { readEcosystemConfig } from '../ecosystem-config.ts';
+import { readPaymentConfig } from '../payment-config.ts';
+import { OFFLINE_STANDING, type Standing } from '../probe/standing.ts';
+import { readSettings } from '../settings.ts';
+
+/** In the clone, beside what else can be made anew. */
+const SHELF_FOLDER = new URL('../../.cache/standing/', import.meta.url).pathname;
+/** A build machine's PORT or NODE_ENV is no business of a scan. */
+const SETTINGS = [
+  'X402SCAN_URL',
+  'BAZAAR_URL',
+  'ECOSYSTEM_URL',
+  'RPC_URL',
+  'NETWORK',
+  'ASSET',
+  'ASSET_NAME',
+  'ASSET_VERSION',
+];
+
+/** Throws SettingError. */
+export function standingFor(offline: boolean, environment: NodeJS.ProcessEnv): Standing {
+  if (offline) return OFFLINE_STANDING;
+  const own = Object.fromEntries(SETTINGS.map((name) => [name, environment[name]]));
+  const settings = readSettings(own);
+  const { rpcUrl, asset, network } = readPaymentConfig(settings, own);
+  return createStanding(
+    { ...readEcosystemConfig(settings), rpcUrl, asset: asset.address, network },
+    createFileShelf(environment['STANDING_CACHE'] ?? SHELF_FOLDER),
+  );
+}

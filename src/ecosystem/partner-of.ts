@@ -1,0 +1,22 @@
+/** Which partner record is this host's: the registrable domain, or the exact host on shared suffixes. */
+import { getDomain } from 'tldts';
+import type { Origin } from '../origin/origin.ts';
+import type { ListingFacts } from '../probe/observations.ts';
+import type { Partner } from './ecosystem-listing.ts';
+
+export function partnerOf(origin: Origin, partners: readonly Partner[]): ListingFacts {
+  const own = siteOf(origin.hostname);
+  const partner = partners.find(
+    ({ website }) => URL.canParse(website) && siteOf(new URL(website).hostname) === own,
+  );
+  return {
+    listed: partner !== undefined,
+    name: partner?.name ?? null,
+    website: partner?.website ?? null,
+  };
+}
+
+/** Private suffixes count ("vercel.app"): neighbours there share a suffix and nothing else. */
+function siteOf(hostname: string): string {
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+}
