@@ -1,0 +1,262 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { fileDigest } from '../../src/engine/file-digest.ts';
+import { houseFindings } from '../../tools/lint/house-rules.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CHECK = 'checks/P6-price-integrity';
+const MARK = ['TO', 'DO'].join('');
+
+const README = `# P6
+
+## Why
+It matters.
+
+## Rule
+- \`differs\` (fail): two prices
+- \`equal\` (pass): one price
+
+## Fix
+Do it.
+
+## Source
+RFC 9110
+
+## History
+- v1: first.
+`;
+const V1 = `import { defineCheck } from '../../src/engine/define-check.ts';
+import { pass } from '../../src/engine/verdict.ts';
+import type { Look } from '../../src/probe/observations.ts';
+
+// Words in comments are no code: Date, fetch, process.
+const FIX = 'Send a Date header, then fetch the process list.';
+const SEEN: Look<string> | null = null;
+
+export default defineCheck({
+  id: 'P6',
+  version: 1,
+  needs: ['root'],
+  requires: [],
+  outcomes: ['differs', 'equal'],
+  evaluate({ root }) {
+    const quoted = /["'\`]Date.now\\(\\)/.test(String(SEEN));
+    return pass('equal', \`\${root.ok ? \`{"process":1}\` : 'fetch'} \${quoted}\`, FIX);
+  },
+});
+`;
+const CASES = `export default [
+  { name: 'two prices', seen: {}, expect: { status: 'fail', outcome: 'differs' } },
+  { name: 'one price', seen: {}, expect: { status: 'pass', outcome: 'equal' } },
+  { name: 'no answer', seen: {}, expect: { status: 'fail', outcome: 'limits' } },
+];
+`;
+const CATALOG = '{ "checks": [] }\n';
+
+let root: string;
+
+/** A small checkout in which no rule finds anything. */
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'lint-'));
+  await mkdir(join(root, 'src/engine'), { recursive: true });
+  for (const file of ['define-check.ts', 'verdict.ts', 'README.md']) {
+    await cp(join(ROOT, 'src/engine', file), join(root, 'src/engine', file));
+  }
+  await write(`${CHECK}/README.md`, README);
+  await write(`${CHECK}/v1.ts`, V1);
+  await write(`${CHECK}/cases.ts`, CASES);
+  await write('catalog/2026-08-14.2.json', CATALOG);
+  await write(
+    'catalog/published.json',
+    JSON.stringify({
+      catalogs: { '2026-08-14.2': fileDigest(CATALOG) },
+      checks: { 'P6@1': fileDigest(V1) },
+    }),
+  );
+  await write('package-lock.json', '{ "packages": {} }');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(file: string, content: string) {
+  await mkdir(dirname(join(root, file)), { recursive: true });
+  await writeFile(join(root, file), content);
+}
+
+/** The findings as printed, with `content` in `file`. */
+async function findings(file?: string, content = '') {
+  if (file !== undefined) await write(file, content);
+  return (await houseFindings(root)).map((one) => `${one.file}:${one.line}: ${one.message}`);
+}
+
+/** A further version of the check that is not published, with a line put before its export. */
+function impure(line: string) {
+  return V1.replace('version: 1', 'version: 2').replace(
+    'export default',
+    `${line}\nexport default`,
+  );
+}
+
+test('a checkout that keeps all rules has no finding', async () => {
+  expect(await findings()).toEqual([]);
+});
+
+test('line ends of a Windows checkout are no change', async () => {
+  expect(await findings(`${CHECK}/v1.ts`, V1.replaceAll('\n', '\r\n'))).toEqual([]);
+});
+
+describe('a check folder', () => {
+  test.each(['README.md', 'cases.ts', 'v1.ts'])('without %s is no check', async (name) => {
+    await rm(join(root, CHECK, name));
+    expect(await findings()).toContainEqual(expect.stringContaining(`${CHECK}/${name}:1: missing`));
+  });
+
+  test('has nothing else in it, and a name with its id', async () => {
+    expect(await findings(`${CHECK}/prices.ts`)).toEqual([
+      expect.stringContaining(`${CHECK}/prices.ts:1: a check folder holds`),
+    ]);
+    await rm(join(root, CHECK, 'prices.ts'));
+    expect(await findings('checks/prices/README.md', README)).toContainEqual(
+      expect.stringContaining('"prices" is no name of a check'),
+    );
+  });
+
+  test.each([
+    ['missing', README.replace('## Source', '## Sources'), '1: no section "## Source"'],
+    ['empty', README.replace('RFC 9110', ''), '13: "## Source" is empty'],
+  ])('has a README in which no section is %s', async (_what, content, message) => {
+    expect(await findings(`${CHECK}/README.md`, content)).toEqual([
+      expect.stringContaining(`${CHECK}/README.md:${message}`),
+    ]);
+  });
+
+  test('documents each outcome', async () => {
+    const content = README.replace('`differs`', '`differing`');
+    expect(await findings(`${CHECK}/README.md`, content)).toEqual([
+      expect.stringContaining(`${CHECK}/README.md:1: \`differs\` of v1`),
+    ]);
+  });
+
+  test('has a case for each outcome, and for no other', async () => {
+    expect(await findings(`${CHECK}/cases.ts`, CASES.replace("'equal'", "'same'"))).toEqual([
+      expect.stringContaining(`${CHECK}/cases.ts:1: no case reaches equal of v1`),
+      expect.stringContaining(`${CHECK}/cases.ts:1: a case expects same`),
+    ]);
+  });
+
+  test('has versions that can be loaded and cases that are a list', async () => {
+    expect(await findings(`${CHECK}/v2.ts`, V1)).toContainEqual(
+      expect.stringContaining(`${CHECK}/v2.ts:1: version is 1`),
+    );
+    await rm(join(root, CHECK, 'v2.ts'));
+    expect(await findings(`${CHECK}/cases.ts`, 'export default 1;')).toEqual([
+      expect.stringContaining(`${CHECK}/cases.ts:1: cannot be read`),
+    ]);
+  });
+
+  test.each([
+    ['const now = Date.now();', 'no Date here'],
+    ['const wait = () => setTimeout(() => {}, 1);', 'no setTimeout here'],
+    ["const bytes = Buffer.from('');", 'no Buffer here'],
+    ['const bytes = new Uint8Array(9);', 'no Uint8Array here'],
+    ['const luck = Math.random();', 'no Math.random here'],
+    [`const home = \`<\${process.env.HOME}>\`;`, 'no process here'],
+    ["const ask = () => fetch('https://example.org');", 'no fetch here'],
+    ["import { readFileSync } from 'node:fs';", 'no built-in modules here (node:fs)'],
+    ["const pattern = new RegExp('a' + FIX);", 'no RegExp from a text here'],
+    ['const loose = FIX as any;', 'no "as any" here'],
+  ])('is pure: %s', async (line, message) => {
+    expect(await findings(`${CHECK}/v2.ts`, impure(line))).toContainEqual(
+      expect.stringContaining(`${CHECK}/v2.ts:9: ${message}`),
+    );
+  });
+
+  test('may read a time that was observed', async () => {
+    const line = "const seenAt = Date.parse('2026-08-14T00:00:00Z');";
+    expect(await findings(`${CHECK}/v2.ts`, impure(line))).toEqual([]);
+  });
+});
+
+describe('what was published', () => {
+  test.each([
+    [`${CHECK}/v1.ts`, `${V1}// changed\n`],
+    ['catalog/2026-08-14.2.json', '{ "checks": [1] }\n'],
+  ])('may not change: %s', async (file, content) => {
+    expect(await findings(file, content)).toEqual([
+      expect.stringMatching(`^${file}:1: .*published`),
+    ]);
+  });
+
+  test('may not go', async () => {
+    await rm(join(root, 'catalog/2026-08-14.2.json'));
+    expect(await findings()).toEqual([
+      expect.stringContaining(
+        'catalog/2026-08-14.2.json:1: catalog/2026-08-14.2.json is published',
+      ),
+    ]);
+  });
+
+  test('is pinned', async () => {
+    expect(await findings('catalog/2026-09-01.1.json', CATALOG)).toEqual([
+      expect.stringContaining('catalog/2026-09-01.1.json:1: not pinned'),
+    ]);
+    await rm(join(root, 'catalog/2026-09-01.1.json'));
+    expect(await findings('catalog/published.json', '[]')).toEqual([
+      expect.stringContaining('catalog/published.json:1:'),
+    ]);
+  });
+});
+
+describe('a room may not know another', () => {
+  test.each([
+    ['src/scan/a.ts', "import type { Gate } from '../payment/gate.ts';", 'src/payment/'],
+    ['src/engine/a.ts', "import fastify from 'fastify';", 'fastify'],
+    ['src/probe/plan/a.ts', "export { a } from '../../store/store.ts';", 'src/store/'],
+    ['src/store/a.ts', "const a = import('../routes/a.ts');", 'src/routes/'],
+    ['plugins/a.ts', "import '../checks/P6-price-integrity/v1.ts';", 'checks/'],
+    ['src/cli/a.ts', "import a from '../../test/a.ts';", 'test/'],
+  ])('%s: %s', async (file, code, room) => {
+    const folder = file.split('/').slice(0, 2).join('/');
+    if (folder.startsWith('src/')) await write(`${folder}/README.md`, 'A room.');
+    expect(await findings(file, `// first\n${code}\n`)).toEqual([
+      expect.stringMatching(new RegExp(`^${file}:2: .* may not know ${room}`)),
+    ]);
+  });
+
+  test('a check runs nothing but its two modules', async () => {
+    const line = "import { createKit } from '../../src/engine/create-kit.ts';";
+    const found = await findings(`${CHECK}/v2.ts`, impure(line));
+    expect(found).toContainEqual(expect.stringContaining(`${CHECK}/v2.ts:9: a check runs only`));
+  });
+});
+
+describe('files are tidy', () => {
+  test.each([
+    ['src/engine/utils.ts', '', ':1: "utils" says nothing'],
+    ['test/helpers/chain.ts', '', ':1: "helpers" says nothing'],
+    ['docs/a.md', `One\n${MARK}: two\n`, `:2: ${MARK}`],
+    ['tools/long.ts', `${'\n'.repeat(300)}end`, ':301: 301 lines, over 300'],
+    ['test/long.test.ts', `${'\n'.repeat(500)}end`, ':501: 501 lines, over 500'],
+    [
+      'package-lock.json',
+      '{\n"resolved": "https://example.org/a.tgz" }',
+      ':2: no download addresses',
+    ],
+  ])('%s', async (file, content, message) => {
+    expect(await findings(file, content)).toEqual([expect.stringContaining(`${file}${message}`)]);
+  });
+
+  test('a folder of src says what lives there', async () => {
+    expect(await findings('src/orders/a.ts')).toEqual([
+      expect.stringContaining('src/orders/README.md:1: missing'),
+    ]);
+  });
+
+  test('at the limits there is no finding', async () => {
+    await write('tools/long.ts', `${'\n'.repeat(299)}end\n`);
+    await write('test/long.test.ts', `${'\n'.repeat(499)}end\n`);
+    expect(await findings()).toEqual([]);
+  });
+});

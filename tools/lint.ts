@@ -1,0 +1,42 @@
+/** `npm run lint`: types, style, house rules. Runs all three, and fails if one of them does. */
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { houseFindings } from './lint/house-rules.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+function run(name: string, command: string, args: readonly string[]): boolean {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit' });
+  if (error) console.error(`${name} did not start: ${error.message}`);
+  console.log(`${name}: ${status === 0 ? 'clean' : 'failed'}`);
+  return status === 0;
+}
+
+function types(): boolean {
+  const tsc = require.resolve('typescript/package.json').replace(/package\.json$/, 'bin/tsc');
+  return run('types', process.execPath, [tsc, '-p', '.']);
+}
+
+function style(): boolean {
+  const packageName = `@biomejs/cli-${process.platform}-${process.arch}`;
+  let biome: string;
+  try {
+    biome = require.resolve(`${packageName}/biome`);
+  } catch {
+    console.log(`style: skipped, ${packageName} is not installed; Linux on x64 or arm64 checks it`);
+    return true;
+  }
+  return run('style', biome, ['check', '--max-diagnostics=200', '.']);
+}
+
+async function house(): Promise<boolean> {
+  const findings = await houseFindings(ROOT);
+  for (const { file, line, message } of findings) console.log(`${file}:${line}: ${message}`);
+  console.log(`house rules: ${findings.length === 0 ? 'clean' : `${findings.length} findings`}`);
+  return findings.length === 0;
+}
+
+const results = [types(), style(), await house()];
+process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,0 +1,70 @@
+/** Every folder under checks/ is a whole check: rule, versions, cases, documents. */
+import type { Finding, HouseRule } from './finding.ts';
+import type { SourceTree } from './source-tree.ts';
+
+const NAME = /^[PSD]\d{1,2}-[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const FILE = /^(?:README\.md|cases\.ts|v[1-9]\d*\.ts)$/;
+const SECTIONS = ['Why', 'Rule', 'Fix', 'Source', 'History'];
+
+export const checkFolders: HouseRule = (tree) =>
+  checkFoldersOf(tree).flatMap((folder) => [
+    ...nameFindings(folder),
+    ...fileFindings(tree, folder),
+    ...readmeFindings(tree, folder),
+  ]);
+
+/** Names of the folders under checks/. */
+export function checkFoldersOf(tree: SourceTree): string[] {
+  const names = tree.files.flatMap((file) => /^checks\/([^/]+)\//.exec(file)?.[1] ?? []);
+  return [...new Set(names)];
+}
+
+function nameFindings(folder: string): Finding[] {
+  if (NAME.test(folder)) return [];
+  const message = `"${folder}" is no name of a check: use <ID>-<title>, as in P6-price-integrity`;
+  return [{ file: `checks/${folder}`, line: 1, message }];
+}
+
+function fileFindings(tree: SourceTree, folder: string): Finding[] {
+  const path = `checks/${folder}/`;
+  const missing = ['README.md', 'cases.ts', 'v1.ts'].filter((name) => !tree.has(path + name));
+  const odd = tree.files.filter(
+    (file) => file.startsWith(path) && !FILE.test(file.slice(path.length)),
+  );
+  return [
+    ...missing.map((name) => ({
+      file: path + name,
+      line: 1,
+      message: `missing: ${purposeOf(name)}`,
+    })),
+    ...odd.map((file) => ({
+      file,
+      line: 1,
+      message:
+        'a check folder holds README.md, cases.ts and v1.ts, v2.ts, … only: a digest covers the version alone',
+    })),
+  ];
+}
+
+function purposeOf(name: string): string {
+  if (name === 'README.md') return `say ${SECTIONS.join(', ')} in it, as "## " sections`;
+  if (name === 'cases.ts')
+    return 'a check is shown to work by its cases, one at least for each outcome';
+  return 'versions begin with v1.ts; "npm run check:new" writes it';
+}
+
+function readmeFindings(tree: SourceTree, folder: string): Finding[] {
+  const file = `checks/${folder}/README.md`;
+  if (!tree.has(file)) return [];
+  const readme = tree.read(file);
+  return SECTIONS.flatMap((section): Finding[] => {
+    const [before, body] = readme.split(`\n## ${section}\n`);
+    if (before === undefined || body === undefined) {
+      return [{ file, line: 1, message: `no section "## ${section}": write it` }];
+    }
+    if (body.split('\n## ')[0]?.trim() !== '') return [];
+    return [
+      { file, line: before.split('\n').length + 1, message: `"## ${section}" is empty: write it` },
+    ];
+  });
+}

@@ -1,0 +1,88 @@
+/** What a check can find is one closed list: in its code, its README and its cases. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/discover-checks.ts';
+import { CheckModuleError } from '../../src/engine/errors.ts';
+import { ENGINE_OUTCOMES } from '../../src/engine/verdict.ts';
+import type { Finding, HouseRule } from './finding.ts';
+import type { SourceTree } from './source-tree.ts';
+
+const Cases = Type.Array(
+  Type.Object({
+    versions: Type.Optional(Type.Array(Type.Integer())),
+    expect: Type.Object({ outcome: Type.String() }),
+  }),
+);
+type Cases = Type.Static<typeof Cases>;
+
+export const checkOutcomes: HouseRule = async (tree) => {
+  if (!tree.files.some((file) => file.startsWith('checks/'))) return [];
+  try {
+    const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
+    return (await Promise.all(checks.map((check) => lintVersion(tree, check)))).flat();
+  } catch (error) {
+    if (error instanceof CheckModuleError) return error.message.split('\n').flatMap(breach);
+    throw error;
+  }
+};
+
+/** A line of the engine's own refusal: "checks/P6-price-integrity/v2.ts: what is wrong". */
+function breach(line: string): Finding[] {
+  if (line.endsWith(':')) return [];
+  const [, file = 'checks', message = line] = /^(checks\/\S+): (.+)$/.exec(line) ?? [];
+  return [{ file, line: 1, message }];
+}
+
+async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Finding[]> {
+  const { version, definition } = check;
+  const folder = `checks/${check.id}-${check.title}/`;
+  const readme = `${folder}README.md`;
+  const file = `${folder}cases.ts`;
+  // Files that are not there are the finding of check-folders.
+  if (!tree.has(readme) || !tree.has(file)) return [];
+  const cases = await loadCases(tree, file);
+  if ('message' in cases) return [cases];
+
+  const mine = cases.filter((one) => one.versions?.includes(version) ?? true);
+  const expected = new Set(mine.map((one) => one.expect.outcome));
+  const known = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
+  const undocumented = definition.outcomes.filter(
+    (one) => !tree.read(readme).includes(`\`${one}\``),
+  );
+  const unreached = definition.outcomes.filter((one) => !expected.has(one));
+  const unknown = [...expected].filter((one) => !known.has(one));
+  return [
+    ...undocumented.map((one) =>
+      at(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
+    ),
+    ...unreached.map((one) =>
+      at(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
+    ),
+    ...unknown.map((one) =>
+      at(file, `a case expects ${one}, which v${version} does not have among its outcomes`),
+    ),
+  ];
+}
+
+async function loadCases(tree: SourceTree, file: string): Promise<Cases | Finding> {
+  try {
+    const module: unknown = await import(
+      /* @vite-ignore */ pathToFileURL(join(tree.root, file)).href
+    );
+    const found =
+      typeof module === 'object' && module !== null && 'default' in module && module.default;
+    return Value.Parse(Cases, found);
+  } catch (error) {
+    const [why] = String(error instanceof Error ? error.message : error).split('\n');
+    return at(
+      file,
+      `cannot be read (${why}): its default export is a list of cases, see CheckCase`,
+    );
+  }
+}
+
+function at(file: string, message: string): Finding {
+  return { file, line: 1, message };
+}

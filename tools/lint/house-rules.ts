@@ -1,0 +1,28 @@
+import { checkFolders } from './check-folders.ts';
+import { checkOutcomes } from './check-outcomes.ts';
+import { checkPurity } from './check-purity.ts';
+import type { Finding, HouseRule } from './finding.ts';
+import { importBoundaries } from './import-boundaries.ts';
+import { publishedUnchanged } from './published-unchanged.ts';
+import { openTree } from './source-tree.ts';
+import { fileLength, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
+
+const RULES: readonly HouseRule[] = [
+  checkFolders,
+  checkOutcomes,
+  checkPurity,
+  publishedUnchanged,
+  importBoundaries,
+  roomNames,
+  unfinished,
+  fileLength,
+  folderReadmes,
+  lockfile,
+];
+
+/** All findings in the checkout at `root`, by file and line. */
+export async function houseFindings(root: string): Promise<Finding[]> {
+  const tree = openTree(root);
+  const findings = await Promise.all(RULES.map(async (rule) => rule(tree)));
+  return findings.flat().sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+}

@@ -1,0 +1,79 @@
+/** Small rules about files: their names, their length, what may not be left in them. */
+import type { Finding, HouseRule } from './finding.ts';
+import { isCode } from './source-tree.ts';
+
+const ROOM = /^(?:utils?|helpers?|common|manager|shared|misc)$/i;
+const MAX_LINES = 300;
+const MAX_TEST_LINES = 500;
+// Put together, so that this file may stand under its own rule.
+const UNFINISHED = new RegExp(
+  `\\b(?:${['TO', 'FIX'].map((half, i) => half + ['DO', 'ME'][i]).join('|')})\\b`,
+);
+const TEXT =
+  /(?:\.(?:ts|mts|js|mjs|py|go|sol|css|html|eta|md|json|ya?ml|sh)|(?:^|\/)(?:Dockerfile|run))$/;
+
+/** Rooms named after nothing fill with everything. */
+export const roomNames: HouseRule = (tree) =>
+  tree.files.flatMap((file): Finding[] => {
+    const names = file.split('/').map((name) => name.replace(/\.[^/]*$/, ''));
+    const room = names.find((name) => ROOM.test(name));
+    if (room === undefined) return [];
+    return [
+      { file, line: 1, message: `"${room}" says nothing: name it after the one concept in it` },
+    ];
+  });
+
+export const unfinished: HouseRule = (tree) =>
+  tree.files
+    .filter((file) => TEXT.test(file) && file !== 'package-lock.json')
+    .flatMap((file) =>
+      tree
+        .read(file)
+        .split('\n')
+        .flatMap((line, index): Finding[] => {
+          const [mark] = UNFINISHED.exec(line) ?? [];
+          if (mark === undefined) return [];
+          return [
+            {
+              file,
+              line: index + 1,
+              message: `${mark}: do it, or open an issue and take the mark away`,
+            },
+          ];
+        }),
+    );
+
+export const fileLength: HouseRule = (tree) =>
+  tree.files.filter(isCode).flatMap((file): Finding[] => {
+    const lines = tree.read(file).trimEnd().split('\n').length;
+    const max = /^test\/|\/cases\.ts$/.test(file) ? MAX_TEST_LINES : MAX_LINES;
+    if (lines <= max) return [];
+    const message = `${lines} lines, over ${max}: split it by concept, a file each`;
+    return [{ file, line: max + 1, message }];
+  });
+
+export const folderReadmes: HouseRule = (tree) => {
+  const folders = tree.files.flatMap((file) => /^(src\/[^/]+)\//.exec(file)?.[1] ?? []);
+  return [...new Set(folders)]
+    .filter((folder) => !tree.has(`${folder}/README.md`))
+    .map((folder) => ({
+      file: `${folder}/README.md`,
+      line: 1,
+      message:
+        'missing: say in three lines what lives here, what it may not import, where to start',
+    }));
+};
+
+/** Addresses of one machine's registry break "npm ci" on every other; the integrity hashes stay. */
+export const lockfile: HouseRule = (tree) => {
+  if (!tree.has('package-lock.json')) return [];
+  return tree
+    .read('package-lock.json')
+    .split('\n')
+    .flatMap((line, index): Finding[] => {
+      if (!line.includes('"resolved":')) return [];
+      const message = 'no download addresses here: npm install --omit-lockfile-registry-resolved';
+      return [{ file: 'package-lock.json', line: index + 1, message }];
+    })
+    .slice(0, 1);
+};
