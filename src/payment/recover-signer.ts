@@ -11,7 +11,7 @@ const PLAIN_SIGNATURE_LENGTH = 132;
  * EIP-3009). False says nothing of contract wallets: only the chain can ask them.
  */
 export async function isSignedByPayer(
-  { authorization, signature }: SignedPayment,
+  { authorization, signature }: Pick<SignedPayment, 'authorization' | 'signature'>,
   terms: PaymentTerms,
 ): Promise<boolean> {
   if (signature.length !== PLAIN_SIGNATURE_LENGTH) return false;

@@ -1,0 +1,58 @@
+import type { Facilitator, VerifyOutcome } from '../facilitator.ts';
+import type { StoredPayment } from '../ledger-rows.ts';
+import { mockTransaction, paymentKey } from '../payment-key.ts';
+import type { PaymentTerms } from '../payment-terms.ts';
+import { isSignedByPayer } from '../recover-signer.ts';
+
+export interface MockSettlement {
+  readonly key: string;
+  readonly payer: string;
+  /** Base units. */
+  readonly value: bigint;
+  readonly transaction: `0x${string}`;
+}
+
+export interface MockOptions {
+  readonly terms: PaymentTerms;
+  /** Database time, ms. */
+  readonly now: () => number;
+  /** Called once for each settlement that is asked for, before it is answered. */
+  readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
+}
+
+/**
+ * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment
+ * again names the same transaction, so that recovery works as with a chain.
+ */
+export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
+  async function verify(payment: StoredPayment): Promise<VerifyOutcome> {
+    const { authorization, requirements, signature } = payment;
+    const nowSec = BigInt(Math.floor(now() / 1000));
+    if (!(await isSignedByPayer({ authorization, signature }, terms))) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    }
+    if (authorization.value !== BigInt(requirements.amount)) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_authorization_value' };
+    }
+    if (authorization.validBefore <= nowSec) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_payload_authorization_valid_before' };
+    }
+    return { kind: 'valid' };
+  }
+
+  return {
+    kind: 'mock',
+    location: 'mock: signatures are checked, nothing is settled',
+    supported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
+    verify: ({ payment }) => verify(payment),
+    async settle({ payment }) {
+      const verdict = await verify(payment);
+      if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
+      const { from, value } = payment.authorization;
+      const key = paymentKey(terms, payment.authorization);
+      const transaction = mockTransaction(key);
+      onSettle?.({ key, payer: from.toLowerCase(), value, transaction });
+      return { kind: 'settled', transaction };
+    },
+  };
+}
