@@ -3,7 +3,7 @@
  * pure; there is no network and no clock. One kit serves one scan on one worker, and is frozen.
  */
 import type { KnownAsset } from '../formats/assets.ts';
-import type { ChallengedResource, ChallengeReading } from '../formats/challenge.ts';
+import type { Challenge, ChallengedResource, ChallengeReading } from '../formats/challenge.ts';
 import type { HtmlFacts } from '../formats/html.ts';
 import type { JsonReading, JsonValue } from '../formats/json.ts';
 import type { ManifestFacts } from '../formats/manifest.ts';
@@ -74,6 +74,8 @@ export type Kit = {
   document(path: string, answer: HttpObservation, soft404: HttpObservation): DocumentReading;
 
   json(body: string): JsonReading;
+  /** What a JSON pointer leads to ("/extra/name"); undefined where it leads nowhere. */
+  at(value: JsonValue | undefined, pointer: string): JsonValue | undefined;
   html(body: string): HtmlFacts;
   markdown(body: string): MarkdownFacts;
   robots(body: string): RobotsFacts;
@@ -89,6 +91,8 @@ export type Kit = {
   }): ManifestReading;
 
   challenge(answer: HttpData): ChallengeReading;
+  /** The challenge that a JSON value is, wherever it stands; null where it is none. */
+  challengeIn(value: JsonValue, where: Challenge['where']): Challenge | null;
   /** The resources that challenged; each with the best answer: 402 with a header challenge first. */
   challenged(resources: ResourceSet): readonly ChallengedResource[];
 
