@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
 import { gradeOf, type Scored, scoreResults } from '../../src/engine/score.ts';
 import type { Basis, Status } from '../../src/engine/verdict.ts';
-import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
 import type { CategoryKey, Severity } from '../../src/scan/report.ts';
 
 type Finding = { readonly status: Status; readonly basis: Basis };

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DiscoveredCheck } from '../../src/engine/discover-checks.ts';
+import { EngineFault } from '../../src/engine/errors.ts';
+import { judgeAll } from '../../src/engine/judge.ts';
+import { createPool, type Pool } from '../../src/engine/pool.ts';
+import { perfectSeller } from '../checks/build-observations.ts';
+import {
+  copies,
+  entriesOf,
+  type FixtureChecks,
+  fixtureChecks,
+  named,
+} from './fixtures/fixture-checks.ts';
+
+const observations = perfectSeller();
+
+let fixtures: FixtureChecks;
+let pool: Pool;
+
+beforeAll(async () => {
+  fixtures = await fixtureChecks();
+  pool = createPool({ threads: 2 });
+});
+afterAll(() => pool.close());
+
+let scans = 0;
+
+function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
+  const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+  const scanKey = `scan ${++scans}`;
+  return judgeAll({
+    catalog,
+    checks,
+    observations,
+    pool,
+    scanKey,
+    ...(signal ? { signal } : {}),
+  });
+}
+
+function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
+  return titles.map((title) => named(fixtures, title));
+}
+
+describe('a scan with checks that never end', () => {
+  test('has 25 results, and each of them costs its own only', async () => {
+    const plain = copies(named(fixtures, 'plain'), 22);
+    const hostile = pick('endless-loop', 'endless-memory', 'endless-stack');
+    const results = await judge([...plain.slice(0, 11), ...hostile, ...plain.slice(11)]);
+
+    expect(results).toHaveLength(25);
+    const limited = results.filter(({ outcome }) => outcome === 'limits');
+    expect(limited.map(({ title }) => title)).toEqual([
+      'endless-loop',
+      'endless-memory',
+      'endless-stack',
+    ]);
+    expect(limited.every(({ status, basis }) => status === 'fail' && basis === 'measured')).toBe(
+      true,
+    );
+    const rest = results.filter(({ outcome }) => outcome !== 'limits');
+    expect(rest.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual(
+      Array.from({ length: 22 }, () => 'pass seen'),
+    );
+  });
+
+  test('twenty at once: each ends with all of its results, in catalog order', async () => {
+    const plain = copies(named(fixtures, 'plain'), 24);
+    const hostile = pick('endless-stack');
+    const all = await Promise.all(Array.from({ length: 20 }, () => judge([...hostile, ...plain])));
+    for (const results of all) {
+      expect(results.map(({ id }) => id)).toEqual(['X4', ...plain.map(({ id }) => id)]);
+      expect(results.map(({ outcome }) => outcome)).toEqual(['limits', ...plain.map(() => 'seen')]);
+    }
+    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
+
+describe('a scan with a check that is broken', () => {
+  test('is our fault, and leaves nothing running', async () => {
+    const judged = judge(pick('endless-loop', 'throws', 'plain'));
+    await expect(judged).rejects.toBeInstanceOf(EngineFault);
+    await expect(judged).rejects.toThrow(/X5@1 failed twice.*a defect of ours/s);
+    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  });
+
+  test('one that is not there is our fault too', async () => {
+    const [plain] = pick('plain');
+    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(plain ? [plain] : []) };
+    const judged = judgeAll({ catalog, checks: [], observations, pool, scanKey: 'scan' });
+    await expect(judged).rejects.toThrow('X1@1 of 2026-01-01.1 is not loaded');
+  });
+});
+
+test('a scan that is called off rejects with the reason, and leaves nothing running', async () => {
+  const gone = new AbortController();
+  const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
+  const refused = expect(judged).rejects.toThrow('shutting down');
+  await expect.poll(() => pool.load().running).toBe(2);
+  gone.abort(new Error('shutting down'));
+  await refused;
+  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+});
+
+describe('a check whose prerequisite failed', () => {
+  test('is not evaluated, names the root cause and what was seen there', async () => {
+    const results = await judge(pick('needs-dependent', 'needs-broken', 'plain', 'fails'));
+    const dependent = {
+      status: 'fail',
+      basis: 'not_evaluated',
+      outcome: 'prerequisite-failed',
+      evidence: 'Not evaluated, see X13: fails failed: GET /: 500',
+    };
+    expect(results).toMatchObject([
+      { id: 'X15', ...dependent },
+      { id: 'X14', ...dependent },
+      { id: 'X1', status: 'pass' },
+      { id: 'X13', outcome: 'broken', basis: 'measured' },
+    ]);
+    expect(results[0]?.fix).toContain('X13');
+  });
+
+  test('is judged where the prerequisite holds', async () => {
+    const results = await judge([
+      ...pick('needs-dependent', 'needs-broken', 'plain'),
+      { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1' },
+    ]);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['seen', 'seen', 'seen', 'seen']);
+  });
+
+  test('is not evaluated where the prerequisite ran out of limits', async () => {
+    const endless = { ...named(fixtures, 'endless-stack'), id: 'X13', impl: 'X13@1' };
+    const results = await judge([...pick('needs-broken', 'plain'), endless]);
+    expect(results[0]).toMatchObject({ id: 'X14', basis: 'not_evaluated' });
+    expect(results[0]?.evidence).toMatch(/^Not evaluated, see X13: .*within limits/);
+  });
+
+  test('names the first of two causes in the order in which it lists them', async () => {
+    const broken = { ...named(fixtures, 'fails'), id: 'X1', impl: 'X1@1' };
+    const results = await judge([...pick('fails', 'needs-broken'), broken]);
+    expect(results[1]?.evidence).toMatch(/^Not evaluated, see X1:/);
+  });
+});
+
+test('every result has what a report shows', async () => {
+  const [result] = await judge(pick('plain'));
+  expect(result).toEqual({
+    id: 'X1',
+    title: 'plain',
+    category: 'docs',
+    severity: 'minor',
+    status: 'pass',
+    basis: 'measured',
+    outcome: 'seen',
+    evidence: `origin ${observations.origin.url}`,
+    fix: 'Keep it.',
+  });
+});
