@@ -1,16 +1,16 @@
 /** The catalog and one check of it, for people. Texts are the checks' own READMEs. */
 import { marked } from 'marked';
+import { SCORE_NOTE } from '../discovery/score-note.ts';
 import type { Catalog, CatalogCheck } from '../engine/catalog.ts';
 import type { Explanation } from '../engine/explain.ts';
 import { POINTS, WEIGHTS } from '../engine/score.ts';
-import { SCORING_TEXT } from '../engine/scoring-text.ts';
 
 export function checksPage(catalog: Catalog) {
   return {
     title: 'The 25 checks',
     summary: `The checks of catalog ${catalog.checksVersion}, their severities and the score`,
     checksVersion: catalog.checksVersion,
-    scoring: SCORING_TEXT,
+    scoring: SCORE_NOTE,
     categories: catalog.categories.map((category) => ({
       label: category.label,
       description: category.description,
