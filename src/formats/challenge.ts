@@ -1,23 +1,19 @@
 /** The 402 challenge: PAYMENT-REQUIRED header first, body as fallback; v2 and v1. */
 import type { HttpData } from '../probe/observation.ts';
 import type { Probe, ResourceObservation } from '../probe/observations.ts';
-import type { JsonObject, JsonReading, JsonValue } from './json.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonReading,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  parseJson,
+} from './json.ts';
+import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
 
-export type HeaderReading =
-  | { readonly state: 'absent' }
-  | { readonly state: 'ok'; readonly raw: string; readonly value: JsonObject }
-  | {
-      readonly state:
-        | 'repeated'
-        | 'not-base64'
-        | 'base64url'
-        | 'raw-json'
-        | 'not-utf8'
-        | 'not-json'
-        | 'not-an-object';
-      readonly raw: string;
-      readonly detail: string;
-    };
+export type { HeaderReading } from './payment-header.ts';
 
 /** One way to pay, by one set of names whatever the version; `unknown` kinds of values stay as sent. */
 export type Offer = {
@@ -62,3 +58,70 @@ export type ChallengedResource = {
   /** The second probe's challenge, where there was one. */
   readonly second: Challenge | null;
 };
+
+/** The official client reads a v2 challenge only from the header; its body may be `{}`. */
+export function readChallenge(answer: HttpData): ChallengeReading {
+  const header = readPaymentHeader(answer);
+  const body = parseJson(answer.body);
+  const challenge =
+    (header.state === 'ok' ? challengeOf(header.value, 'header') : null) ??
+    (body.ok ? challengeOf(body.value, 'body') : null);
+  return { header, body, challenge };
+}
+
+/**
+ * A challenge is an object that names its version or has an `accepts` list. One with an odd
+ * version, or none, is read by the names of v2, so that its faults can be pointed at.
+ */
+export function challengeOf(value: JsonValue, where: 'header' | 'body'): Challenge | null {
+  if (!isJsonObject(value)) return null;
+  const version = value['x402Version'];
+  if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;
+  return version === 1 ? challengeV1(value, where) : challengeV2(value, where);
+}
+
+function challengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
+  const resource = jsonObject(value['resource']);
+  return {
+    version: 2,
+    where,
+    value,
+    offers: offersOf(value, 'amount'),
+    resourceUrl: stringOrNull(resource['url']),
+    description: stringOrNull(resource['description']),
+  };
+}
+
+function challengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
+  const first = jsonObject(jsonList(value['accepts'])[0]);
+  return {
+    version: 1,
+    where,
+    value,
+    offers: offersOf(value, 'maxAmountRequired'),
+    resourceUrl: stringOrNull(first['resource']),
+    description: stringOrNull(first['description']),
+  };
+}
+
+function offersOf(value: JsonObject, amountName: string): readonly Offer[] {
+  return jsonList(value['accepts']).map((entry, index) => {
+    const members = jsonObject(entry);
+    return {
+      scheme: members['scheme'],
+      network: members['network'],
+      amount: members[amountName],
+      asset: members['asset'],
+      payTo: members['payTo'],
+      maxTimeoutSeconds: members['maxTimeoutSeconds'],
+      extra: members['extra'],
+      pointer: `/accepts/${index}`,
+      entry,
+    };
+  });
+}
+
+/** The empty text stays: what it means is for a check to say. */
+function stringOrNull(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}

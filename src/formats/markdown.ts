@@ -1,4 +1,5 @@
 /** llms.txt as its format has it: an H1 first, a blockquote summary, H2 sections with link lists. */
+import { createLinkScanner } from './markdown-links.ts';
 
 export type MarkdownFacts = {
   /** The text of the H1 where it is the first block; null otherwise. */
@@ -9,3 +10,116 @@ export type MarkdownFacts = {
   /** Targets of `[text](url)` and `<url>`; a bare address is text. */
   readonly links: readonly string[];
 };
+
+/*
+ * Patterns that end in `.*` need the `s` flag: without it a line separator (U+2028) within a line
+ * makes them try again from every blank before it, which takes time by the square of the line.
+ */
+
+/** ATX headings only: what reads llms.txt looks for "# ", not for underlines. */
+const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
+const LIST_ITEM = /^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]/;
+const QUOTE = /^ {0,3}>[ \t]?(.*)$/s;
+const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s;
+
+/** Line by line, each looked at once. Text in code fences and code spans holds no links. */
+export function parseMarkdown(text: string): MarkdownFacts {
+  const reader = new Reader();
+  for (const line of linesOutsideFences(text)) reader.read(line);
+  return reader.facts();
+}
+
+class Reader {
+  readonly #scanner = createLinkScanner();
+  readonly #summary: string[] = [];
+  #leadH1: string | null = null;
+  #sawBlock = false;
+  /** The summary is the first blockquote before the first H2. */
+  #summaryIsOpen = true;
+  #inListItem = false;
+  #section: 'other' | 'h2' | 'h2-with-links' = 'other';
+  #linkLists = 0;
+
+  /** Null is a line of a code fence. */
+  read(line: string | null): void {
+    if (line === null || line.trim() === '') this.#gap(line === null);
+    else if (HEADING.test(line)) this.#heading(line);
+    else this.#text(line);
+  }
+
+  facts(): MarkdownFacts {
+    const summary = this.#summary.join(' ').trim();
+    return {
+      leadH1: this.#leadH1,
+      summary: summary === '' ? null : summary,
+      linkLists: this.#linkLists,
+      links: this.#scanner.links,
+    };
+  }
+
+  #gap(isFence: boolean): void {
+    this.#scanner.endParagraph();
+    this.#sawBlock ||= isFence;
+    this.#inListItem &&= isFence;
+    if (this.#summary.length > 0) this.#summaryIsOpen = false;
+  }
+
+  #heading(line: string): void {
+    const [, marks = '', written = ''] = HEADING.exec(line) ?? [];
+    const title = headingText(written);
+    if (!this.#sawBlock && marks === '#' && title !== '') this.#leadH1 = title;
+    if (marks.length <= 2) this.#section = marks === '##' ? 'h2' : 'other';
+    if (marks === '##' || this.#summary.length > 0) this.#summaryIsOpen = false;
+    this.#sawBlock = true;
+    this.#inListItem = false;
+    this.#scanner.endParagraph();
+    this.#scanner.scan(line);
+    this.#scanner.endParagraph();
+  }
+
+  #text(line: string): void {
+    this.#sawBlock = true;
+    const quote = QUOTE.exec(line);
+    if (quote !== null && this.#summaryIsOpen) this.#summary.push((quote[1] ?? '').trim());
+    else if (this.#summary.length > 0) this.#summaryIsOpen = false;
+    if (LIST_ITEM.test(line)) {
+      this.#inListItem = true;
+      this.#scanner.endParagraph();
+    }
+    const found = this.#scanner.scan(line);
+    if (found > 0 && this.#inListItem && this.#section === 'h2') {
+      this.#section = 'h2-with-links';
+      this.#linkLists += 1;
+    }
+  }
+}
+
+/** Null stands for a line of a code fence, its marks included. */
+function* linesOutsideFences(text: string): Generator<string | null> {
+  const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  let fence: string | null = null;
+  for (const line of body.split(/\r\n|\n|\r/)) {
+    const mark = FENCE.exec(line);
+    const run = mark?.[1] ?? '';
+    const rest = mark?.[2] ?? '';
+    if (fence === null) {
+      // A backtick behind the opening marks makes them an inline code span.
+      const opens = mark !== null && !(run.startsWith('`') && rest.includes('`'));
+      if (opens) fence = run;
+      yield opens ? null : line;
+    } else {
+      const closes = run.startsWith(fence) && rest.trim() === '';
+      if (closes) fence = null;
+      yield null;
+    }
+  }
+}
+
+/** "Title ##" is closed by its marks; "C#" is not. */
+function headingText(written: string): string {
+  const text = written.trim();
+  let end = text.length;
+  while (end > 0 && text.charAt(end - 1) === '#') end -= 1;
+  if (end === text.length) return text;
+  return end === 0 || /[ \t]/.test(text.charAt(end - 1)) ? text.slice(0, end).trim() : text;
+}

@@ -1,47 +1,17 @@
 /** An OpenAPI document as the checks and the plan read it: operations with what they declare. */
-import type { JsonObject, JsonValue } from './json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from './json.ts';
+import { followRef } from './json-pointer.ts';
+import { type Operation, readOperations } from './openapi-operations.ts';
 
-export type PriceDeclaration =
-  | {
-      readonly kind: 'fixed';
-      readonly amount: string;
-      readonly currency: string;
-      readonly pointer: string;
-    }
-  | {
-      readonly kind: 'dynamic';
-      readonly min: string | null;
-      readonly max: string | null;
-      readonly currency: string;
-      readonly pointer: string;
-    }
-  /** MPP: amounts are base units of the asset. */
-  | { readonly kind: 'mpp'; readonly amount: string | null; readonly pointer: string }
-  /** A flat or string form of old, still comparable where `amount` is not null. */
-  | { readonly kind: 'legacy'; readonly amount: string | null; readonly pointer: string };
-
-export type Operation = {
-  /** Upper case. */
-  readonly method: string;
-  /** As written: "/users/{id}". */
-  readonly template: string;
-  /** JSON pointer of the operation: "/paths/~1weather/get". */
-  readonly pointer: string;
-  /** Path and query to request, with server base path and path parameters filled from examples. */
-  readonly requestPath: string;
-  readonly hasPathParameters: boolean;
-  readonly hasRequiredParameters: boolean;
-  /** Effective security requirements (operation overrides root): null where neither declares any. */
-  readonly security: readonly JsonObject[] | null;
-  readonly declares402: boolean;
-  readonly paymentInfo: JsonObject | null;
-  /** `protocols` of x-payment-info: objects are the structured form, strings the legacy one. */
-  readonly protocols: 'objects' | 'strings' | 'missing';
-  readonly protocolNames: readonly string[];
-  readonly price: PriceDeclaration | null;
-  /** x-payment-info or a 402 response. */
-  readonly paid: boolean;
-};
+export type { Operation } from './openapi-operations.ts';
+export type { PriceDeclaration } from './openapi-price.ts';
 
 export type SecurityScheme = {
   readonly name: string;
@@ -69,3 +39,66 @@ export type OpenApiFacts = {
   readonly externalDocs: readonly { readonly url: string; readonly pointer: string }[];
   readonly document: JsonValue;
 };
+
+type Address = { readonly url: string; readonly pointer: string };
+
+/** Reads OpenAPI 3.x; anything else comes back with what little of it has the same form. */
+export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiFacts {
+  const root = jsonObject(document);
+  const info = jsonObject(root['info']);
+  const operations = readOperations(root, documentUrl);
+  return {
+    version: jsonText(root['openapi']),
+    swagger: root['swagger'] !== undefined,
+    title: jsonText(info['title']),
+    infoVersion: jsonText(info['version']),
+    hasContact: hasContact(info['contact']),
+    hasGuidance: jsonText(info['x-guidance']) !== null,
+    description: jsonText(info['description']),
+    paths: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
+    operations: operations.map(({ operation }) => operation),
+    securitySchemes: securitySchemes(root),
+    servers: servers(root['servers']),
+    externalDocs: [
+      ...externalDocs(root, ''),
+      ...jsonList(root['tags']).flatMap((tag, index) => externalDocs(tag, `/tags/${index}`)),
+      ...operations.flatMap(({ operation, source }) => externalDocs(source, operation.pointer)),
+    ],
+    document,
+  };
+}
+
+/** A contact that says nothing is none. */
+function hasContact(contact: JsonValue | undefined): boolean {
+  const { name, url, email } = jsonObject(contact);
+  return [name, url, email].some((way) => jsonText(way)?.trim());
+}
+
+function securitySchemes(root: JsonObject): readonly SecurityScheme[] {
+  const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
+  return Object.entries(declared).flatMap(([name, value]) => {
+    const scheme = followRef(root, value);
+    if (!isJsonObject(scheme)) return [];
+    return [
+      {
+        name,
+        type: jsonText(scheme['type']) ?? '',
+        scheme: jsonText(scheme['scheme']) ?? '',
+        in: jsonText(scheme['in']) ?? '',
+        parameter: jsonText(scheme['name']) ?? '',
+      },
+    ];
+  });
+}
+
+function servers(list: JsonValue | undefined): readonly Address[] {
+  return jsonList(list).flatMap((server, index) => {
+    const url = jsonText(jsonObject(server)['url']);
+    return url === null ? [] : [{ url, pointer: `/servers/${index}` }];
+  });
+}
+
+function externalDocs(owner: JsonValue | undefined, pointer: string): readonly Address[] {
+  const url = jsonText(jsonObject(jsonObject(owner)['externalDocs'])['url']);
+  return url === null ? [] : [{ url, pointer: `${pointer}/externalDocs` }];
+}

@@ -1,4 +1,8 @@
-/** robots.txt by RFC 9309. */
+/**
+ * robots.txt by RFC 9309. Not by a package: the one at hand ends a group at a Sitemap line, which
+ * the RFC forbids (2.2.4), and does not compare percent-encoded paths as it demands (2.2.2).
+ */
+import { matchesPattern, normalisePath, normalisePattern } from './robots-pattern.ts';
 
 export type RobotsFacts = {
   /** Whether `agent` may fetch `path` (longest match wins, allow wins a tie). */
@@ -6,3 +10,79 @@ export type RobotsFacts = {
   /** Agents with a group of their own, lower case. */
   readonly agents: readonly string[];
 };
+
+type Rule = { readonly allow: boolean; readonly pattern: string };
+type Group = Rule[];
+
+const BYTE_ORDER_MARK = '\uFEFF';
+const EVERYBODY = '*';
+
+export function parseRobots(text: string): RobotsFacts {
+  const groups = readGroups(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  return {
+    allows(agent, path) {
+      // The file itself may always be fetched (RFC 9309, 2.2.2).
+      if (path === '/robots.txt') return true;
+      const own = groups.get(agent.toLowerCase()) ?? groups.get(EVERYBODY) ?? [];
+      return isAllowed(own, normalisePath(path));
+    },
+    agents: [...groups.keys()],
+  };
+}
+
+/**
+ * The groups of each agent: several of one agent count as one, and lines that are no rules end
+ * none. A group is one list, however many agents share it: copies would cost agents times rules.
+ */
+function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {
+  const groups = new Map<string, Group[]>();
+  let current: Group | null = null;
+  let namesAgents = false;
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const [key, value] = splitLine(line);
+    if (key === 'user-agent') {
+      if (!namesAgents || current === null) current = [];
+      namesAgents = true;
+      addGroup(groups, productToken(value), current);
+    } else if (key === 'allow' || key === 'disallow') {
+      namesAgents = false;
+      if (value !== '') current?.push({ allow: key === 'allow', pattern: normalisePattern(value) });
+    }
+  }
+  return groups;
+}
+
+function addGroup(groups: Map<string, Group[]>, agent: string, group: Group): void {
+  if (agent === '') return;
+  const known = groups.get(agent);
+  if (known === undefined) groups.set(agent, [group]);
+  else if (known.at(-1) !== group) known.push(group);
+}
+
+function splitLine(line: string): readonly [key: string, value: string] {
+  const comment = line.indexOf('#');
+  const content = comment === -1 ? line : line.slice(0, comment);
+  const colon = content.indexOf(':');
+  if (colon === -1) return ['', ''];
+  return [content.slice(0, colon).trim().toLowerCase(), content.slice(colon + 1).trim()];
+}
+
+/** "GPTBot/1.1 (+https://…)" names gptbot. */
+function productToken(value: string): string {
+  return (value.split(/[\s/]/, 1)[0] ?? '').toLowerCase();
+}
+
+function isAllowed(groups: readonly Group[], path: string): boolean {
+  let best: Rule | null = null;
+  for (const group of groups) {
+    for (const rule of group) {
+      if (isStronger(rule, best) && matchesPattern(rule.pattern, path)) best = rule;
+    }
+  }
+  return best?.allow ?? true;
+}
+
+function isStronger(rule: Rule, than: Rule | null): boolean {
+  if (than === null || rule.pattern.length > than.pattern.length) return true;
+  return rule.pattern.length === than.pattern.length && rule.allow && !than.allow;
+}

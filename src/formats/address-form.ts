@@ -1,0 +1,32 @@
+import { getAddress } from 'viem/utils';
+import { base58Bytes } from './base58.ts';
+import { namespaceOf } from './networks.ts';
+
+export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
+
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const SOLANA_ADDRESS_BYTES = 32;
+
+/**
+ * The form of an address on a network. EIP-55: one case throughout carries no checksum, mixed case
+ * must carry the right one. Solana: base58 of 32 bytes; all zero is the system program.
+ */
+export function addressForm(network: string, address: string): AddressForm {
+  const namespace = namespaceOf(network);
+  if (namespace === 'eip155') return evmForm(address);
+  return namespace === 'solana' ? solanaForm(address) : 'unknown-network';
+}
+
+function evmForm(address: string): AddressForm {
+  if (!EVM_ADDRESS.test(address)) return 'malformed';
+  const digits = address.slice(2);
+  if (/^0+$/.test(digits)) return 'zero';
+  const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  return isMixed && getAddress(address.toLowerCase()) !== address ? 'bad-checksum' : 'ok';
+}
+
+function solanaForm(address: string): AddressForm {
+  const bytes = base58Bytes(address, SOLANA_ADDRESS_BYTES);
+  if (bytes === null) return 'malformed';
+  return bytes.every((byte) => byte === 0) ? 'zero' : 'ok';
+}

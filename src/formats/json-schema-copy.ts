@@ -1,0 +1,224 @@
+/** A copy of an origin's JSON Schema that is safe to evaluate. */
+import type { Schema } from '@cfworker/json-schema';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { pointerStep } from './json-pointer.ts';
+import { showJson } from './show-json.ts';
+
+/** Thrown from inside the library when a schema costs more than it may. */
+export class BudgetSpent extends Error {
+  constructor() {
+    super('The schema takes too many steps; make it smaller.');
+    this.name = 'BudgetSpent';
+  }
+}
+
+/**
+ * What one evaluation may cost: subschemas entered, and the text of the lists that each is compared
+ * with. A schema of a few lines with nested `anyOf` can ask for 2^n.
+ */
+const MAX_COST = 20_000;
+const CHARS_PER_STEP = 8;
+
+const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
+
+type Kind =
+  | 'schema'
+  | 'schemas'
+  | 'schema-map'
+  | 'names'
+  | 'name-lists'
+  | 'number'
+  | 'count'
+  | 'list'
+  | 'type'
+  | 'ref'
+  | 'text'
+  | 'any';
+
+/** Keywords of 2020-12 with the form of their value. Members that are no keywords are kept. */
+const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ...each('schema', 'not if then else items contains additionalProperties propertyNames'),
+  ...each('schema', 'unevaluatedItems unevaluatedProperties'),
+  ...each('schemas', 'allOf anyOf oneOf prefixItems'),
+  ...each('schema-map', '$defs definitions properties dependentSchemas'),
+  ...each('names', 'required'),
+  ...each('name-lists', 'dependentRequired'),
+  ...each('number', 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'),
+  ...each('count', 'minLength maxLength minItems maxItems minProperties maxProperties'),
+  ...each('count', 'minContains maxContains'),
+  ...each('list', 'enum'),
+  ...each('type', 'type'),
+  ...each('ref', '$ref'),
+  ...each('text', '$anchor'),
+  ...each('any', 'const'),
+]);
+
+/**
+ * Never copied: text of an origin that would become a regular expression, bases that would make a
+ * local reference another document's, names that the library keeps its own notes under,
+ * annotations, and `uniqueItems`, which takes time by the square of the list.
+ * `patternProperties` takes the keywords with it that count on it.
+ */
+const LEFT_OUT = new Set(
+  'pattern patternProperties format uniqueItems $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
+    ' ',
+  ),
+);
+const COUNTS_ON_PATTERNS = new Set(['additionalProperties', 'unevaluatedProperties']);
+
+export type SafeSchema = { readonly copy: Schema; readonly errors: readonly string[] };
+
+/** `errors` says where the schema is none, by JSON pointers into it. */
+export function safeSchema(schema: JsonValue): SafeSchema {
+  const copier = new Copier();
+  const copy = copier.schema(schema, '');
+  return { copy, errors: copier.errors };
+}
+
+class Copier {
+  readonly errors: string[] = [];
+  #spent = 0;
+
+  schema(value: JsonValue | undefined, at: string): Schema {
+    // As objects, because the library does not enter `true` and `false`, so they would cost nothing.
+    if (value === true) return this.#counted(1);
+    if (value === false) return set(this.#counted(1), 'not', this.#counted(1));
+    if (!isJsonObject(value)) {
+      this.#refuse(at, 'is no schema', value);
+      return this.#counted(1);
+    }
+    const copy = this.#counted(costOf(value));
+    const hasPatterns = value['patternProperties'] !== undefined;
+    for (const [keyword, member] of Object.entries(value)) {
+      if (LEFT_OUT.has(keyword) || member === undefined) continue;
+      if (hasPatterns && COUNTS_ON_PATTERNS.has(keyword)) continue;
+      set(copy, keyword, this.#member(keyword, member, `${at}/${pointerStep(keyword)}`));
+    }
+    return copy;
+  }
+
+  /** The library reads `$recursiveRef` each time it enters a schema: that is where costs count. */
+  #counted(cost: number): Schema {
+    return Object.defineProperty({}, '$recursiveRef', {
+      enumerable: false,
+      get: () => {
+        this.#spent += cost;
+        if (this.#spent > MAX_COST) throw new BudgetSpent();
+        return undefined;
+      },
+    });
+  }
+
+  #member(keyword: string, value: JsonValue, at: string): unknown {
+    const kind = KEYWORDS.get(keyword);
+    switch (kind) {
+      case 'schema':
+        return this.schema(value, at);
+      case 'schemas':
+        return this.#schemas(value, at);
+      case 'schema-map':
+        return this.#schemaMap(value, at);
+      case undefined:
+        // A place of the author's own for schemas ("#/components/schemas/X" may point into it).
+        return isJsonObject(value) ? this.#unknown(value, at) : undefined;
+      default:
+        if (!isOfKind(kind, value)) this.#refuse(at, EXPECTED[kind], value);
+        return value;
+    }
+  }
+
+  #schemas(value: JsonValue, at: string): unknown {
+    if (isJsonList(value) && value.length > 0) {
+      return value.map((one, index) => this.schema(one, `${at}/${index}`));
+    }
+    this.#refuse(at, 'is no list of schemas', value);
+    return [];
+  }
+
+  #schemaMap(value: JsonValue, at: string): object {
+    if (!isJsonObject(value)) this.#refuse(at, 'is no object of schemas', value);
+    const copy = {};
+    for (const [name, one] of Object.entries(isJsonObject(value) ? value : {})) {
+      set(copy, name, this.schema(one, `${at}/${pointerStep(name)}`));
+    }
+    return copy;
+  }
+
+  /** Whatever stands there is no fault until a `$ref` names it. */
+  #unknown(value: JsonObject, at: string): unknown {
+    const known = this.errors.length;
+    const copy = this.schema(value, at);
+    this.errors.length = known;
+    return copy;
+  }
+
+  #refuse(at: string, why: string, value: JsonValue | undefined): void {
+    this.errors.push(`schema ${at === '' ? '/' : at} ${why}: ${showJson(value, 40)}`);
+  }
+}
+
+const EXPECTED: Readonly<Record<Exclude<Kind, 'schema' | 'schemas' | 'schema-map'>, string>> = {
+  names: 'is no list of names',
+  'name-lists': 'is no object of lists of names',
+  number: 'is no number',
+  count: 'is no count',
+  list: 'is no list',
+  type: 'is no JSON type',
+  ref: 'is no local reference',
+  text: 'is no name',
+  any: '',
+};
+
+function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
+  switch (kind) {
+    case 'names':
+      return isNames(value);
+    case 'name-lists':
+      return isJsonObject(value) && Object.values(value).every((one) => isNames(one));
+    case 'number':
+      return typeof value === 'number';
+    case 'count':
+      return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+    case 'list':
+      return isJsonList(value);
+    case 'type':
+      return (isJsonList(value) ? value : [value]).every(
+        (one) => typeof one === 'string' && TYPES.has(one),
+      );
+    case 'ref':
+      return typeof value === 'string' && value.startsWith('#');
+    case 'text':
+      return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9._-]{0,100}$/.test(value);
+    case 'any':
+      return true;
+  }
+}
+
+/** Entering a schema compares with its lists and looks up each of its properties. */
+function costOf(schema: JsonObject): number {
+  let cost = 1 + Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {}).length;
+  for (const keyword of ['required', 'enum', 'const', 'dependentRequired']) {
+    const text = JSON.stringify(schema[keyword]) ?? '';
+    cost += Math.floor(text.length / CHARS_PER_STEP);
+  }
+  return cost;
+}
+
+function isNames(value: JsonValue | undefined): boolean {
+  return isJsonList(value) && value.every((name) => typeof name === 'string');
+}
+
+/** Defined, not assigned: "__proto__" is a member like any other in JSON. */
+function set<T extends object>(target: T, name: string, value: unknown): T {
+  if (value === undefined) return target;
+  return Object.defineProperty(target, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
+function each(kind: Kind, names: string): readonly (readonly [string, Kind])[] {
+  return names.split(' ').map((name) => [name, kind] as const);
+}

@@ -1,0 +1,147 @@
+/** Inline links and autolinks of Markdown (CommonMark 6.3, 6.5), found in one pass. */
+
+export type LinkScanner = {
+  /** Reads one line of a paragraph; returns how many links end in it. */
+  scan(line: string): number;
+  /** Brackets that are open do not reach over a blank line, a heading or a list mark. */
+  endParagraph(): void;
+  readonly links: readonly string[];
+};
+
+const MAX_TARGET_CHARS = 2_048;
+const MAX_OPEN_BRACKETS = 1_000;
+/** CommonMark's own limit, and what keeps the scan linear: no character is read by more targets. */
+const MAX_NESTED_PARENTHESES = 32;
+const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['(', ')'],
+]);
+const AUTOLINK = /^https?:[^\s<>]+$/i;
+
+export function createLinkScanner(): LinkScanner {
+  const links: string[] = [];
+  /** For each open bracket, whether it opens an image. */
+  let open: boolean[] = [];
+
+  function scan(line: string): number {
+    const before = links.length;
+    const spans = codeSpans(line);
+    for (let at = 0; at < line.length; at += 1) {
+      switch (line.charAt(at)) {
+        case '\\':
+          at += 1;
+          break;
+        case '`':
+          at = (spans.get(at) ?? at + 1) - 1;
+          break;
+        case '<':
+          at = autolink(line, at, links);
+          break;
+        case '[':
+          if (open.length < MAX_OPEN_BRACKETS) open.push(line.charAt(at - 1) === '!');
+          break;
+        case ']':
+          at = closeBracket(line, at, open.pop(), links);
+          break;
+      }
+    }
+    return links.length - before;
+  }
+
+  return {
+    scan,
+    endParagraph() {
+      open = [];
+    },
+    links,
+  };
+}
+
+/** Returns the position of the last character that was used. */
+function closeBracket(
+  line: string,
+  at: number,
+  isImage: boolean | undefined,
+  links: string[],
+): number {
+  if (isImage === undefined || line.charAt(at + 1) !== '(') return at;
+  const target = readTarget(line, at + 2);
+  if (target === null) return at;
+  if (!isImage && target.text !== '') links.push(target.text);
+  return target.last;
+}
+
+function autolink(line: string, at: number, links: string[]): number {
+  for (let end = at + 1; end < line.length && end - at <= MAX_TARGET_CHARS; end += 1) {
+    const character = line.charAt(end);
+    if (character === '>') {
+      const target = line.slice(at + 1, end);
+      if (!AUTOLINK.test(target)) return at;
+      links.push(target);
+      return end;
+    }
+    if (character === '<' || /\s/.test(character)) return at;
+  }
+  return at;
+}
+
+type Target = { readonly text: string; readonly last: number };
+
+/** `(target "title")` from behind its parenthesis; null where it is no such thing. */
+function readTarget(line: string, from: number): Target | null {
+  let at = skipSpace(line, from);
+  const start = at;
+  if (line.charAt(at) === '<') {
+    const end = line.slice(at + 1, at + MAX_TARGET_CHARS).search(/[<>]/);
+    if (end === -1 || line.charAt(at + 1 + end) !== '>') return null;
+    return closeTarget(line, at + 2 + end, line.slice(at + 1, at + 1 + end));
+  }
+  let depth = 0;
+  for (; at < line.length && at - start <= MAX_TARGET_CHARS; at += 1) {
+    const character = line.charAt(at);
+    if (character === '\\') at += 1;
+    else if (/\s/.test(character)) return closeTarget(line, at, line.slice(start, at));
+    else if (character === '(') depth += 1;
+    else if (character === ')') {
+      if (depth === 0) return { text: line.slice(start, at), last: at };
+      depth -= 1;
+    }
+    if (depth > MAX_NESTED_PARENTHESES) return null;
+  }
+  return null;
+}
+
+/** Behind the target: nothing but a title in its marks, then the parenthesis. */
+function closeTarget(line: string, from: number, text: string): Target | null {
+  const at = skipSpace(line, from);
+  if (line.charAt(at) === ')') return { text, last: at };
+  const closing = TITLE_MARKS.get(line.charAt(at));
+  if (closing === undefined) return null;
+  const end = line.slice(at + 1, at + MAX_TARGET_CHARS).indexOf(closing);
+  if (end === -1) return null;
+  const last = skipSpace(line, at + 2 + end);
+  return line.charAt(last) === ')' ? { text, last } : null;
+}
+
+function skipSpace(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && /\s/.test(line.charAt(at))) at += 1;
+  return at;
+}
+
+/** Code spans by the position of their opening run: the position behind their closing run. */
+function codeSpans(line: string): ReadonlyMap<number, number> {
+  const runs = [...line.matchAll(/`+/g)];
+  /** By length of run, the nearest one to the right. */
+  const nearest = new Map<number, number>();
+  const spans = new Map<number, number>();
+  for (const run of runs.reverse()) {
+    const length = run[0].length;
+    const closing = nearest.get(length);
+    // A run that nothing closes is text, and so are all its backticks.
+    spans.set(run.index, (closing ?? run.index) + length);
+    nearest.set(length, run.index);
+  }
+  return spans;
+}

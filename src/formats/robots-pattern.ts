@@ -1,0 +1,48 @@
+/** Patterns of robots.txt: `*` is any run of characters, `$` at the end is the end of the path. */
+
+const UNRESERVED = /^[A-Za-z0-9._~-]$/;
+
+/**
+ * Greedy, piece by piece from the left: each piece is looked for once, behind the one before, so
+ * the time goes by the length of pattern and path, never by their product.
+ */
+export function matchesPattern(pattern: string, path: string): boolean {
+  const isAnchored = pattern.endsWith('$');
+  const pieces = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
+  const [first = '', ...rest] = pieces;
+  if (!path.startsWith(first)) return false;
+  const last = rest.pop();
+  if (last === undefined) return !isAnchored || path.length === first.length;
+  let at = first.length;
+  for (const piece of rest) {
+    const found = path.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  if (!isAnchored) return path.indexOf(last, at) !== -1;
+  return path.length - last.length >= at && path.endsWith(last);
+}
+
+/**
+ * One spelling for what means the same (RFC 9309, 2.2.2): unreserved characters plain, everything
+ * else percent-encoded UTF-8 in upper case. `*` and `$` keep their meaning.
+ */
+export function normalisePattern(pattern: string): string {
+  return normalise(pattern);
+}
+
+/** In a path `*` and `$` are literal: the RFC has patterns spell them %2A and %24. */
+export function normalisePath(path: string): string {
+  return normalise(path).replaceAll('*', '%2A').replaceAll('$', '%24');
+}
+
+function normalise(text: string): string {
+  return text
+    .replace(/%[0-9a-fA-F]{2}/g, (code) => plainOrUpper(code))
+    .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+}
+
+function plainOrUpper(code: string): string {
+  const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+  return UNRESERVED.test(character) ? character : code.toUpperCase();
+}
