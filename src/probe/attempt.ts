@@ -105,7 +105,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #overBudget(): void {
     if (this.isOver) return;
-    this.settle(this.conclude({ reason: 'budget', detail: 'the scan has read its 16 MiB' }));
+    this.settle(this.conclude({ reason: 'budget', detail: 'the scan has used up its bytes' }));
     this.#listener.enough(this);
   }
 

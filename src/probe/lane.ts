@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import { Attempt, type AttemptListener } from './attempt.ts';
@@ -34,6 +35,8 @@ export class Lane implements AttemptListener {
   isConnected = false;
   /** Takes nothing more; ends with its first in line. */
   isRetiring = false;
+  /** The first in line has been waiting for longer than others should have to. */
+  hasStalled = false;
   answers = 0;
   idleSince = performance.now();
   /** Method of the last complete answer: a body after HEAD looks like garbage before the next. */
@@ -68,6 +71,9 @@ export class Lane implements AttemptListener {
         );
       },
     });
+    // undici reports its own broken assertions here; its types leave the event out.
+    const emitter: EventEmitter = this.#client;
+    emitter.on('error', (error) => this.end(classifyFailure(error)));
     // Closed while idle or after an answer is nobody's fault; before any answer it is the first's.
     this.#client.on('disconnect', (_origin, _clients, error) => {
       this.end(this.answers > 0 ? null : classifyFailure(error));
@@ -106,10 +112,14 @@ export class Lane implements AttemptListener {
     this.#opening.abort(new LaneClosed());
     this.#options.events.ended(this, failure);
     for (const attempt of this.inFlight) attempt.isOver = true;
-    this.#client.destroy(new LaneClosed()).catch(() => {
-      // Whoever waited has been told by now.
-    });
     this.#socket?.destroy();
+    // Later: we may be inside one of undici's own callbacks, and a client that is destroyed there
+    // fails an assertion when its socket closes, out of anybody's reach.
+    queueMicrotask(() => {
+      this.#client.destroy(new LaneClosed()).catch(() => {
+        // Whoever waited has been told by now.
+      });
+    });
   }
 
   ended(attempt: Attempt): void {
@@ -154,7 +164,11 @@ export class Lane implements AttemptListener {
   #startClocks(): void {
     const { limits, events } = this.#options;
     const timeoutMs = this.inFlight[0]?.exchange.request.timeoutMs ?? limits.requestTimeoutMs;
-    this.#stallTimer = setTimeout(() => events.stalled(this), limits.stallMs);
+    this.hasStalled = false;
+    this.#stallTimer = setTimeout(() => {
+      this.hasStalled = true;
+      events.stalled(this);
+    }, limits.stallMs);
     this.#deadlineTimer = setTimeout(() => {
       const detail = `no complete answer within ${timeoutMs} ms`;
       this.end({ reason: 'timeout', detail });

@@ -84,13 +84,12 @@ export class OriginPool implements LaneEvents {
       if (this.#hasOtherConnection(lane)) lane.end({ reason: 'timeout', detail: 'no connection' });
       return;
     }
-    if (lane.answers === 0) this.#closeIdle();
+    this.#schedule();
     const behind = lane.inFlight.slice(1).filter((attempt) => !attempt.exchange.isResent);
     if (behind.length === 0) return;
     lane.isRetiring = true;
     this.#breakPipeline();
     for (const attempt of behind.toReversed()) this.#again(attempt, LOST);
-    this.#schedule();
   }
 
   ended(lane: Lane, failure: Failure | null): void {
@@ -170,6 +169,7 @@ export class OriginPool implements LaneEvents {
       this.#options.budget.requests += 1;
       lane.send(this.#dequeue(exchange));
     }
+    if (this.#queue.length === 0) this.#giveWay();
   }
 
   #dequeue(exchange: Exchange): Exchange {
@@ -211,8 +211,10 @@ export class OriginPool implements LaneEvents {
   }
 
   /** A server that serves one connection at a time answers on no other until this one closes. */
-  #closeIdle(): void {
-    for (const lane of [...this.#lanes]) if (lane.inFlight.length === 0) lane.end(null);
+  #giveWay(): void {
+    const lanes = [...this.#lanes];
+    if (!lanes.some((lane) => lane.hasStalled && lane.answers === 0)) return;
+    for (const lane of lanes) if (lane.inFlight.length === 0) lane.end(null);
   }
 
   #breakPipeline(): void {
