@@ -1,0 +1,301 @@
+import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { JsonObject } from '../../src/formats/json.ts';
+import {
+  answer,
+  bodyChallenge402,
+  challenge402,
+  challengeV1,
+  challengeV2,
+  ORIGIN,
+  offer,
+  offerV1,
+  perfectSeller,
+  resource,
+  resources,
+  USDC_BASE_SEPOLIA,
+} from '../../test/checks/build-observations.ts';
+
+const SOLANA = {
+  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+};
+
+function v2(challenge: JsonObject): CheckCase['seen'] {
+  return { resources: resources([resource({ get: challenge402(challenge) })]) };
+}
+
+function offering(...changes: readonly JsonObject[]): CheckCase['seen'] {
+  return v2(challengeV2({ accepts: changes.map((change) => offer(change)) }));
+}
+
+function v1(change: JsonObject): CheckCase['seen'] {
+  const challenge = challengeV1({ accepts: [offerV1(change)] });
+  return { resources: resources([resource({ get: bodyChallenge402(challenge) })]) };
+}
+
+function url(url: string | undefined): CheckCase['seen'] {
+  return v2(challengeV2({ resource: { url, description: 'Weather' } }));
+}
+
+/** A field that is not what version 2 wants, under the pointer that evidence must name. */
+function badField(name: string, change: JsonObject, ...evidence: readonly string[]): CheckCase {
+  return {
+    name,
+    seen: offering(change),
+    expect: { status: 'fail', outcome: 'bad-field', evidence },
+  };
+}
+
+const http = { ...perfectSeller().origin, url: 'http://seller.example', scheme: 'http' as const };
+
+const cases: readonly CheckCase[] = [
+  {
+    name: 'the version is text',
+    seen: v2(challengeV2({ x402Version: '2' })),
+    expect: {
+      status: 'fail',
+      outcome: 'wrong-version',
+      evidence: ['GET /weather /x402Version: "2"'],
+    },
+  },
+  {
+    name: 'no version at all',
+    seen: v2(challengeV2({ x402Version: undefined })),
+    expect: { status: 'fail', outcome: 'wrong-version', evidence: ['/x402Version: missing'] },
+  },
+  {
+    name: 'a version of the future',
+    seen: v2(challengeV2({ x402Version: 3 })),
+    expect: { status: 'fail', outcome: 'wrong-version', evidence: ['/x402Version: 3'] },
+  },
+  {
+    name: 'version 1 names under version 2',
+    seen: offering({ amount: undefined, maxAmountRequired: '10000' }),
+    expect: {
+      status: 'fail',
+      outcome: 'v1-names',
+      evidence: ['/accepts/0/maxAmountRequired: "10000"'],
+    },
+  },
+  {
+    name: 'a version 1 name beside its version 2 name is an extra member',
+    seen: offering({ maxAmountRequired: '10000' }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'accepts is empty',
+    seen: v2(challengeV2({ accepts: [] })),
+    expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts: []'] },
+  },
+  {
+    name: 'accepts is no list',
+    seen: v2(challengeV2({ accepts: offer() })),
+    expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts'] },
+  },
+  {
+    name: 'no resource',
+    seen: v2(challengeV2({ resource: undefined })),
+    expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['/resource/url: missing'] },
+  },
+  {
+    name: 'the resource is text, as in version 1',
+    seen: v2(challengeV2({ resource: `${ORIGIN}/weather` })),
+    expect: { status: 'fail', outcome: 'bad-resource-url' },
+  },
+  {
+    name: 'an http URL of another host',
+    seen: url('http://internal.example/weather'),
+    expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['internal.example'] },
+  },
+  {
+    name: 'a URL without scheme and slash',
+    seen: url('seller.example/weather'),
+    expect: { status: 'fail', outcome: 'bad-resource-url' },
+  },
+  badField('an empty scheme', { scheme: '' }, '/accepts/0/scheme: ""'),
+  badField('a version 1 network', { network: 'base' }, '/accepts/0/network: "base"'),
+  badField('an amount in dollars', { amount: '$0.05' }, '/accepts/0/amount: "$0.05"'),
+  badField('a decimal amount', { amount: '0.05' }, '/accepts/0/amount: "0.05"'),
+  badField('an amount of zero', { amount: '0' }, '/accepts/0/amount: "0"'),
+  badField('an amount that is a number', { amount: 10_000 }, '/accepts/0/amount: 10000'),
+  badField('an amount of 79 digits', { amount: '1'.repeat(79) }, '/accepts/0/amount'),
+  badField('an asset by its symbol', { asset: 'USDC' }, '/accepts/0/asset: "USDC"'),
+  badField('an asset of 39 digits', { asset: `0x${'a'.repeat(39)}` }, '/accepts/0/asset'),
+  badField('a recipient by name', { payTo: 'seller.eth' }, '/accepts/0/payTo: "seller.eth"'),
+  badField('no recipient', { payTo: undefined }, '/accepts/0/payTo: missing'),
+  badField('no timeout', { maxTimeoutSeconds: undefined }, '/accepts/0/maxTimeoutSeconds: missing'),
+  badField('a timeout of zero', { maxTimeoutSeconds: 0 }, '/accepts/0/maxTimeoutSeconds: 0'),
+  badField('a broken timeout', { maxTimeoutSeconds: 1.5 }, '/accepts/0/maxTimeoutSeconds: 1.5'),
+  badField('a timeout as text', { maxTimeoutSeconds: '300' }, '/maxTimeoutSeconds: "300"'),
+  {
+    name: 'several faults are listed',
+    seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }),
+    expect: {
+      status: 'fail',
+      outcome: 'bad-field',
+      evidence: ['/accepts/0/amount: "$1"', '/accepts/0/asset', '/accepts/0/payTo'],
+    },
+  },
+  {
+    name: 'more than four faults are counted',
+    seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }, { amount: '$1', asset: 'USDC' }),
+    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/1/amount', '1 more'] },
+  },
+  {
+    name: 'one bad offer beside a good one: clients refuse both',
+    seen: offering({}, { amount: '0.05' }),
+    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/1/amount: "0.05"'] },
+  },
+  {
+    name: 'an entry that is no object',
+    seen: v2(challengeV2({ accepts: ['exact'] })),
+    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
+  },
+  {
+    name: 'no extra on an EVM network',
+    seen: offering({ extra: undefined }),
+    expect: { status: 'fail', outcome: 'no-domain', evidence: ['/accepts/0/extra/name: missing'] },
+  },
+  {
+    name: 'extra without version',
+    seen: offering({ extra: { name: 'USD Coin' } }),
+    expect: {
+      status: 'fail',
+      outcome: 'no-domain',
+      evidence: ['/accepts/0/extra/version: missing'],
+    },
+  },
+  {
+    name: 'the Sepolia name on Base',
+    seen: offering({ extra: { name: 'USDC', version: '2' } }),
+    expect: {
+      status: 'fail',
+      outcome: 'wrong-domain',
+      evidence: ['/accepts/0/extra/name: "USDC"'],
+    },
+  },
+  {
+    name: 'the Base name on Sepolia',
+    seen: offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA }),
+    expect: { status: 'fail', outcome: 'wrong-domain', evidence: ['"USD Coin"'] },
+  },
+  {
+    name: 'another version of the domain',
+    seen: offering({ extra: { name: 'USD Coin', version: '1' } }),
+    expect: {
+      status: 'fail',
+      outcome: 'wrong-domain',
+      evidence: ['/accepts/0/extra/version: "1"'],
+    },
+  },
+  {
+    name: 'only a scheme of its own',
+    seen: offering({ scheme: 'barter' }),
+    expect: {
+      status: 'fail',
+      outcome: 'no-known-scheme',
+      evidence: ['/accepts/0/scheme: "barter"'],
+    },
+  },
+  {
+    name: 'valid version 1 on Base',
+    seen: v1({}),
+    expect: { status: 'warn', outcome: 'version-1', evidence: ['GET /weather /x402Version: 1'] },
+  },
+  {
+    name: 'version 1 with the domain of another network',
+    seen: v1({ network: 'base-sepolia', asset: USDC_BASE_SEPOLIA }),
+    expect: { status: 'fail', outcome: 'wrong-domain', evidence: ['"USD Coin"'] },
+  },
+  {
+    name: 'version 1 with a version 2 amount',
+    seen: v1({ maxAmountRequired: undefined, amount: '10000' }),
+    expect: {
+      status: 'fail',
+      outcome: 'bad-field',
+      evidence: ['/accepts/0/maxAmountRequired: missing'],
+    },
+  },
+  {
+    name: 'version 1 with a CAIP-2 network',
+    seen: v1({ network: 'eip155:8453' }),
+    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/network'] },
+  },
+  {
+    name: 'an unknown scheme beside exact',
+    seen: offering({}, { scheme: 'barter' }),
+    expect: {
+      status: 'warn',
+      outcome: 'unknown-scheme',
+      evidence: ['/accepts/1/scheme: "barter"'],
+    },
+  },
+  {
+    name: 'a relative URL',
+    seen: url('/weather'),
+    expect: { status: 'warn', outcome: 'relative-url', evidence: ['/resource/url: "/weather"'] },
+  },
+  {
+    name: 'http with the own host: TLS ends at a proxy that is not trusted',
+    seen: url('http://seller.example/weather'),
+    expect: { status: 'warn', outcome: 'http-url', evidence: ['http://seller.example/weather'] },
+  },
+  {
+    name: 'http with the own host of an origin that is http itself',
+    seen: { ...url('http://seller.example/weather'), origin: http },
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'the URL of another https host is the seller to decide',
+    seen: url('https://api.seller.example/weather'),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'an amount of 78 digits',
+    seen: offering({ amount: '1'.repeat(78) }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'Permit2 needs no domain of the token',
+    seen: offering({ extra: { assetTransferMethod: 'permit2' } }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'an asset that is not known needs some domain, not ours',
+    seen: offering({ asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'Solana has no domain',
+    seen: offering({}, { ...SOLANA, extra: { feePayer: SOLANA.payTo } }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'a network whose addresses are not known here',
+    seen: offering({ network: 'stellar:pubnet', asset: 'USDC', payTo: 'GA5Z', extra: {} }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'a bad checksum is for P7',
+    seen: offering({ payTo: '0x70997970c51812dc3A010C7d01b50e0d17dc79C8' }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'extra members, and entries in any order of members',
+    seen: v2({ accepts: [{ note: 'ours', ...offer() }], extensions: {}, ...challengeV2() }),
+    expect: { status: 'pass', outcome: 'valid' },
+  },
+  {
+    name: 'one of two resources challenges, and does so well',
+    seen: { resources: resources([resource(), resource({ path: '/b', get: answer(200) })]) },
+    expect: { status: 'pass', outcome: 'valid', evidence: ['1 of 2'] },
+  },
+  {
+    name: 'no challenge was seen, and P2 did not fail',
+    seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
+  },
+];
+
+export default cases;

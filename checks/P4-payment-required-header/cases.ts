@@ -1,0 +1,227 @@
+import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { JsonObject } from '../../src/formats/json.ts';
+import {
+  answer,
+  bodyChallenge402,
+  challenge402,
+  challengeV1,
+  challengeV2,
+  encodeChallenge,
+  type Headers,
+  ORIGIN,
+  OTHER_PAY_TO,
+  offer,
+  offerV1,
+  resource,
+  resources,
+} from '../../test/checks/build-observations.ts';
+
+type Given = ReturnType<typeof answer>;
+
+function given(...answers: readonly Given[]): CheckCase['seen'] {
+  return {
+    resources: resources(answers.map((get, index) => resource({ path: `/${index}`, get }))),
+  };
+}
+
+function header(value: string): CheckCase['seen'] {
+  return given(challenge402(challengeV2(), { header: value, body: challengeV2() }));
+}
+
+function body(body: JsonObject, challenge = challengeV2()): CheckCase['seen'] {
+  return given(challenge402(challenge, { body }));
+}
+
+function cached(headers: Headers): CheckCase['seen'] {
+  return given(challenge402(challengeV2(), { headers }));
+}
+
+/** A challenge whose header value has exactly so many characters (a multiple of four). */
+function ofLength(chars: number): JsonObject {
+  const bare = JSON.stringify(challengeV2({ extensions: { pad: '' } })).length;
+  return challengeV2({ extensions: { pad: 'x'.repeat((chars / 4) * 3 - bare) } });
+}
+
+const base64url = encodeChallenge(challengeV2({ error: '???>>>' }))
+  .replaceAll('+', '-')
+  .replaceAll('/', '_');
+const SOLANA = {
+  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+};
+
+const cases: readonly CheckCase[] = [
+  {
+    name: 'a version 1 body alone',
+    seen: given(bodyChallenge402()),
+    expect: { status: 'fail', outcome: 'v1-only', evidence: ['GET /0', 'version 1'] },
+  },
+  {
+    name: 'version 1 in the header of version 2',
+    seen: given(challenge402(challengeV1())),
+    expect: { status: 'fail', outcome: 'v1-only', evidence: ['x402Version 1 in PAYMENT-REQUIRED'] },
+  },
+  {
+    name: 'a version 2 body alone cannot be paid by the official client',
+    seen: given(bodyChallenge402(challengeV2())),
+    expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 1', 'GET /0'] },
+  },
+  {
+    name: 'one of two resources lacks the header',
+    seen: given(challenge402(), bodyChallenge402(challengeV2())),
+    expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 2', 'GET /1'] },
+  },
+  {
+    name: 'the header comes twice',
+    seen: given(
+      answer(402, challengeV2(), {
+        'payment-required': [encodeChallenge(challengeV2()), encodeChallenge(challengeV2())],
+      }),
+    ),
+    expect: { status: 'fail', outcome: 'repeated', evidence: ['sent 2 times'] },
+  },
+  {
+    name: 'JSON as it is',
+    seen: header(JSON.stringify(challengeV2())),
+    expect: { status: 'fail', outcome: 'raw-json', evidence: ['x402Version'] },
+  },
+  {
+    name: 'base64url',
+    seen: header(base64url),
+    expect: { status: 'fail', outcome: 'base64url', evidence: ['base64url'] },
+  },
+  {
+    name: 'base64 without padding',
+    seen: header(encodeChallenge(challengeV2({ error: 'ab' })).replace(/=+$/, '')),
+    expect: { status: 'fail', outcome: 'undecodable', evidence: ['padding missing'] },
+  },
+  {
+    name: 'base64 of text that is no JSON',
+    seen: header('cGF5IG1l'),
+    expect: { status: 'fail', outcome: 'undecodable', evidence: ['"cGF5IG1l"'] },
+  },
+  {
+    name: 'base64 of a list',
+    seen: header(encodeChallenge([])),
+    expect: { status: 'fail', outcome: 'undecodable', evidence: ['no object'] },
+  },
+  {
+    name: 'a header without accepts, which stand in the body',
+    seen: header(encodeChallenge({ price: '0.01' })),
+    expect: { status: 'fail', outcome: 'not-a-challenge', evidence: ['{"price":"0.01"}'] },
+  },
+  {
+    name: 'another amount in the body',
+    seen: body(challengeV2({ accepts: [offer({ amount: '20000' })] })),
+    expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"20000"', '/accepts/0'] },
+  },
+  {
+    name: 'another recipient in the body',
+    seen: body(challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] })),
+    expect: { status: 'fail', outcome: 'terms-differ', evidence: [OTHER_PAY_TO.toLowerCase()] },
+  },
+  {
+    name: 'another network in the body',
+    seen: body(challengeV2({ accepts: [offer({ network: 'eip155:84532' })] })),
+    expect: { status: 'fail', outcome: 'terms-differ', evidence: ['eip155:84532'] },
+  },
+  {
+    name: 'a version 1 body for old clients with another amount',
+    seen: body(challengeV1({ accepts: [offerV1({ maxAmountRequired: '9999' })] })),
+    expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"9999"'] },
+  },
+  {
+    name: 'an offer that only the header has',
+    seen: body(challengeV2(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
+    expect: { status: 'warn', outcome: 'differs', evidence: ['2 offers, 1 in the body'] },
+  },
+  {
+    name: 'another resource URL in the body',
+    seen: body(challengeV2({ resource: { url: `${ORIGIN}/other` } })),
+    expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url'] },
+  },
+  {
+    name: 'another timeout in the body',
+    seen: body(challengeV2({ accepts: [offer({ maxTimeoutSeconds: 60 })] })),
+    expect: { status: 'warn', outcome: 'differs', evidence: ['/accepts/0/maxTimeoutSeconds'] },
+  },
+  {
+    name: '8196 characters',
+    seen: given(challenge402(ofLength(8_196))),
+    expect: { status: 'warn', outcome: 'too-long', evidence: ['8196 characters'] },
+  },
+  {
+    name: '8192 characters',
+    seen: given(challenge402(ofLength(8_192))),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'no Cache-Control',
+    seen: given(answer(402, {}, { 'payment-required': encodeChallenge(challengeV2()) })),
+    expect: { status: 'warn', outcome: 'cacheable', evidence: ['Cache-Control ""'] },
+  },
+  {
+    name: 'a 402 that caches may keep',
+    seen: cached({ 'cache-control': 'public, max-age=60' }),
+    expect: { status: 'warn', outcome: 'cacheable', evidence: ['"public, max-age=60"'] },
+  },
+  {
+    name: 'no-cache still lets caches keep it',
+    seen: cached({ 'cache-control': 'no-cache' }),
+    expect: { status: 'warn', outcome: 'cacheable', evidence: ['"no-cache"'] },
+  },
+  {
+    name: 'private, with other directives',
+    seen: cached({ 'cache-control': 'Private, max-age=0' }),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'no-store in the second of two headers',
+    seen: cached({ 'cache-control': ['max-age=0', 'no-store'] }),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'Express: header, {} as the body',
+    seen: given(challenge402()),
+    expect: { status: 'pass', outcome: 'sound', evidence: ['1 of 1'] },
+  },
+  {
+    name: 'the same offers in another order, other error text, more members',
+    seen: body(
+      challengeV2({ accepts: [offer(SOLANA), offer()], error: 'Pay first', hint: 'see /docs' }),
+      challengeV2({ accepts: [offer(), offer(SOLANA)] }),
+    ),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'addresses in another case',
+    seen: body(
+      challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO.toLowerCase() })] }),
+      challengeV2({ accepts: [offer({ payTo: OTHER_PAY_TO })] }),
+    ),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'the same terms under version 1 names',
+    seen: body(challengeV1(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'extensions that only the header has',
+    seen: body(challengeV2(), challengeV2({ extensions: { bazaar: { info: {} } } })),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'an authentication header beside it is none of its business',
+    seen: cached({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'no challenge was seen, and P2 did not fail',
+    seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
+  },
+];
+
+export default cases;
