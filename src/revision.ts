@@ -15,7 +15,11 @@ export type OperationId =
   | 'export'
   | 'changes';
 
-export type FreeOffer = { readonly kind: 'free'; readonly requestsPerMinute: number };
+export type FreeOffer = {
+  readonly kind: 'free';
+  /** By client; null is unlimited. */
+  readonly requestsPerMinute: number | null;
+};
 
 export type PaidOffer = {
   readonly kind: 'paid';
@@ -46,8 +50,8 @@ export type Revision = {
 export const UNPAID_ANSWERS_PER_MINUTE = 60;
 export const PAID_REQUESTS_PER_MINUTE = 30;
 
-/** Requests a minute and client on documents that no revision gives a limit. */
-export const DOCUMENTS_PER_MINUTE = 120;
+/** Documents that no revision gives a limit. */
+export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 };
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
 const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };

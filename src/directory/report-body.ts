@@ -1,9 +1,10 @@
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { ScanReport } from '../scan/report.ts';
+import type { CheckResult, ScanReport } from '../scan/report.ts';
 import { reportUrl } from './report-url.ts';
 
 /** The body of a scan or report answer (interface spec 2.2). */
-export type ReportBody = Omit<ScanReport, 'subScores'> & {
+export type ReportBody = Omit<ScanReport, 'subScores' | 'results'> & {
+  readonly results: CheckResult[];
   /** `miss`: this very call ran, or joined, the scan. */
   readonly cache: 'hit' | 'miss';
   readonly reportUrl: string;
@@ -29,6 +30,6 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     scannedAt,
     reportUrl: reportUrl(siteUrl, scan.host),
     ...(saysCharged ? { charged: true } : {}),
-    results,
+    results: [...results],
   };
 }

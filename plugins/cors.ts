@@ -1,0 +1,34 @@
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+
+/** Any page may call the API, without credentials; official clients send and read these headers. */
+export default fp(
+  async (app: FastifyInstance) => {
+    await app.register(cors, {
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowedHeaders: [
+        'PAYMENT-SIGNATURE',
+        'X-PAYMENT',
+        'Content-Type',
+        'Access-Control-Expose-Headers',
+        'Payment-Retry',
+      ],
+      exposedHeaders: [
+        'PAYMENT-REQUIRED',
+        'PAYMENT-RESPONSE',
+        'X-PAYMENT-RESPONSE',
+        'X-Redelivered',
+        'Retry-After',
+        'RateLimit-Limit',
+        'RateLimit-Remaining',
+        'RateLimit-Reset',
+      ],
+      maxAge: 86_400,
+      // An OPTIONS that is no preflight is answered as any other wrong method.
+      strictPreflight: false,
+    });
+  },
+  { name: 'cors' },
+);

@@ -1,0 +1,104 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import {
+  BodyTooLarge,
+  InternalError,
+  InvalidJson,
+  InvalidPath,
+  InvalidRequest,
+  InvalidUrl,
+  MethodNotAllowed,
+  NotFound,
+  RejectedParameter,
+  ScannerFailed,
+  ServiceError,
+  StoreUnavailable,
+  UnsupportedMediaType,
+} from '../src/errors.ts';
+import { OriginRefused } from '../src/origin/errors.ts';
+import { ScannerFailure } from '../src/scan/scanner.ts';
+import { StoreError } from '../src/store/store-error.ts';
+
+/** Answers every error of the API in one form. Whatever is not the caller's fault is logged. */
+export default fp(
+  async (app: FastifyInstance) => {
+    app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+    app.setNotFoundHandler((request, reply) => {
+      const allowed = app.allowedMethods(request.url);
+      const isKnown = allowed.length > 0 && !allowed.includes(request.method);
+      return answerError(isKnown ? new MethodNotAllowed(allowed) : new NotFound(), request, reply);
+    });
+  },
+  { name: 'errors', dependencies: ['allowed-methods'] },
+);
+
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const known = toServiceError(error, request);
+  if (known.status >= 500 && known.cause !== undefined) {
+    request.log.error({ err: known.cause, code: known.code }, 'request failed');
+  }
+  if (known.retryAfterSec !== null) reply.header('retry-after', known.retryAfterSec);
+  return reply
+    .code(known.status)
+    .headers({ ...known.headers, 'cache-control': 'no-store' })
+    .send({ error: known.code, message: known.message, charged: false, ...known.body });
+}
+
+export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof OriginRefused) return new InvalidUrl(error.message, error.reason);
+  if (error instanceof ScannerFailure) return new ScannerFailed(error);
+  if (error instanceof StoreError && (error.code === 'unavailable' || error.code === 'full')) {
+    return new StoreUnavailable(error);
+  }
+  return (error instanceof Error && fromFramework(error, request)) || new InternalError(error);
+}
+
+/** What Fastify refuses before a handler runs. */
+function fromFramework(
+  error: Error & Partial<FastifyError>,
+  request: FastifyRequest,
+): ServiceError | null {
+  if (error.validation !== undefined) return fromValidation(error);
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new BodyTooLarge(request.server.initialConfig.bodyLimit ?? 0);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new UnsupportedMediaType();
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new InvalidPath();
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new InvalidJson('The body is empty.');
+    default:
+      return fromStatus(error);
+  }
+}
+
+/** The JSON parser and its guard against prototype keys say 400 without a code of their own. */
+function fromStatus(error: Error & Partial<FastifyError>): ServiceError | null {
+  const { statusCode } = error;
+  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;
+  if (error.code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return new InvalidRequest('The body is shorter or longer than Content-Length says.');
+  }
+  return new InvalidJson('The body is not JSON, or holds a forbidden key.');
+}
+
+function fromValidation({ validation = [], validationContext }: Partial<FastifyError>) {
+  const [first] = validation;
+  const missing = first?.params['missingProperty'];
+  const name = typeof missing === 'string' ? missing : (first?.instancePath.slice(1) ?? '');
+  const described = first as { parentSchema?: { description?: string } } | undefined; // ajv's verbose mode
+  const accepted = described?.parentSchema?.description ?? '';
+  if (validationContext !== 'body') {
+    return new RejectedParameter(name, typeof missing === 'string' ? '' : accepted);
+  }
+  const where = name === '' ? 'The body' : `The member "${name}" of the body`;
+  const problem = typeof missing === 'string' ? 'is missing' : (first?.message ?? 'is not valid');
+  return new InvalidRequest(`${where} ${problem}. GET /openapi.json has the schema.`);
+}

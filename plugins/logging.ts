@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+
+/**
+ * One line a request: its route as registered, never its URL, which holds what callers submitted
+ * (kept for 24 hours only), and no address of theirs.
+ */
+export default fp(
+  async (app: FastifyInstance) => {
+    app.addHook('onResponse', async (request, reply) => {
+      const { method, routeOptions } = request;
+      const ms = Math.round(reply.elapsedTime);
+      request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms });
+    });
+  },
+  { name: 'logging' },
+);

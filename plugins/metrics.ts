@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import ipaddr from 'ipaddr.js';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Forbidden } from '../src/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Where every part counts what it does; `/metrics` answers it. */
+    metrics: Registry;
+  }
+}
+
+export type MetricsParts = {
+  /** Addresses and CIDR blocks that may read `/metrics`. */
+  readonly allow: readonly string[];
+  readonly isBehindProxy: boolean;
+  /** Scans that run now. */
+  readonly runningScans: () => number;
+};
+
+const SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
+
+export default fp(
+  async (app: FastifyInstance, { allow, isBehindProxy, runningScans }: MetricsParts) => {
+    const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+    app.decorate('metrics', registry);
+
+    const durations = new Histogram({
+      name: 'http_request_duration_seconds',
+      help: 'Time to answer, by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers: [registry],
+    });
+    new Gauge({
+      name: 'scans_running',
+      help: 'Scans in flight in this process.',
+      registers: [registry],
+      collect() {
+        this.set(runningScans());
+      },
+    });
+
+    app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+      const labels = { method, route: routeOptions.url ?? 'none', status: reply.statusCode };
+      durations.observe(labels, reply.elapsedTime / 1_000);
+    });
+
+    app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+      // Without a trusted proxy, a forwarded request would look as if it came from loopback.
+      const isForwarded =
+        !isBehindProxy && (request.headers['x-forwarded-for'] ?? request.headers['forwarded']);
+      if (isForwarded || !isAllowed(request.ip, allow)) {
+        throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
+      }
+      return reply.type(registry.contentType).send(await registry.metrics());
+    });
+  },
+  { name: 'metrics', dependencies: ['errors'] },
+);
+
+function isAllowed(ip: string, blocks: readonly string[]): boolean {
+  if (!ipaddr.isValid(ip)) return false;
+  const address = ipaddr.process(ip);
+  return blocks.some((block) => {
+    const [network, bits] = ipaddr.isValidCIDR(block)
+      ? ipaddr.parseCIDR(block)
+      : ([ipaddr.parse(block), null] as const);
+    if (network.kind() !== address.kind()) return false;
+    return address.match(network, bits ?? (address.kind() === 'ipv4' ? 32 : 128));
+  });
+}

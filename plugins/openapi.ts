@@ -1,0 +1,38 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { openApiInfo, TAGS } from '../src/discovery/openapi-info.ts';
+import type { Revision } from '../src/revision.ts';
+
+export type OpenApiParts = {
+  readonly revision: Revision;
+  readonly baseUrl: string;
+  readonly siteUrl: string;
+};
+
+/** OpenAPI 3.1, from the schemas of the routes and nothing else. */
+export default fp(
+  async (app: FastifyInstance, { revision, baseUrl, siteUrl }: OpenApiParts) => {
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: openApiInfo(revision, siteUrl),
+        servers: [{ url: baseUrl }],
+        tags: [...TAGS],
+        components: {
+          securitySchemes: {
+            x402: {
+              type: 'http',
+              scheme: 'x402',
+              description:
+                'x402 V2, scheme exact: call without payment, sign for one entry of the 402 challenge, repeat with PAYMENT-SIGNATURE (or X-PAYMENT).',
+            },
+          },
+        },
+      },
+      // Pages and operations without an offer carry no tag.
+      hideUntagged: true,
+    });
+  },
+  { name: 'openapi', dependencies: ['offers'] },
+);

@@ -1,0 +1,22 @@
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { Saturated } from '../src/errors.ts';
+
+/** Mean over a second; far above what slow machines show, far below what clients wait for. */
+const MAX_EVENT_LOOP_DELAY_MS = 2_000;
+const RETRY_AFTER_SEC = 10;
+
+/** Answers 503 before any work, and any payment, while the process cannot keep up. */
+export default fp(
+  async (app: FastifyInstance) => {
+    await app.register(underPressure, {
+      maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+      // A promise: the hook passes its rejection on, but not what is thrown.
+      pressureHandler: async () => {
+        throw new Saturated(RETRY_AFTER_SEC);
+      },
+    });
+  },
+  { name: 'pressure', dependencies: ['errors'] },
+);

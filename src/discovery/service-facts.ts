@@ -1,0 +1,41 @@
+import type { Operation } from './operation.ts';
+
+export const SERVICE_NAME = 'x402 Conformance Scanner';
+
+export const SUMMARY =
+  'Grades x402 seller origins A to F on 25 published conformance checks, with evidence and a one-line fix for each.';
+
+/** The paths of our own documents, which refer to one another. */
+export const PATHS = {
+  discovery: '/discovery',
+  openapi: '/openapi.json',
+  llms: '/llms.txt',
+  llmsFull: '/llms-full.txt',
+  manifest: '/.well-known/x402',
+  agentCard: '/.well-known/agent-card.json',
+  terms: '/terms.txt',
+  termsJson: '/terms.json',
+} as const;
+
+/** All that the discovery documents are written from. */
+export type ServiceFacts = {
+  /** Without a trailing slash, as `siteUrl`. */
+  readonly baseUrl: string;
+  readonly siteUrl: string;
+  /** Of the API revision. */
+  readonly version: string;
+  readonly checksVersion: string;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly payTo: string;
+  /** False: signatures are verified, but nothing is settled. */
+  readonly isLive: boolean;
+  readonly operations: readonly Operation[];
+};
+
+/** Only operations of the API, not the documents themselves. */
+export function apiOperations({ operations }: ServiceFacts): readonly Operation[] {
+  return operations.filter(({ tag }) => tag !== DOCUMENTS_TAG);
+}
+
+export const DOCUMENTS_TAG = 'documents';

@@ -1,0 +1,70 @@
+import { PATHS, SERVICE_NAME, type ServiceFacts } from './service-facts.ts';
+
+const VERSION = '0.2';
+const EFFECTIVE_DATE = '2026-08-14';
+
+type Section = { readonly title: string; readonly text: string };
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: 'What a grade is',
+    text: 'Findings are informational and provided as-is. A grade measures x402 protocol conformance only. It is not advice, not an endorsement, and not a safety or legitimacy assessment. There is no guarantee of uptime or latency.',
+  },
+  {
+    title: 'What a scan does',
+    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests, and, where the catalog says so, a POST of an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
+  },
+  {
+    title: 'Charges',
+    text: 'Paid operations are charged per call, after a successful result is computed. Errors are never charged. A completed scan of an unreachable or broken origin is a result and is charged. Sales are final, except that charge without delivery should not occur: the payment header of a settled call retrieves its answer again for 24 hours.',
+  },
+  {
+    title: 'Data',
+    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and grade history.',
+  },
+  {
+    title: 'Listing and opt-out',
+    text: 'Every origin that is scanned, also when a third party asked for the scan, may be listed in the public directory with its grade and with branding that was copied automatically and is unverified. An operator who proves control of the domain with a one-time token can have the origin removed or its branding hidden; this is honoured within 24 hours.',
+  },
+  {
+    title: 'Fair use',
+    text: 'Free routes may be throttled or blocked under abusive traffic.',
+  },
+  {
+    title: 'Changes',
+    text: 'Changes to these terms revise their version, date and canonical URL. Continued use is acceptance.',
+  },
+];
+
+const MACHINE_SUMMARY =
+  'Not a demo. Informational only, not advice. No personal data collected. Errors are not charged. A grade is about protocol conformance only. Scanned origins are listed publicly, including scans by third parties. Opt-out is available. Verification is by a domain-control token.';
+
+const MOCK_SUMMARY =
+  'This instance runs with mock payments: signatures are verified, nothing is settled.';
+
+/** `/terms.json` (interface spec 2.9). */
+export function termsDocument({ baseUrl, siteUrl, isLive }: ServiceFacts) {
+  return {
+    version: VERSION,
+    effectiveDate: EFFECTIVE_DATE,
+    url: `${baseUrl}${PATHS.terms}`,
+    contact: siteUrl,
+    machineSummary: isLive ? MACHINE_SUMMARY : `${MACHINE_SUMMARY} ${MOCK_SUMMARY}`,
+    sections: SECTIONS,
+  };
+}
+
+/** `/terms.txt`: the same for people. */
+export function termsText(facts: ServiceFacts): string {
+  const { version, effectiveDate, url, contact, machineSummary, sections } = termsDocument(facts);
+  const head = [
+    `${SERVICE_NAME}: terms of service`,
+    `Version ${version}, effective ${effectiveDate}`,
+    `Canonical URL: ${url}`,
+    `Contact: ${contact}`,
+    '',
+    `In short: ${machineSummary}`,
+  ];
+  const body = sections.flatMap(({ title, text }, index) => ['', `${index + 1}. ${title}`, text]);
+  return `${[...head, ...body].join('\n')}\n`;
+}

@@ -1,0 +1,65 @@
+/** Every error code of the API, with its status. Codes are stable: clients key on them. */
+export const ERROR_CODES = {
+  invalid_url: { status: 400, meaning: 'The URL or host is not one that can be scanned.' },
+  invalid_request: { status: 400, meaning: 'The body does not have the form of the schema.' },
+  invalid_json: { status: 400, meaning: 'The body is not JSON, or holds a forbidden key.' },
+  invalid_parameter: { status: 400, meaning: 'A query parameter is missing or out of range.' },
+  invalid_query: { status: 400, meaning: 'A query parameter is repeated or bracketed.' },
+  invalid_path: { status: 400, meaning: 'The path cannot be decoded.' },
+  invalid_payment: { status: 400, meaning: 'The payment header cannot be read.' },
+  invalid_payment_identifier: { status: 400, meaning: 'The payment identifier is malformed.' },
+  not_verified: { status: 403, meaning: 'Control of the host is not proved, or not recently.' },
+  forbidden: { status: 403, meaning: 'This address may not read this.' },
+  not_found: { status: 404, meaning: 'There is nothing at this path.' },
+  no_fresh_report: { status: 404, meaning: 'No result fresher than 24 hours exists.' },
+  unknown_project: { status: 404, meaning: 'The host is not in the directory.' },
+  method_not_allowed: { status: 405, meaning: 'The path exists, but not for this method.' },
+  payment_conflict: { status: 409, meaning: 'This payment was used for another request.' },
+  answer_expired: { status: 410, meaning: 'This payment was answered; the answer is gone.' },
+  body_too_large: { status: 413, meaning: 'The body is over the limit.' },
+  unsupported_media_type: { status: 415, meaning: 'The body is not application/json.' },
+  rate_limited: { status: 429, meaning: 'Too many requests in this minute.' },
+  challenge_limit: { status: 429, meaning: 'Too many live verification challenges.' },
+  confirm_limit: { status: 429, meaning: 'Too many failed confirms or challenge fetches.' },
+  unpaid_scans: { status: 429, meaning: 'This payer left too many finished scans unpaid.' },
+  internal_error: { status: 500, meaning: 'A fault of ours.' },
+  scanner_failed: { status: 503, meaning: 'The scanner failed; the origin is not to blame.' },
+  saturated: { status: 503, meaning: 'Too much work at once.' },
+  store_unavailable: { status: 503, meaning: 'The database does not answer.' },
+  payments_unavailable: { status: 503, meaning: 'Payments cannot be verified now.' },
+  settlement_unknown: {
+    status: 503,
+    meaning: 'A settlement was sent; its outcome is not known yet.',
+  },
+  scan_processing: { status: 504, meaning: 'The scan is still running.' },
+} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+type ErrorOptions = {
+  readonly cause?: unknown;
+  /** Answered as `Retry-After`. */
+  readonly retryAfterSec?: number;
+  /** Further members of the body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** What happened and what to do about it, with a stable code and its status. */
+export abstract class ServiceError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryAfterSec: number | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.status = ERROR_CODES[code].status;
+    this.retryAfterSec = options.retryAfterSec ?? null;
+    this.body = options.body ?? {};
+    this.headers = options.headers ?? {};
+  }
+}

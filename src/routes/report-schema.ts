@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import { gradeSchema, instantSchema, scoreSchema } from './project-schema.ts';
+
+const oneOf = <T extends string>(...values: readonly T[]) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values] });
+
+/** The body of a scan or report answer (interface spec 2.2); `toReportBody` makes it. */
+export const reportSchema = Type.Object(
+  {
+    origin: Type.String(),
+    grade: gradeSchema,
+    score: scoreSchema,
+    cache: oneOf('hit', 'miss'),
+    checksVersion: Type.String(),
+    scannedAt: instantSchema,
+    reportUrl: Type.String(),
+    charged: Type.Optional(Type.Unsafe<true>({ type: 'boolean', const: true })),
+    results: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        title: Type.String(),
+        category: oneOf('protocol', 'docs', 'directory'),
+        severity: oneOf('critical', 'major', 'minor'),
+        status: oneOf('pass', 'warn', 'fail'),
+        basis: oneOf('measured', 'not_applicable', 'not_determined', 'not_evaluated'),
+        outcome: Type.String({ description: 'Stable short name of what was seen.' }),
+        evidence: Type.String(),
+        fix: Type.String({ description: 'One line on what to do.' }),
+      }),
+    ),
+  },
+  { description: 'Grade, score and one result for each check of the catalog.' },
+);

@@ -1,0 +1,100 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { buildApp } from '../../src/app.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
+import type { FetchChallenge, ServedChallenge } from '../../src/directory/challenge-fetch.ts';
+import { parseOrigin } from '../../src/origin/origin.ts';
+import type { RevisionName } from '../../src/revision.ts';
+import { createScanHost, type ScanHost } from '../../src/scan/scan-host.ts';
+import type { Environment } from '../../src/settings.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type CannedScan, createFakeScanner, type FakeScanner } from '../scan/fake-scanner.ts';
+import { readCatalog } from './test-catalog.ts';
+
+export type Answer = LightMyRequestResponse;
+
+export type TestApp = AsyncDisposable & {
+  readonly app: FastifyInstance;
+  readonly config: Config;
+  readonly store: Store;
+  readonly scanner: FakeScanner;
+  readonly scanHost: ScanHost;
+  /** What hosts serve at the challenge path; nothing is answered where none is set. */
+  readonly challenges: Map<string, ServedChallenge>;
+  now(): number;
+  /** Moves the time of the store. */
+  advance(ms: number): void;
+  get(url: string, headers?: Record<string, string>): Promise<Answer>;
+  post(url: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** A scan that somebody paid for. */
+  publish(host: string, canned?: CannedScan): Promise<void>;
+};
+
+export type TestAppOptions = {
+  readonly revision?: RevisionName;
+  readonly environment?: Environment;
+  readonly fetchChallenge?: FetchChallenge;
+};
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+/** A whole minute, so that rate windows begin with the test. */
+const BEGIN_MS = Date.parse('2026-09-01T12:00:00Z');
+
+/** The service on an empty store in memory, with a clock of its own and a scanner that is told what to find. */
+export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const { revision = '0.3.0', environment = {} } = options;
+  let nowMs = BEGIN_MS;
+  const config = loadConfig({
+    API_REVISION: revision,
+    BASE_URL: 'https://api.scanner.example',
+    SITE_URL: 'https://scanner.example',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  });
+  const catalog = readCatalog(config.checksVersion);
+  const store = openSqlite(MEMORY, { clock: () => nowMs });
+  const scanner = createFakeScanner(config.checksVersion);
+  const { scanTimeoutMs } = config;
+  const scanHost = createScanHost({ scanner, store, scanTimeoutMs, catalogFacts: {} });
+  const challenges = new Map<string, ServedChallenge>();
+  const absent: ServedChallenge = {
+    kind: 'unusable',
+    reason: 'wrong_status',
+    detail: 'status 404',
+  };
+  const fetchChallenge: FetchChallenge =
+    options.fetchChallenge ?? (async ({ host }) => challenges.get(host) ?? absent);
+  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge });
+
+  return {
+    app,
+    config,
+    store,
+    scanner,
+    scanHost,
+    challenges,
+    now: () => nowMs,
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    get: (url, headers = {}) => app.inject({ url, headers }),
+    post: (url, body, headers = {}) =>
+      app.inject({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json', ...headers },
+        payload: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    publish: async (host, canned = {}) => {
+      scanner.will(host, canned);
+      const { scanId } = await scanHost.run(parseOrigin(host, config.originPolicy));
+      await scanHost.publish(scanId);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await app.close();
+      await scanHost.close();
+      await store.close();
+    },
+  };
+}

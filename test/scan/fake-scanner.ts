@@ -1,0 +1,109 @@
+import { OriginRefused } from '../../src/origin/errors.ts';
+import type { Origin } from '../../src/origin/origin.ts';
+import type { CheckResult, Grade, ScanReport } from '../../src/scan/report.ts';
+import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
+import type { Scanner } from '../../src/scan/scanner.ts';
+import { readCatalog } from '../app/test-catalog.ts';
+import { perfectSeller } from '../checks/build-observations.ts';
+
+export type CannedScan = {
+  readonly grade?: Grade;
+  readonly score?: number;
+  readonly branding?: Partial<ScanOutcome['branding']>;
+  readonly signals?: Partial<ScanOutcome['signals']>;
+  /** Resolves when the scan may end; it ends at once where this is absent. */
+  readonly until?: Promise<unknown>;
+  readonly failure?: Error;
+};
+
+export type FakeScanner = Scanner & {
+  /** What the next scans of a host give; the last one stays. */
+  will(host: string, canned: CannedScan): void;
+  /** Hosts that `admit` refuses. */
+  readonly blocked: Set<string>;
+  /** Hosts in the order in which scans began. */
+  readonly began: string[];
+};
+
+/** Scans nothing and answers what it was told to. */
+export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
+  const canned = new Map<string, CannedScan>();
+  const blocked = new Set<string>();
+  const began: string[] = [];
+  return {
+    checksVersion,
+    blocked,
+    began,
+    will: (host, scan) => {
+      canned.set(host, scan);
+    },
+    async admit({ host }) {
+      if (blocked.has(host)) throw new OriginRefused('blocked_ip');
+    },
+    async scan(origin, { signal } = {}) {
+      began.push(origin.host);
+      const scan = canned.get(origin.host) ?? {};
+      const aborted = new Promise<never>((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      aborted.catch(() => undefined);
+      await Promise.race([scan.until, aborted]);
+      if (scan.failure !== undefined) throw scan.failure;
+      return outcomeOf(origin, checksVersion, scan);
+    },
+    async close() {},
+  };
+}
+
+function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): ScanOutcome {
+  const { grade = 'A', score = 95 } = scan;
+  const report: ScanReport = {
+    origin: origin.url,
+    grade,
+    score,
+    subScores: { protocol: score, docs: score, standing: null },
+    checksVersion,
+    scannedAt: '2000-01-01T00:00:00.000Z',
+    results: readCatalog(checksVersion).checks.map(toResult),
+  };
+  return {
+    report,
+    branding: {
+      displayName: `Shop of ${origin.host}`,
+      description: 'Sells weather.',
+      category: 'data',
+      iconUrl: `${origin.url}/icon.png`,
+      ogImageUrl: null,
+      ...scan.branding,
+    },
+    signals: {
+      registeredIndex: true,
+      hasRecentSettlement: null,
+      indexOwnershipVerified: false,
+      onEcosystemListing: false,
+      ...scan.signals,
+    },
+    timing: { gatherMs: 1, judgeMs: 1, totalMs: 2, requests: 9, roundTrips: 2 },
+    observations: perfectSeller(),
+  };
+}
+
+/** Twenty pass, three warn, two fail. */
+function toResult(
+  check: Pick<CheckResult, 'id' | 'title' | 'category' | 'severity'>,
+  index: number,
+): CheckResult {
+  const { id, title, category, severity } = check;
+  const status = index < 20 ? 'pass' : index < 23 ? 'warn' : 'fail';
+  return {
+    id,
+    title,
+    category,
+    severity,
+    status,
+    basis: 'measured',
+    outcome: 'seen',
+    evidence: `Evidence of ${id}.`,
+    fix: `Fix of ${id}.`,
+  };
+}
