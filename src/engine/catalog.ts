@@ -65,17 +65,12 @@ export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly st
 /** Throws CatalogError naming the file and everything that is wrong with it. */
 export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
   const folder = source.folder ?? CATALOG_FOLDER;
-  const versions = await listCatalogs(folder);
-  if (!versions.includes(version)) {
-    throw new CatalogError(`No catalog ${version}. There are: ${versions.join(', ')}.`);
-  }
-  const text = await readFile(new URL(`${version}.json`, folder), 'utf8');
-  const catalog = await parseCatalog(folder, version, text);
+  const { catalog, digest } = await readCatalog(version, folder);
   const checks = source.checks ?? (await discoverChecks());
   const { catalogs } = await readPublished(folder);
   const pinned = catalogs[version];
   const breaches = [
-    ...(pinned && pinned !== fileDigest(text) ? ['it is published and was changed'] : []),
+    ...(pinned && pinned !== digest ? ['it is published and was changed'] : []),
     ...catalogBreaches(catalog, version, checks),
   ];
   if (breaches.length > 0) {
@@ -84,7 +79,19 @@ export async function loadCatalog(version: string, source: CatalogSource = {}): 
   return catalog;
 }
 
-async function parseCatalog(folder: URL, version: string, text: string): Promise<Catalog> {
+/**
+ * What the file says, held to its schema alone: for tools, which mend the rest. Throws
+ * CatalogError.
+ */
+export async function readCatalog(
+  version: string,
+  folder = CATALOG_FOLDER,
+): Promise<{ readonly catalog: Catalog; readonly digest: string }> {
+  const versions = await listCatalogs(folder);
+  if (!versions.includes(version)) {
+    throw new CatalogError(`No catalog ${version}. There are: ${versions.join(', ')}.`);
+  }
+  const text = await readFile(new URL(`${version}.json`, folder), 'utf8');
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -99,7 +106,8 @@ async function parseCatalog(folder: URL, version: string, text: string): Promise
   }
   // Only what the type names goes on: `$schema` is for editors.
   const { checksVersion, scoring, probing, categories, checks } = parsed;
-  return { checksVersion, scoring, probing, categories, checks };
+  const catalog = { checksVersion, scoring, probing, categories, checks };
+  return { catalog, digest: fileDigest(text) };
 }
 
 /** The schema is the folder's own file, so that editors and other readers can use it. */

@@ -1,0 +1,20 @@
+/** `npm run check:new -- <ID> <title>` */
+import { runTool } from './run-tool.ts';
+import { scaffoldCheck } from './scaffold-check.ts';
+import { ToolUsageError } from './tool-usage-error.ts';
+
+await runTool(async () => {
+  const [id, title, ...more] = process.argv.slice(2);
+  if (id === undefined || title === undefined || more.length > 0) {
+    throw new ToolUsageError('usage: npm run check:new -- <ID> <title>, such as S13 sitemap');
+  }
+  await scaffoldCheck(id, title);
+  const folder = `checks/${id}-${title}`;
+  return [
+    `${folder} is made. It fails npm run lint until it is real:`,
+    `1. ${folder}/README.md: why, the primary source, the rule, the fix; outcomes in precedence.`,
+    `2. ${folder}/v1.ts: needs, requires, outcomes, evaluate; one return a finding.`,
+    `3. ${folder}/cases.ts: a case for each outcome, both sides of each limit.`,
+    `4. npm run catalog:new -- --replace S12=${id} (a catalog runs 25 checks: say which one goes).`,
+  ];
+});

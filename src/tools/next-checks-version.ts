@@ -1,0 +1,9 @@
+/** The name of the next catalog: "<date>.<n>", never older than the newest. */
+
+/** `versions` newest last; `now` gives the date, in UTC. */
+export function nextChecksVersion(versions: readonly string[], now: Date): string {
+  const today = now.toISOString().slice(0, 10);
+  const [newestDate, newestNumber] = versions.at(-1)?.split('.') ?? [];
+  if (newestDate === undefined || newestDate < today) return `${today}.1`;
+  return `${newestDate}.${Number(newestNumber) + 1}`;
+}
