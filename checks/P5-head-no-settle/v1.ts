@@ -1,0 +1,93 @@
+/** P5: nobody gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
+import { defineCheck } from '../../src/engine/define-check.ts';
+import type { Kit } from '../../src/engine/kit.ts';
+import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import type { ResourceObservation } from '../../src/probe/observations.ts';
+
+/** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
+const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
+const RECEIPTS = ['payment-response', 'x-payment-response'];
+
+const SETTLE_FIX = 'Send PAYMENT-RESPONSE only after a payment was settled.';
+const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
+const HEAD_FIX = 'Answer HEAD as GET is answered, with 402, or refuse it with 405.';
+
+export default defineCheck({
+  id: 'P5',
+  version: 1,
+  needs: ['resources'],
+  requires: ['P1', 'P2'],
+  outcomes: [
+    'settled-unpaid',
+    'head-served',
+    'head-served-on-post',
+    'head-silent',
+    'head-odd',
+    'no-settle',
+  ],
+
+  evaluate({ resources }, kit) {
+    const { probed } = resources;
+    const receipt = findReceipt(probed, kit);
+    if (receipt !== null) return fail('settled-unpaid', receipt, SETTLE_FIX);
+
+    const challenged = kit.challenged(resources);
+    if (challenged.length === 0) {
+      const evidence = `0 of ${probed.length} resources showed a challenge`;
+      return notDetermined('unseen', evidence, 'Correct what P2 names first.');
+    }
+    const paid = probed.filter((one) => kit.status(one, 'GET') === 402);
+    const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
+    if (served.length > 0) {
+      const count = `${served.length} of ${paid.length} paid by GET`;
+      return fail('head-served', `${count}: ${list(served, kit)}`, GUARD_FIX);
+    }
+    const open = probed.filter((one) => isPostWithHead(one, kit));
+    if (open.length > 0) return warn('head-served-on-post', list(open, kit), GUARD_FIX);
+    const silent = paid.filter((one) => kit.status(one, 'HEAD') === null);
+    if (silent.length > 0) return warn('head-silent', list(silent, kit), HEAD_FIX);
+    const odd = paid.filter((one) => isOdd(one, kit));
+    if (odd.length > 0) return warn('head-odd', list(odd, kit), HEAD_FIX);
+    return pass('no-settle', list(probed, kit), 'Keep HEAD under the payment check.');
+  },
+});
+
+/** All probes are unpaid: a receipt on any of them is for a payment that nobody made. */
+function findReceipt(probed: readonly ResourceObservation[], kit: Kit): string | null {
+  for (const { path, probes } of probed) {
+    for (const { method, answer } of probes) {
+      const name = RECEIPTS.find((one) => answer.ok && kit.header(answer.data, one) !== null);
+      if (name === undefined || !answer.ok) continue;
+      return `${kit.request(method, path)}: ${answer.data.status} with ${name.toUpperCase()}`;
+    }
+  }
+  return null;
+}
+
+/** Where GET is served too, the path has a free side, and HEAD belongs to that. */
+function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
+  const isPost = kit.isPostOnly(resource) || kit.status(resource, 'POST') === 402;
+  const [get, head] = [kit.status(resource, 'GET'), kit.status(resource, 'HEAD')];
+  return isPost && get !== 402 && !isSuccess(get) && isSuccess(head);
+}
+
+function isOdd(resource: ResourceObservation, kit: Kit): boolean {
+  const head = kit.status(resource, 'HEAD');
+  if (typeof head !== 'number' || FINE.has(head)) return false;
+  const get = resource.probes.find(({ method }) => method === 'GET')?.answer;
+  // GET follows a redirect to its 402; HEAD is not followed, and shows the redirect itself.
+  const isSameRedirect = head >= 300 && head < 400 && get?.ok && get.data.redirects.length > 0;
+  return !isSameRedirect;
+}
+
+function isSuccess(status: number | null | undefined): boolean {
+  return typeof status === 'number' && status >= 200 && status < 300;
+}
+
+function list(resources: readonly ResourceObservation[], kit: Kit): string {
+  const shown = resources.slice(0, 4).map((one) => {
+    const head = kit.status(one, 'HEAD');
+    return `${kit.request('HEAD', one.path)}: ${head === undefined ? 'not asked' : (head ?? 'no answer')}`;
+  });
+  return shown.join('; ');
+}
