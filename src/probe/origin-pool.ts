@@ -61,7 +61,7 @@ export class OriginPool implements LaneEvents {
     this.#pause = setTimeout(() => {
       this.#pausedUntil = 0;
       this.#schedule();
-    }, this.#pausedUntil - performance.now());
+    }, Math.max(0, this.#pausedUntil - performance.now()));
   }
 
   /** Ends everything: what waits gets the failure, a header that was seen is kept. */
