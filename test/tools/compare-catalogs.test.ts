@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Catalog } from '../../src/engine/catalog.ts';
+import type { DiscoveredCheck } from '../../src/engine/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/pool.ts';
+import { toRecording } from '../../src/probe/recording.ts';
+import { compareCatalogs, renderComparison } from '../../src/tools/compare-catalogs.ts';
+import { perfectSeller } from '../checks/build-observations.ts';
+import { entriesOf, fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+
+let pool: Pool;
+let folder: string;
+
+beforeAll(async () => {
+  pool = createPool({ threads: 1 });
+  folder = await mkdtemp(join(tmpdir(), 'recordings-'));
+  const recording = toRecording('2026-08-14T12:00:00.000Z', perfectSeller());
+  await writeFile(join(folder, 'perfect.json'), JSON.stringify(recording));
+  await writeFile(join(folder, 'README.md'), 'No recording.');
+});
+afterAll(async () => {
+  await pool.close();
+  await rm(folder, { recursive: true });
+});
+
+function catalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Catalog {
+  const probing = { post: true };
+  return {
+    checksVersion,
+    scoring: 'scoring@1',
+    probing,
+    categories: [],
+    checks: entriesOf(checks),
+  };
+}
+
+test('recorded origins are judged by both catalogs, and what moves is shown', async () => {
+  const fixtures = await fixtureChecks();
+  const plain = named(fixtures, 'plain');
+  const failing = { ...named(fixtures, 'fails'), id: 'X1', title: 'plain', impl: 'X1@2' };
+  const from = catalog('2026-01-01.1', [plain]);
+  const to = catalog('2026-01-01.2', [failing]);
+  const parts = { from, to, pool, checks: [plain, failing] };
+
+  const rows = await compareCatalogs({ ...parts, recordings: pathToFileURL(`${folder}/`) });
+  expect(rows).toMatchObject([
+    {
+      name: 'perfect',
+      from: { grade: 'A', score: 100 },
+      to: { grade: 'F', score: 0 },
+      moved: ['X1 pass seen -> fail broken'],
+    },
+  ]);
+  expect(renderComparison(rows, from.checksVersion, to.checksVersion)).toEqual([
+    '1 recorded origins, 2026-01-01.1 -> 2026-01-01.2: 1 move',
+    'perfect  A 100 -> F   0',
+    '  X1 pass seen -> fail broken',
+  ]);
+});
+
+test('where nothing is recorded there is nothing to compare', async () => {
+  const from = catalog('2026-01-01.1', []);
+  const recordings = pathToFileURL(`${folder}/none/`);
+  const rows = await compareCatalogs({ from, to: from, pool, checks: [], recordings });
+  expect(renderComparison(rows, 'a', 'b')).toEqual(['No recorded origins: nothing to compare.']);
+});

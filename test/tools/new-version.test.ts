@@ -1,0 +1,85 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { discoverChecks } from '../../src/engine/discover-checks.ts';
+import { readPublished } from '../../src/engine/published.ts';
+import { copyCheckVersion } from '../../src/tools/copy-check-version.ts';
+import { scaffoldCheck } from '../../src/tools/scaffold-check.ts';
+import { publishCatalog } from '../../src/tools/write-catalog.ts';
+import { type TempChecks, tempChecks } from './temp-checks.ts';
+
+let temp: TempChecks;
+
+beforeEach(async () => {
+  temp = await tempChecks();
+});
+afterEach(() => temp.remove());
+
+describe('a new check', () => {
+  test('has the files of a check, with its id and title in them', async () => {
+    const folder = await scaffoldCheck('S13', 'site-map', temp.checksFolder);
+    await expect(readdir(folder)).resolves.toEqual(['README.md', 'cases.ts', 'v1.ts']);
+    const [readme, version] = await Promise.all(
+      ['README.md', 'v1.ts'].map((name) => readFile(new URL(name, folder), 'utf8')),
+    );
+    expect(readme).toMatch(/^# S13 site-map\n/);
+    expect(version).toContain("id: 'S13',");
+    expect(`${readme}${version}`).not.toContain('{{');
+  });
+
+  test.each([
+    ['S12', 'other-title', 'S12 is taken by checks/S12-check'],
+    ['X1', 'title', 'no check id'],
+    ['S013', 'title', 'no check id'],
+    ['S13', 'Title With Spaces', 'no title'],
+    ['S13', '../../escape', 'no title'],
+  ])('%s %s is refused', async (id, title, message) => {
+    await expect(scaffoldCheck(id, title, temp.checksFolder)).rejects.toThrow(message);
+  });
+});
+
+describe('the next version of a check', () => {
+  async function copy(id: string) {
+    const checks = await discoverChecks(temp.checksFolder);
+    return copyCheckVersion(id, checks, await readPublished(temp.catalogFolder));
+  }
+
+  async function publish() {
+    const checks = await discoverChecks(temp.checksFolder);
+    await publishCatalog('2026-01-01.1', { folder: temp.catalogFolder, checks });
+  }
+
+  test('is a copy of the newest with its own number, and has a line in the history', async () => {
+    await publish();
+    await expect(copy('P6')).resolves.toMatchObject({ version: 2, from: { impl: 'P6@1' } });
+    const folder = new URL('P6-check/', temp.checksFolder);
+    const [v1, v2, readme] = await Promise.all(
+      ['v1.ts', 'v2.ts', 'README.md'].map((name) => readFile(new URL(name, folder), 'utf8')),
+    );
+    expect(v2).toBe(v1?.replace('version: 1,', 'version: 2,'));
+    expect(readme).toMatch(/- v1: first version\.\n- v2: what moves from v1, and why\.\n$/);
+    const impls = (await discoverChecks(temp.checksFolder)).map(({ impl }) => impl);
+    expect(impls).toContain('P6@2');
+  });
+
+  test('waits until the newest is published', async () => {
+    await expect(copy('P6')).rejects.toThrow('P6@1 is not published: change it in place');
+    await publish();
+    await copy('P6');
+    await expect(copy('P6')).rejects.toThrow('P6@2 is not published');
+  });
+
+  test('is not there for a check that is not there', async () => {
+    await expect(copy('P66')).rejects.toThrow('no check P66');
+  });
+
+  test('is refused where the file does not state its version once', async () => {
+    const file = new URL('P6-check/v1.ts', temp.checksFolder);
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, text.replace('  version: 1,\n', "  ['version']: 1,\n"));
+    const checks = await discoverChecks(temp.checksFolder);
+    const published = { catalogs: {}, checks: { 'P6@1': 'pinned' } };
+    await expect(copyCheckVersion('P6', checks, published)).rejects.toThrow(
+      'must state "version: 1,"',
+    );
+  });
+});

@@ -1,0 +1,141 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadCatalog, readCatalog } from '../../src/engine/catalog.ts';
+import { discoverChecks } from '../../src/engine/discover-checks.ts';
+import { publishedBreaches, readPublished } from '../../src/engine/published.ts';
+import { nextChecksVersion } from '../../src/tools/next-checks-version.ts';
+import {
+  addCatalog,
+  addChangelogEntry,
+  changedChecks,
+  deriveCatalog,
+  publishCatalog,
+  refreshCatalogs,
+} from '../../src/tools/write-catalog.ts';
+import { type TempChecks, tempChecks } from './temp-checks.ts';
+
+const FIRST = '2026-01-01.1';
+const SECOND = '2026-01-01.2';
+
+let temp: TempChecks;
+
+beforeEach(async () => {
+  temp = await tempChecks();
+});
+afterEach(() => temp.remove());
+
+async function files() {
+  return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
+}
+
+async function derive(replacements: Readonly<Record<string, string>> = {}) {
+  const { folder, checks } = await files();
+  const base = await loadCatalog(FIRST, { folder, checks });
+  const wanted = { version: SECOND, replacements: new Map(Object.entries(replacements)) };
+  return { base, catalog: deriveCatalog(base, wanted, checks) };
+}
+
+describe('a new catalog', () => {
+  test('runs the newest version of each check, and is else as the one before', async () => {
+    await temp.putCheck('P6', 2);
+    await temp.putCheck('P6', 10);
+    const { base, catalog } = await derive();
+    const written = await addCatalog(catalog, await files());
+    expect(changedChecks(base, written)).toMatchObject([
+      { before: { impl: 'P6@1' }, after: { impl: 'P6@10', severity: 'minor' } },
+    ]);
+    expect({ ...written, checks: [], checksVersion: FIRST }).toEqual({ ...base, checks: [] });
+    await expect(loadCatalog(SECOND, await files())).resolves.toEqual(written);
+  });
+
+  test('runs a new check in the place of an old one', async () => {
+    await temp.putCheck('S13', 1);
+    const { base, catalog } = await derive({ S12: 'S13' });
+    const written = await addCatalog(catalog, await files());
+    expect(written.checks.map(({ id }) => id)).not.toContain('S12');
+    expect(changedChecks(base, written)).toMatchObject([
+      { before: { id: 'S12' }, after: { id: 'S13', impl: 'S13@1', category: 'docs' } },
+    ]);
+  });
+
+  test.each([
+    [{ S99: 'S1' }, 'does not run S99'],
+    [{ S12: 'S99' }, 'no check S99'],
+  ])('cannot replace %j', async (replacements, message) => {
+    await expect(derive(replacements)).rejects.toThrow(message);
+  });
+
+  test('never takes the name of one that is there', async () => {
+    const { catalog } = await derive();
+    await addCatalog(catalog, await files());
+    await expect(addCatalog(catalog, await files())).rejects.toThrow('is there already');
+  });
+
+  test('has its place in the changelog, above those before it', async () => {
+    await temp.putCheck('P6', 2);
+    const { base, catalog } = await derive();
+    await addChangelogEntry(base, catalog, temp.catalogFolder);
+    const text = await readFile(new URL('CHANGELOG.md', temp.catalogFolder), 'utf8');
+    expect(text).toMatch(
+      /^# Catalogs\n\n## 2026-01-01\.2\n\n.*\n.*\n\| P6 \| `P6@1`: … \| `P6@2`: … \|\n\n## 2026-01-01\.1\n/,
+    );
+  });
+});
+
+describe('a check file that changes', () => {
+  test('is taken over by catalogs that are not published', async () => {
+    await temp.putCheck('P6', 1, 'changed');
+    await expect(loadCatalog(FIRST, await files())).rejects.toThrow('other digest');
+    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map([[FIRST, ['P6@1']]]));
+    await expect(loadCatalog(FIRST, await files())).resolves.toBeDefined();
+    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map([[FIRST, []]]));
+  });
+
+  test('leaves a published catalog as it is, and that catalog refuses to load', async () => {
+    await publishCatalog(FIRST, await files());
+    const before = await readCatalog(FIRST, temp.catalogFolder);
+    await temp.putCheck('P6', 1, 'changed');
+    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map());
+    await expect(readCatalog(FIRST, temp.catalogFolder)).resolves.toEqual(before);
+    await expect(loadCatalog(FIRST, await files())).rejects.toThrow('other digest');
+    const { folder, checks } = await files();
+    await expect(publishedBreaches(folder, checks)).resolves.toHaveLength(1);
+  });
+});
+
+describe('publishing', () => {
+  test('pins the catalog and each file that it runs, once', async () => {
+    await temp.putCheck('P6', 2);
+    await expect(publishCatalog(FIRST, await files())).resolves.toHaveLength(25);
+    const { catalog } = await derive();
+    await addCatalog(catalog, await files());
+    await expect(publishCatalog(SECOND, await files())).resolves.toEqual(['P6@2']);
+
+    const published = await readPublished(temp.catalogFolder);
+    expect(Object.keys(published.catalogs)).toEqual([FIRST, SECOND]);
+    expect(Object.keys(published.checks)).toHaveLength(26);
+    const { folder, checks } = await files();
+    await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
+    await expect(publishCatalog(SECOND, await files())).rejects.toThrow('is published already');
+  });
+
+  test('refuses a catalog that would not load', async () => {
+    await temp.putCheck('P6', 1, 'changed');
+    await expect(publishCatalog(FIRST, await files())).rejects.toThrow('other digest');
+  });
+
+  test('refuses a file that another catalog pinned differently', async () => {
+    const pins = { catalogs: {}, checks: { 'P6@1': `sha256:${'0'.repeat(64)}` } };
+    await writeFile(new URL('published.json', temp.catalogFolder), JSON.stringify(pins));
+    await expect(publishCatalog(FIRST, await files())).rejects.toThrow('P6@1 was published');
+  });
+});
+
+test.each([
+  [['2026-08-14.2'], '2026-09-01T23:59:59Z', '2026-09-01.1'],
+  [['2026-08-14.1', '2026-08-14.9'], '2026-08-14T00:00:00Z', '2026-08-14.10'],
+  [['2026-08-14.2'], '2026-01-01T00:00:00Z', '2026-08-14.3'],
+  [[], '2026-01-01T00:00:00Z', '2026-01-01.1'],
+])('after %j, at %s, comes %s', (versions, now, expected) => {
+  expect(nextChecksVersion(versions, new Date(now))).toBe(expected);
+});
