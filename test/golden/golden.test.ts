@@ -1,0 +1,137 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  CATALOG_FOLDER,
+  type Catalog,
+  listCatalogs,
+  loadCatalog,
+} from '../../src/engine/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/pool.ts';
+import { type Published, readPublished } from '../../src/engine/published.ts';
+import { underCatalog } from '../../src/probe/recording.ts';
+import type { ScanReport } from '../../src/scan/report.ts';
+import { judge } from '../../src/scan/run-scan.ts';
+import {
+  cellOf,
+  explainChanges,
+  forbiddenChanges,
+  type GoldenTable,
+  parseTable,
+  tableChanges,
+} from './golden-table.ts';
+import { type RecordedOrigin, recordedOrigins } from './recorded-origins.ts';
+
+const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+const REPORTS = new URL('./reports/', import.meta.url);
+const TABLE = new URL('./table.golden.json', import.meta.url);
+
+const versions = await listCatalogs();
+const origins = await recordedOrigins();
+
+let checks: readonly DiscoveredCheck[];
+let pool: Pool;
+let published: Published;
+/** By catalog, then origin: filled by the golden reports, read by the table. */
+const judged = new Map<string, Map<string, ScanReport>>();
+const catalogs = new Map<string, Catalog>();
+
+beforeAll(async () => {
+  checks = await discoverChecks();
+  published = await readPublished(CATALOG_FOLDER);
+  pool = createPool();
+});
+afterAll(() => pool.close());
+
+test('there are recorded origins to judge', () => {
+  expect(origins.length).toBeGreaterThan(0);
+});
+
+describe.each(versions)('under catalog %s', (version) => {
+  beforeAll(async () => {
+    catalogs.set(version, await loadCatalog(version, { checks }));
+  });
+
+  test.each(origins)('$name gets its golden report, byte for byte', async (origin) => {
+    const outcome = await judgeRecorded(origin, version);
+    const text = `${JSON.stringify(outcome, null, 2)}\n`;
+    expect(outcome.report.results).toHaveLength(25);
+    const golden = await readGolden(reportUrl(version, origin.name), text);
+    expect(text).toBe(golden);
+  });
+
+  test('no golden report is left of an origin that is gone', async () => {
+    const folder = new URL(`${version}/`, REPORTS);
+    const expected = origins.map(({ name }) => `${name}.golden.json`);
+    for (const file of await readdir(folder).catch(() => [])) {
+      if (UPDATE && !expected.includes(file)) await rm(new URL(encodeURIComponent(file), folder));
+      else expect(expected).toContain(file);
+    }
+  });
+});
+
+describe('the table of all cells', () => {
+  test('holds: no cell moves without a new version of its check', async () => {
+    const now = await tableNow();
+    const text = `${JSON.stringify(now, null, 2)}\n`;
+    const before = await readFile(TABLE, 'utf8').catch(() => null);
+    if (UPDATE) {
+      const forbidden = before === null ? [] : forbiddenChanges(parseTable(before), now, isPinned);
+      expect(explainChanges(forbidden)).toBe('');
+      await writeFile(TABLE, text);
+      return;
+    }
+    if (before === null) throw new Error('There is no golden table: run with UPDATE_GOLDEN=1.');
+    expect(explainChanges(tableChanges(parseTable(before), now))).toBe('');
+    expect(parseTable(before).recordings).toEqual(now.recordings);
+  });
+});
+
+async function judgeRecorded({ name, recording }: RecordedOrigin, version: string) {
+  const catalog = catalogs.get(version);
+  if (!catalog) throw new Error(`Catalog ${version} did not load.`);
+  const observations = underCatalog(recording.observations, catalog.probing);
+  const outcome = await judge(observations, recording.scannedAt, { catalog, checks, pool });
+  const reports = judged.get(version) ?? new Map<string, ScanReport>();
+  judged.set(version, reports.set(name, outcome.report));
+  return outcome;
+}
+
+async function tableNow(): Promise<GoldenTable> {
+  const cells: GoldenTable['cells'] = {};
+  for (const version of versions) {
+    const columns: Record<string, Record<string, string>> = {};
+    for (const origin of origins) {
+      const report =
+        judged.get(version)?.get(origin.name) ?? (await judgeRecorded(origin, version)).report;
+      for (const [at, { impl }] of (catalogs.get(version)?.checks ?? []).entries()) {
+        const result = report.results[at];
+        if (result) columns[impl] = { ...columns[impl], [origin.name]: cellOf(result) };
+      }
+    }
+    cells[version] = columns;
+  }
+  return {
+    recordings: Object.fromEntries(origins.map(({ name, digest }) => [name, digest])),
+    cells,
+  };
+}
+
+/** A cell is final once both its catalog and its implementation are published. */
+function isPinned(catalog: string, impl: string): boolean {
+  return Object.hasOwn(published.catalogs, catalog) && Object.hasOwn(published.checks, impl);
+}
+
+function reportUrl(version: string, name: string): URL {
+  return new URL(`${version}/${encodeURIComponent(name)}.golden.json`, REPORTS);
+}
+
+async function readGolden(url: URL, now: string): Promise<string> {
+  if (UPDATE) {
+    await mkdir(new URL('./', url), { recursive: true });
+    await writeFile(url, now);
+  }
+  return readFile(url, 'utf8').catch(() => {
+    throw new Error(`${url.pathname} is missing: run with UPDATE_GOLDEN=1.`);
+  });
+}

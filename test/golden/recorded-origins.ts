@@ -1,0 +1,29 @@
+/** The recorded origins: what real and simulated sellers answered, as `scan --save` wrote it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { fileDigest } from '../../src/engine/file-digest.ts';
+import { type Recording, readRecording } from '../../src/probe/recording.ts';
+
+export type RecordedOrigin = {
+  /** The file's name without ".json". */
+  readonly name: string;
+  readonly digest: string;
+  readonly recording: Recording;
+};
+
+const FOLDER = new URL('../origins/recorded/', import.meta.url);
+
+/** By name; empty where nothing is recorded. */
+export async function recordedOrigins(): Promise<readonly RecordedOrigin[]> {
+  const files = await readdir(FOLDER).catch(() => []);
+  return Promise.all(
+    files
+      .filter((file) => file.endsWith('.json'))
+      .sort()
+      .map(async (file) => {
+        const path = fileURLToPath(new URL(encodeURIComponent(file), FOLDER));
+        const digest = fileDigest(await readFile(path, 'utf8'));
+        return { name: file.replace(/\.json$/, ''), digest, recording: await readRecording(path) };
+      }),
+  );
+}
