@@ -32,6 +32,8 @@ export type PaymentConfig = {
   readonly cdpKey: { readonly id: string; readonly secret: string } | null;
   readonly rpcUrl: string | null;
   readonly settlementKey: `0x${string}` | null;
+  /** The address of that key where it settles (`local` mode). */
+  readonly signer: `0x${string}` | null;
 };
 
 /** No key exists for it: what is paid to it by mistake is gone, and nobody gains by that. */
@@ -65,6 +67,7 @@ export function readPaymentConfig(settings: Settings, environment: Environment):
     require(settings, 'SETTLEMENT_KEY', mode);
   }
   const asset = assetConfig(settings);
+  const key = privateKey(settlementKey);
   return {
     mode,
     payTo: payTo(settings, asset),
@@ -73,7 +76,8 @@ export function readPaymentConfig(settings: Settings, environment: Environment):
     facilitatorUrl,
     cdpKey: cdpKey(settings),
     rpcUrl,
-    settlementKey: privateKey(settlementKey),
+    settlementKey: key,
+    signer: key !== null && mode === 'local' ? privateKeyToAccount(key).address : null,
   };
 }
 

@@ -125,7 +125,7 @@ class ScanFlights {
     const grace = pause(graceMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
     await Promise.race([ended, grace]);
     stopWaiting.abort();
-    this.#abandoned.abort(new Error('The service is stopping.'));
+    this.#abandoned.abort(new Saturated());
     await ended;
   }
 

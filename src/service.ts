@@ -1,0 +1,138 @@
+/** Puts the parts of the service together, and takes them apart again. */
+import type { FastifyInstance } from 'fastify';
+import packageJson from '../package.json' with { type: 'json' };
+import { buildApp } from './app.ts';
+import type { Config } from './config.ts';
+import { createChallengeFetcher } from './directory/challenge-fetch.ts';
+import type { SnapshotShelf } from './ecosystem/answer-shelf.ts';
+import { createStanding, type RefreshingStanding } from './ecosystem/create-standing.ts';
+import { type Catalog, loadCatalog } from './engine/catalog.ts';
+import { discoverChecks } from './engine/discover-checks.ts';
+import { createPool } from './engine/pool.ts';
+import { createScanner } from './scan/run-scan.ts';
+import { createScanHost, type ScanHost } from './scan/scan-host.ts';
+import type { Scanner } from './scan/scanner.ts';
+import type { JsonValue } from './store/json.ts';
+import { openStore } from './store/open-store.ts';
+import type { Store } from './store/store.ts';
+
+export type Service = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  /** Finishes what it can within `graceMs`, abandons the rest. May be called twice. */
+  close(graceMs?: number): Promise<void>;
+};
+
+const PURGE_INTERVAL_MS = 10 * 60_000;
+const LISTING_INTERVAL_MS = 60 * 60_000;
+
+/** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
+export async function openService(config: Config): Promise<Service> {
+  await using undo = new AsyncDisposableStack();
+  const store = await openStore(config.storeUrl, { onWarning: (text) => console.warn(text) });
+  undo.defer(() => store.close());
+
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog(config.checksVersion, { checks });
+  await joinHosts(store, config, catalog);
+
+  const userAgent = `x402-conformance-scanner/${packageJson.version} (+${config.siteUrl}/about-scanner)`;
+  const policy = config.originPolicy;
+  const standing = createStanding(standingSettings(config), shelfOn(store));
+  const pool = createPool({ onStray: (error) => console.error(error) });
+  const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
+  undo.defer(() => scanner.close());
+
+  const scanHost = openScanHost(config, store, scanner, catalog);
+  undo.defer(() => scanHost.close());
+  const fetchChallenge = createChallengeFetcher({ policy, userAgent });
+  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge });
+  undo.defer(() => app.close());
+
+  const stopTimers = startTimers(app, store, standing);
+  const started = undo.move();
+  let closing: Promise<void> | null = null;
+  return {
+    app,
+    store,
+    catalog,
+    close: (graceMs = 0) => {
+      closing ??= close(graceMs);
+      return closing;
+    },
+  };
+
+  async function close(graceMs: number): Promise<void> {
+    stopTimers();
+    // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
+    await Promise.all([app.close(), scanHost.close(graceMs)]);
+    await store.hosts.leave();
+    await started.disposeAsync();
+  }
+}
+
+function openScanHost(
+  config: Config,
+  store: Store,
+  scanner: Scanner,
+  { scoring }: Catalog,
+): ScanHost {
+  return createScanHost({
+    scanner,
+    store,
+    scanTimeoutMs: config.scanTimeoutMs,
+    catalogFacts: { scoring },
+    onError: (error) => console.error(error),
+  });
+}
+
+function joinHosts(store: Store, config: Config, catalog: Catalog): Promise<void> {
+  const { revision, payment, baseUrl } = config;
+  return store.hosts.join({
+    settings: {
+      revision: revision.name,
+      network: payment.network,
+      asset: payment.asset.address,
+      payTo: payment.payTo,
+      baseUrl,
+      catalog: catalog.checksVersion,
+    },
+    signer: payment.signer ?? undefined,
+    // Two sets of settings on one store would settle, grade and answer against one another.
+    onEvicted: (reason) => {
+      console.error(`Stopping: ${reason.message}`);
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+}
+
+function standingSettings({ ecosystem, payment }: Config) {
+  const { rpcUrl, asset, network } = payment;
+  return { ...ecosystem, rpcUrl, asset: asset.address, network };
+}
+
+/** Answers of third parties, kept where every host finds them. */
+function shelfOn(store: Store): SnapshotShelf {
+  return {
+    get: (source, key) => store.snapshots.get(source, key),
+    put: ({ source, key, takenAtMs, data }) =>
+      // The adapters parse JSON and keep plain data of it.
+      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
+    now: () => store.now(),
+  };
+}
+
+function startTimers(app: FastifyInstance, store: Store, standing: RefreshingStanding): () => void {
+  const purge = () =>
+    store.purge(store.now()).then(
+      (removed) => app.log.info(removed, 'purged'),
+      (error: unknown) => app.log.error({ err: error }, 'purge failed; tried again in ten minutes'),
+    );
+  const timers = [
+    setInterval(purge, PURGE_INTERVAL_MS),
+    setInterval(() => standing.refreshListing(), LISTING_INTERVAL_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach(clearInterval);
+}
