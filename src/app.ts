@@ -24,7 +24,7 @@ import { documentRoutes } from './routes/documents.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
 import { reportRoutes } from './routes/report.ts';
-import { siteRoutes } from './routes/site.ts';
+import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
 import type { ScanHost } from './scan/scan-host.ts';
 import type { Store } from './store/store.ts';

@@ -1,6 +1,5 @@
 /** Puts the parts of the service together, and takes them apart again. */
 import type { FastifyInstance } from 'fastify';
-import packageJson from '../package.json' with { type: 'json' };
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createChallengeFetcher } from './directory/challenge-fetch.ts';
@@ -9,6 +8,7 @@ import { createStanding, type RefreshingStanding } from './ecosystem/create-stan
 import { type Catalog, loadCatalog } from './engine/catalog.ts';
 import { discoverChecks } from './engine/discover-checks.ts';
 import { createPool } from './engine/pool.ts';
+import { scannerUserAgent } from './probe/user-agent.ts';
 import { createScanner } from './scan/run-scan.ts';
 import { createScanHost, type ScanHost } from './scan/scan-host.ts';
 import type { Scanner } from './scan/scanner.ts';
@@ -37,7 +37,7 @@ export async function openService(config: Config): Promise<Service> {
   const catalog = await loadCatalog(config.checksVersion, { checks });
   await joinHosts(store, config, catalog);
 
-  const userAgent = `x402-conformance-scanner/${packageJson.version} (+${config.siteUrl}/about-scanner)`;
+  const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config), shelfOn(store));
   const pool = createPool({ onStray: (error) => console.error(error) });

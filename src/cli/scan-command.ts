@@ -3,6 +3,7 @@
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
 import { readRecording, toRecording, underCatalog } from '../probe/recording.ts';
+import { scannerUserAgent } from '../probe/user-agent.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scan-outcome.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -20,7 +21,6 @@ export type Streams = {
   readonly err: NodeJS.WriteStream;
 };
 
-const USER_AGENT = 'x402-conformance-scanner/0.3.0 (command line)';
 const NO_TERMINAL_COLUMNS = 100;
 
 /** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
@@ -52,7 +52,7 @@ async function scanOrigin(
       ...engine,
       policy,
       standing: standingFor(options.offline, process.env),
-      userAgent: USER_AGENT,
+      userAgent: scannerUserAgent('command line'),
       onStage: progress.at,
     });
     return await scanner.scan(origin);
