@@ -1,0 +1,245 @@
+import { expect, test } from 'vitest';
+import { Saturated, ScanProcessing } from '../../src/errors.ts';
+import { OriginRefused } from '../../src/origin/errors.ts';
+import { parseOrigin } from '../../src/origin/origin.ts';
+import { createScanHost, type ScanHostOptions } from '../../src/scan/scan-host.ts';
+import { ScannerFailure } from '../../src/scan/scanner.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createFakeScanner } from './fake-scanner.ts';
+
+const SHOP = parseOrigin('shop.example.com');
+const OTHER = parseOrigin('other.example.com');
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+function setUp(options: Partial<ScanHostOptions> = {}) {
+  let nowMs = Date.parse('2026-09-01T12:00:00Z');
+  const store = options.store ?? openSqlite(MEMORY, { clock: () => nowMs });
+  const scanner = createFakeScanner();
+  const errors: unknown[] = [];
+  const host = createScanHost({
+    scanner,
+    store,
+    scanTimeoutMs: 60_000,
+    catalogFacts: { scoring: 'scoring@1' },
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return {
+    host,
+    scanner,
+    store,
+    errors,
+    now: () => nowMs,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await host.close();
+      await store.close();
+    },
+  };
+}
+
+test('callers that come while a scan runs get its result; the next one after it starts another', async () => {
+  await using parts = setUp();
+  const { host, scanner } = parts;
+  const gate = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: gate.promise });
+  const first = host.run(SHOP);
+  const second = host.run(SHOP);
+  const elsewhere = await host.run(OTHER);
+  gate.resolve();
+  expect((await second).scanId).toBe((await first).scanId);
+  expect(elsewhere.scanId).not.toBe((await first).scanId);
+  expect((await host.run(SHOP)).scanId).not.toBe((await first).scanId);
+  expect(scanner.began).toEqual([SHOP.host, OTHER.host, SHOP.host]);
+});
+
+test('the report carries the time of the store, and the result keeps the URL as submitted', async () => {
+  await using parts = setUp();
+  const { host, store, now } = parts;
+  const finished = await host.run(SHOP, { submittedUrl: 'https://shop.example.com/x?y' });
+  expect(finished.scannedAt).toBe(new Date(now()).toISOString());
+  expect(finished.report.scannedAt).toBe(finished.scannedAt);
+  expect(finished.report.results).toHaveLength(25);
+  const stored = await store.results.byScan(finished.scanId);
+  expect(stored?.submittedUrl).toBe('https://shop.example.com/x?y');
+});
+
+test('a caller whose time is up is told that the scan goes on, and finds it finished later', async () => {
+  await using parts = setUp();
+  const { host, scanner } = parts;
+  const gate = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: gate.promise });
+  const patient = host.run(SHOP);
+  const refusal = await host.run(SHOP, { withinMs: 1 }).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(ScanProcessing);
+  expect(refusal).toMatchObject({ status: 504, body: { status: 'processing', retryAfterSec: 10 } });
+  expect(await host.waiting(SHOP)).toBeNull();
+  gate.resolve();
+  const finished = await patient;
+  expect(await host.waiting(SHOP)).toEqual(finished);
+});
+
+test('a caller that leaves ends nothing', async () => {
+  await using parts = setUp();
+  const { host, scanner } = parts;
+  const gate = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: gate.promise });
+  const leaving = new AbortController();
+  const left = host.run(SHOP, { signal: leaving.signal });
+  const patient = host.run(SHOP);
+  leaving.abort(new Error('gone'));
+  await expect(left).rejects.toThrow('gone');
+  gate.resolve();
+  expect((await patient).report.origin).toBe(SHOP.url);
+});
+
+test('a finished scan waits for its payer ten minutes after its end, until it is published', async () => {
+  await using parts = setUp();
+  const { host, advance } = parts;
+  const finished = await host.run(SHOP);
+  advance(10 * MINUTE_MS);
+  expect((await host.waiting(SHOP))?.scanId).toBe(finished.scanId);
+  expect(await host.waiting(OTHER)).toBeNull();
+  await host.publish(finished.scanId);
+  expect(await host.waiting(SHOP)).toBeNull();
+});
+
+test('a result that nobody wanted stops waiting, and is purged after a day', async () => {
+  await using parts = setUp();
+  const { host, store, advance, now } = parts;
+  const { scanId } = await host.run(SHOP);
+  advance(12 * MINUTE_MS);
+  expect(await host.waiting(SHOP)).toBeNull();
+  advance(24 * HOUR_MS);
+  await store.purge(now());
+  expect(await store.results.byScan(scanId)).toBeNull();
+});
+
+test('publishing makes a scan public once, however often it is done', async () => {
+  await using parts = setUp();
+  const { host, store } = parts;
+  const { scanId } = await host.run(SHOP);
+  expect(await store.directory.get(SHOP.host)).toBeNull();
+  await Promise.all([host.publish(scanId), host.publish(scanId)]);
+  await host.publish(scanId);
+  const record = await store.directory.get(SHOP.host);
+  expect(record).toMatchObject({
+    grade: 'A',
+    score: 95,
+    counts: { pass: 20, warn: 3, fail: 2 },
+    catalog: { scoring: 'scoring@1' },
+    scanCount: 1,
+  });
+  const { changes } = await store.changes.list({ sinceMs: 0, limit: 10 });
+  expect(changes.map(({ changeType }) => changeType)).toEqual(['new']);
+});
+
+test('publishing what is not stored is an error', async () => {
+  await using parts = setUp();
+  const { host } = parts;
+  await expect(host.publish('no-such-scan')).rejects.toThrow('not stored');
+});
+
+test('a failure of the scanner reaches every caller, and leaves nothing behind', async () => {
+  await using parts = setUp();
+  const { host, scanner, errors } = parts;
+  scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
+  const outcomes = await Promise.allSettled([host.run(SHOP), host.run(SHOP)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(errors).toHaveLength(1);
+  expect(await host.waiting(SHOP)).toBeNull();
+  scanner.will(SHOP.host, {});
+  expect((await host.run(SHOP)).report.grade).toBe('A');
+});
+
+test('blocked origins are refused before anything runs', async () => {
+  await using parts = setUp();
+  const { host, scanner } = parts;
+  scanner.blocked.add(SHOP.host);
+  await expect(host.admit(SHOP)).rejects.toThrow(OriginRefused);
+  expect(scanner.began).toEqual([]);
+});
+
+test('over the bound new scans are refused, joining one is not', async () => {
+  await using parts = setUp({ maxScans: 1 });
+  const { host, scanner } = parts;
+  const gate = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: gate.promise });
+  const running = host.run(SHOP);
+  expect(host.isSaturated()).toBe(true);
+  await expect(host.run(OTHER)).rejects.toThrow(Saturated);
+  const joined = host.run(SHOP);
+  gate.resolve();
+  expect((await joined).scanId).toBe((await running).scanId);
+  expect(host.isSaturated()).toBe(false);
+});
+
+test('closing lets a scan end that can, and abandons one that cannot', async () => {
+  const ending = setUp();
+  const gate = Promise.withResolvers<void>();
+  ending.scanner.will(SHOP.host, { until: gate.promise });
+  const ended = ending.host.run(SHOP);
+  const closed = ending.host.close(60_000);
+  gate.resolve();
+  await closed;
+  expect((await ended).report.grade).toBe('A');
+  await expect(ending.host.run(OTHER)).rejects.toThrow(Saturated);
+  await ending.store.close();
+
+  await using stuck = setUp();
+  stuck.scanner.will(SHOP.host, { until: new Promise(() => undefined) });
+  const abandoned = stuck.host.run(SHOP).catch((error: unknown) => error);
+  await stuck.host.close();
+  expect(await abandoned).toBeInstanceOf(Saturated);
+});
+
+test('of two hosts on one store one scans, and the other waits for its result', async () => {
+  await using one = setUp();
+  await using other = setUp({ store: sharedView(one.store) });
+  const gate = Promise.withResolvers<void>();
+  one.scanner.will(SHOP.host, { until: gate.promise });
+  const first = one.host.run(SHOP);
+  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
+  const second = other.host.run(SHOP);
+  gate.resolve();
+  expect((await second).scanId).toBe((await first).scanId);
+  expect(other.scanner.began).toEqual([]);
+});
+
+test('when the host that scans fails, the one that waited scans by itself', async () => {
+  await using one = setUp();
+  await using other = setUp({ store: sharedView(one.store) });
+  const gate = Promise.withResolvers<void>();
+  one.scanner.will(SHOP.host, { until: gate.promise, failure: new ScannerFailure('no threads') });
+  const first = one.host.run(SHOP).catch((error: unknown) => error);
+  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
+  const second = other.host.run(SHOP);
+  gate.resolve();
+  expect(await first).toBeInstanceOf(ScannerFailure);
+  expect((await second).report.grade).toBe('A');
+  expect(other.scanner.began).toEqual([SHOP.host]);
+});
+
+test('a result that its payer had published at once still reaches the host that waited', async () => {
+  await using one = setUp();
+  await using other = setUp({ store: sharedView(one.store) });
+  const gate = Promise.withResolvers<void>();
+  one.scanner.will(SHOP.host, { until: gate.promise });
+  const first = one.host.run(SHOP).then(async (finished) => {
+    await one.host.publish(finished.scanId);
+    return finished;
+  });
+  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
+  const second = other.host.run(SHOP);
+  gate.resolve();
+  expect((await second).scanId).toBe((await first).scanId);
+});
+
+/** The same database, left open when the host that uses it stops. */
+function sharedView(store: Store): Store {
+  return { ...store, close: async () => undefined };
+}
