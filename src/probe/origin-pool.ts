@@ -58,10 +58,13 @@ export class OriginPool implements LaneEvents {
     this.#breakPipeline();
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
     clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => {
-      this.#pausedUntil = 0;
-      this.#schedule();
-    }, Math.max(0, this.#pausedUntil - performance.now()));
+    this.#pause = setTimeout(
+      () => {
+        this.#pausedUntil = 0;
+        this.#schedule();
+      },
+      Math.max(0, this.#pausedUntil - performance.now()),
+    );
   }
 
   /** Ends everything: what waits gets the failure, a header that was seen is kept. */

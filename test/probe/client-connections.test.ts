@@ -112,9 +112,12 @@ describe('a path that hangs', () => {
     });
     const client = clientFor(target, { limits: { stallMs: 100 } });
     await ask(client, target);
-    const all = await askAll(client, target, ['/hang', ...PATHS], 5_000);
-    expect(all[0]).toMatchObject({ ok: false, reason: 'timeout' });
-    expect(all.slice(1).every((seen) => dataOf(seen).body === 'ok')).toBe(true);
+    const [hung, all] = await Promise.all([
+      ask(client, target, '/hang', { timeoutMs: 1_500 }),
+      askAll(client, target, PATHS),
+    ]);
+    expect(hung).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(all.every((seen) => dataOf(seen).body === 'ok')).toBe(true);
     expect(target.requests.filter((line) => line === 'GET /hang')).toHaveLength(1);
     for (const path of PATHS) {
       const times = target.requests.filter((line) => line === `GET ${path}`).length;
@@ -130,27 +133,30 @@ describe('a path that hangs', () => {
     });
     const client = clientFor(target, { limits: { stallMs: 100 } });
     await ask(client, target);
-    const all = await askAll(client, target, [...hanging, ...PATHS.slice(0, 20)], 1_000);
-    expect(all.slice(0, 4).map((seen) => seen.ok)).toEqual([false, false, false, false]);
-    expect(all.slice(4).every((seen) => seen.ok)).toBe(true);
+    const [hung, all] = await Promise.all([
+      askAll(client, target, hanging, 1_000),
+      askAll(client, target, PATHS.slice(0, 20)),
+    ]);
+    expect(hung.map((seen) => seen.ok)).toEqual([false, false, false, false]);
+    expect(all.every((seen) => seen.ok)).toBe(true);
     for (const path of hanging) {
       expect(target.requests.filter((line) => line === `GET ${path}`)).toHaveLength(1);
     }
   });
 
   test('slow answers one after another on a connection are not late', async () => {
-    // Serves its connections in parallel, but each strictly in order, 60 ms an answer.
+    // Serves its connections in parallel, but each strictly in order, 200 ms an answer.
     const target = await startRawOrigin((socket) => {
       let tail = Promise.resolve();
       onRequestLine(socket, () => {
-        tail = tail.then(() => new Promise((resolve) => setTimeout(resolve, 60)));
+        tail = tail.then(() => new Promise((resolve) => setTimeout(resolve, 200)));
         tail = tail.then(() => void socket.write(OK));
       });
     });
-    const client = clientFor(target, { limits: { stallMs: 5_000 } });
+    const client = clientFor(target, { limits: { stallMs: 30_000 } });
     await ask(client, target);
-    // 8 in a row take 480 ms, more than one request may.
-    const all = await askAll(client, target, PATHS, 400);
+    // 8 in a row take 1,600 ms, more than one request may.
+    const all = await askAll(client, target, PATHS, 1_500);
     expect(all.filter((seen) => !seen.ok)).toEqual([]);
     expect(client.stats().requests).toBe(33);
   });
@@ -178,80 +184,8 @@ describe('a path that hangs', () => {
     });
     const client = clientFor(target, { limits: { stallMs: 100 } });
     await ask(client, target);
-    const all = await askAll(client, target, PATHS, 5_000);
+    const all = await askAll(client, target, PATHS);
     expect(all.filter((seen) => !seen.ok)).toEqual([]);
-  });
-});
-
-describe('a connection that breaks', () => {
-  test('fails the request at its head; those behind are sent once more', async () => {
-    const times = new Map<string, number>();
-    const target = await startRawOrigin((socket) => {
-      onRequestLine(socket, (line) => {
-        times.set(line, (times.get(line) ?? 0) + 1);
-        if (line.includes('/break')) socket.resetAndDestroy();
-        else setTimeout(() => socket.write(OK), 20);
-      });
-    });
-    const client = clientFor(target);
-    await ask(client, target);
-    const all = await askAll(client, target, ['/break', ...PATHS.slice(0, 12)]);
-    expect(all[0]).toMatchObject({ ok: false, reason: 'reset' });
-    expect(all.slice(1).filter((seen) => !seen.ok)).toEqual([]);
-    expect(Math.max(...times.values())).toBeLessThanOrEqual(2);
-  });
-
-  test('kept alive, but closed as the next request goes out: sent again, a POST never', async () => {
-    let accepted = 0;
-    const lines: string[] = [];
-    const target = await startRawOrigin((socket) => {
-      accepted += 1;
-      let answered = 0;
-      onRequestLine(socket, (line) => {
-        lines.push(line);
-        if (answered > 0) socket.resetAndDestroy();
-        else socket.write(OK);
-        answered += 1;
-      });
-    });
-    const client = clientFor(target);
-    await ask(client, target);
-    expect(dataOf(await ask(client, target, '/again')).body).toBe('ok');
-    expect(accepted).toBe(2);
-    const post = await ask(client, target, '/post', { method: 'POST', body: '{}' });
-    expect(post).toMatchObject({ ok: false, reason: 'reset' });
-    expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
-  });
-
-  test('a body after HEAD is not the fault of the request behind it', async () => {
-    const target = await startRawOrigin((socket) => {
-      onRequestLine(socket, (line) => {
-        socket.write(line.startsWith('HEAD') ? `${OK}` : OK);
-      });
-    });
-    const client = clientFor(target);
-    await ask(client, target);
-    const [head, ...rest] = await Promise.all([
-      ask(client, target, '/head', { method: 'HEAD' }),
-      ...PATHS.slice(0, 8).map((path) => ask(client, target, path)),
-    ]);
-    expect(dataOf(head).status).toBe(200);
-    expect(rest.filter((seen) => !seen.ok)).toEqual([]);
-  });
-
-  test('an origin that accepts one connection only is content with one', async () => {
-    let accepted = 0;
-    const target = await startRawOrigin((socket) => {
-      accepted += 1;
-      if (accepted > 1) socket.resetAndDestroy();
-      else onRequestLine(socket, () => socket.write(OK));
-    });
-    const client = clientFor(target);
-    await ask(client, target);
-    const all = await askAll(client, target, PATHS.slice(0, 10));
-    // A reset right after accepting looks like any other: those at the head are lost.
-    expect(all.filter((seen) => seen.ok).length).toBeGreaterThanOrEqual(7);
-    expect(dataOf(await ask(client, target, '/last')).body).toBe('ok');
   });
 });
 

@@ -48,7 +48,7 @@ const methods = fc.array(fc.constantFrom<HttpMethod>('GET', 'GET', 'GET', 'HEAD'
 test('whatever a server does, each request ends, in bounds, and nothing is thrown', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(connection, { minLength: 1, maxLength: 4 }), methods, play),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: 40, endOnFailure: true },
   );
 });
 

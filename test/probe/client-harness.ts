@@ -87,7 +87,10 @@ export function clientFor(
   target: Pick<TestOrigin, 'policy'>,
   options: Partial<ProbeClientOptions> = {},
 ): ProbeClient {
-  const client = createProbeClient({ policy: target.policy, userAgent: 'test/1', ...options });
+  // Patient, as the machine may be busy: a test of a clock sets its own.
+  const limits = { stallMs: 30_000, requestTimeoutMs: 45_000, ...options.limits };
+  const common = { policy: target.policy, userAgent: 'test/1' };
+  const client = createProbeClient({ ...common, ...options, limits });
   onTestFinished(() => client.close());
   return client;
 }
