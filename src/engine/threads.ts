@@ -27,6 +27,9 @@ export type Threads = {
   close(): Promise<void>;
 };
 
+/** V8 would take 48 a thread, and keep them; tasks are short and small. */
+const YOUNG_HEAP_MB = 8;
+
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 export function openThreads(options: ThreadOptions): Threads {
@@ -38,7 +41,10 @@ export function openThreads(options: ThreadOptions): Threads {
     maxThreads: options.size,
     // The default blocks the thread while it waits, and freezes whatever else lives on it.
     atomics: 'async',
-    resourceLimits: { maxOldGenerationSizeMb: options.heapMb },
+    resourceLimits: {
+      maxOldGenerationSizeMb: options.heapMb,
+      maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
+    },
     // Settings of the host hold keys; no task has any use for them.
     env: {},
   });

@@ -1,10 +1,11 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/discover-checks.ts';
 import { readPublished } from '../../src/engine/published.ts';
 import { copyCheckVersion } from '../../src/tools/copy-check-version.ts';
 import { scaffoldCheck } from '../../src/tools/scaffold-check.ts';
 import { publishCatalog } from '../../src/tools/write-catalog.ts';
+import { houseFindings } from '../../tools/lint/house-rules.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 let temp: TempChecks;
@@ -24,6 +25,26 @@ describe('a new check', () => {
     expect(readme).toMatch(/^# S13 site-map\n/);
     expect(version).toContain("id: 'S13',");
     expect(`${readme}${version}`).not.toContain('{{');
+  });
+
+  test('fails lint until source, rule and cases are real', async () => {
+    const engine = new URL('../../src/engine/', import.meta.url);
+    const copied = new URL('../src/engine/', temp.checksFolder);
+    for (const name of ['define-check.ts', 'verdict.ts']) {
+      await cp(new URL(name, engine), new URL(name, copied));
+    }
+    await scaffoldCheck('S13', 'site-map', temp.checksFolder);
+    const findings = await houseFindings(temp.path);
+    const about = findings.filter(({ file }) => file.startsWith('checks/S13-site-map/'));
+    expect(about.map(({ file, message }) => `${file.split('/').at(-1)}: ${message}`)).toEqual(
+      expect.arrayContaining([
+        'README.md: "## Source" is empty: write it',
+        'README.md: "## Why" is empty: write it',
+        expect.stringMatching(/^cases\.ts: no case reaches unreadable/),
+        expect.stringMatching(/^cases\.ts: no case reaches answered/),
+      ]),
+    );
+    expect(about.filter(({ file }) => file.endsWith('v1.ts'))).toEqual([]);
   });
 
   test.each([
