@@ -13,7 +13,14 @@ import { manifestTerms } from '../formats/manifest-terms.ts';
 import { parseMarkdown } from '../formats/markdown.ts';
 import { caip2 } from '../formats/networks.ts';
 import { type OpenApiFacts, parseOpenApi } from '../formats/openapi.ts';
-import { isPostOnly, listAnswers, requestLine, statusOf } from '../formats/resource-answers.ts';
+import { paymentSchemes } from '../formats/payment-schemes.ts';
+import {
+  isPostOnly,
+  listAnswers,
+  requestLine,
+  statusOf,
+  wasAnswered402,
+} from '../formats/resource-answers.ts';
 import { parseRobots } from '../formats/robots.ts';
 import { showJson } from '../formats/show-json.ts';
 import { quoteText } from '../formats/text.ts';
@@ -70,6 +77,8 @@ export function createKit(): Kit {
     request: requestLine,
     status: statusOf,
     isPostOnly,
+    answers402: wasAnswered402,
+    paymentSchemes,
     answers: listAnswers,
     manifestTerms,
     caip2,

@@ -9,7 +9,8 @@ import type { JsonReading, JsonValue } from '../formats/json.ts';
 import type { ManifestFacts } from '../formats/manifest.ts';
 import type { ManifestTerms } from '../formats/manifest-terms.ts';
 import type { MarkdownFacts } from '../formats/markdown.ts';
-import type { OpenApiFacts } from '../formats/openapi.ts';
+import type { OpenApiFacts, Operation } from '../formats/openapi.ts';
+import type { PaymentSchemes } from '../formats/payment-schemes.ts';
 import type { RobotsFacts } from '../formats/robots.ts';
 import type { HttpData } from '../probe/observation.ts';
 import type {
@@ -102,6 +103,10 @@ export type Kit = {
   status(resource: ResourceObservation, method: Probe['method']): number | null | undefined;
   /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404. */
   isPostOnly(resource: ResourceObservation): boolean;
+  /** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
+  answers402(operation: Operation, resources: readonly ResourceObservation[]): boolean;
+  /** The security schemes of an OpenAPI document that stand for a payment over x402. */
+  paymentSchemes(facts: OpenApiFacts): PaymentSchemes;
   /** "GET /weather: 200; POST /weather: 422", of a few resources, for evidence. */
   answers(resources: readonly ResourceObservation[]): string;
   /** What the manifest states of a resource, held against what the resource asks for. */

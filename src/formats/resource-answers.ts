@@ -1,5 +1,6 @@
 /** What the probes of one resource came back with, as the checks on the wire ask for it. */
 import type { Probe, ResourceObservation } from '../probe/observations.ts';
+import type { Operation } from './openapi.ts';
 import { cleanText } from './text.ts';
 
 /** What a resource that knows POST alone answers to GET. */
@@ -26,6 +27,19 @@ export function statusOf(
 export function isPostOnly(resource: ResourceObservation): boolean {
   if (resource.method !== null) return resource.method === 'POST';
   return NO_GET.has(statusOf(resource, 'GET'));
+}
+
+/** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
+export function wasAnswered402(
+  { template, requestPath, method }: Pick<Operation, 'template' | 'requestPath' | 'method'>,
+  resources: readonly ResourceObservation[],
+): boolean {
+  return resources.some(
+    (resource) =>
+      (resource.template === template || resource.path === requestPath) &&
+      (method === 'GET' || method === 'POST') &&
+      statusOf(resource, method) === 402,
+  );
 }
 
 /** "GET /weather: 200; POST /weather: 422": the first answers to GET and POST, of a few resources. */

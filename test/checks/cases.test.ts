@@ -19,16 +19,35 @@ type Folder = {
   readonly checks: readonly CheckDefinition[];
   readonly cases: readonly CheckCase[];
   readonly readme: string;
+  /** Why the folder could not be read; empty where it could. */
+  readonly fault: string;
 };
 
-const folders = await Promise.all(checkFolders().map(load));
+const folders = await Promise.all(
+  checkFolders().map((name) =>
+    load(name).catch(
+      (error: unknown): Folder => ({
+        name,
+        checks: [],
+        cases: [],
+        readme: '',
+        fault: String(error),
+      }),
+    ),
+  ),
+);
 
 it('finds checks to test', () => {
   expect(folders.length).toBeGreaterThan(0);
 });
 
-describe.each(folders)('$name', ({ name, checks, cases, readme }) => {
+describe.each(folders)('$name', ({ name, checks, cases, readme, fault }) => {
   const id = name.slice(0, name.indexOf('-'));
+
+  it('is a whole check: versions, cases, README', () => {
+    expect(fault).toBe('');
+    expect(checks.length).toBeGreaterThan(0);
+  });
 
   it.each(checks)(
     'v$version carries the id of its folder and closed, distinct outcomes',
@@ -105,7 +124,8 @@ async function load(name: string): Promise<Folder> {
       return check;
     }),
   );
-  return { name, checks, cases, readme: readFileSync(join(folder, 'README.md'), 'utf8') };
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  return { name, checks, cases, readme, fault: '' };
 }
 
 /** Modules are found by their place; the casts above are what `defineCheck` and the type of cases say. */
