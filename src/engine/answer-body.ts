@@ -45,7 +45,13 @@ function withoutPath({ body, url, redirects }: HttpData): string {
     if (address === undefined || !URL.canParse(address)) continue;
     const { pathname, search } = new URL(address);
     const path = (pathname + search).replace(/^\//, '');
-    if (path.length >= MIN_PATH_CHARS) rest = rest.replaceAll(path, '');
+    if (path.length < MIN_PATH_CHARS) continue;
+    for (const spelling of spellingsOf(path)) rest = rest.replaceAll(spelling, '');
   }
   return rest;
+}
+
+/** Plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
+function spellingsOf(path: string): readonly string[] {
+  return [path, encodeURIComponent(path), path.replaceAll('/', '\\/')];
 }

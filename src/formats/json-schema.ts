@@ -1,10 +1,12 @@
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
 import type { JsonValue } from './json.ts';
 import { BudgetSpent, safeSchema } from './json-schema-copy.ts';
-import { cleanText } from './text.ts';
+import { cleanText, quoteText } from './text.ts';
 
 const MAX_ERRORS = 5;
 const MAX_ERROR_CHARS = 160;
+const MAX_REFERENCE_CHARS = 80;
+const UNRESOLVED = /^Unresolved \$ref "([^"]*)"/;
 /** Keywords whose message only says that something below them failed. */
 const WRAPPERS = new Set([
   'properties',
@@ -52,8 +54,9 @@ function whyNot(error: unknown): string {
   if (error instanceof BudgetSpent || error instanceof RangeError) {
     return 'schema: too costly to evaluate, or its references run in circles';
   }
-  const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-  return shorten(`schema: ${message}`);
+  const reference = error instanceof Error ? UNRESOLVED.exec(error.message)?.[1] : undefined;
+  if (reference === undefined) return 'schema: cannot be evaluated';
+  return shorten(`schema: $ref ${quoteText(reference, MAX_REFERENCE_CHARS)} leads nowhere`);
 }
 
 function shorten(text: string): string {

@@ -10,8 +10,8 @@ export type LinkScanner = {
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** CommonMark's own limit, and what keeps the scan linear: no character is read by more targets. */
-const MAX_NESTED_PARENTHESES = 32;
+/** What keeps the scan linear: no character is read by more targets than this. */
+const MAX_NESTED_PARENTHESES = 8;
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -81,7 +81,7 @@ function autolink(line: string, at: number, links: string[]): number {
       links.push(target);
       return end;
     }
-    if (character === '<' || /\s/.test(character)) return at;
+    if (character === '<' || isSpace(line, end)) return at;
   }
   return at;
 }
@@ -101,7 +101,7 @@ function readTarget(line: string, from: number): Target | null {
   for (; at < line.length && at - start <= MAX_TARGET_CHARS; at += 1) {
     const character = line.charAt(at);
     if (character === '\\') at += 1;
-    else if (/\s/.test(character)) return closeTarget(line, at, line.slice(start, at));
+    else if (isSpace(line, at)) return closeTarget(line, at, line.slice(start, at));
     else if (character === '(') depth += 1;
     else if (character === ')') {
       if (depth === 0) return { text: line.slice(start, at), last: at };
@@ -126,8 +126,14 @@ function closeTarget(line: string, from: number, text: string): Target | null {
 
 function skipSpace(line: string, from: number): number {
   let at = from;
-  while (at < line.length && /\s/.test(line.charAt(at))) at += 1;
+  while (at < line.length && isSpace(line, at)) at += 1;
   return at;
+}
+
+/** ASCII alone, as CommonMark has it: a no-break space belongs to what it stands in. */
+function isSpace(line: string, at: number): boolean {
+  const code = line.charCodeAt(at);
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** Code spans by the position of their opening run: the position behind their closing run. */

@@ -99,20 +99,19 @@ function* linesOutsideFences(text: string): Generator<string | null> {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   let fence: string | null = null;
   for (const line of body.split(/\r\n|\n|\r/)) {
-    const mark = FENCE.exec(line);
-    const run = mark?.[1] ?? '';
-    const rest = mark?.[2] ?? '';
-    if (fence === null) {
-      // A backtick behind the opening marks makes them an inline code span.
-      const opens = mark !== null && !(run.startsWith('`') && rest.includes('`'));
-      if (opens) fence = run;
-      yield opens ? null : line;
-    } else {
-      const closes = run.startsWith(fence) && rest.trim() === '';
-      if (closes) fence = null;
-      yield null;
-    }
+    const next: string | null = fenceAfter(line, fence);
+    yield fence === null && next === null ? line : null;
+    fence = next;
   }
+}
+
+/** The marks that opened the fence in which the next line stands; null outside. */
+function fenceAfter(line: string, fence: string | null): string | null {
+  const [, marks = '', rest = ''] = FENCE.exec(line) ?? [];
+  if (fence !== null) return marks.startsWith(fence) && rest.trim() === '' ? null : fence;
+  // A backtick behind the marks makes them an inline code span.
+  const opens = marks !== '' && !(marks.startsWith('`') && rest.includes('`'));
+  return opens ? marks : null;
 }
 
 /** "Title ##" is closed by its marks; "C#" is not. */

@@ -43,6 +43,7 @@ export type Protocols = {
   readonly protocolNames: readonly string[];
 };
 
+const FLAT_PRICES = ['price', 'price_usd', 'priceUsd'];
 const MAX_LIST = 50;
 /** MPP amounts in these are cents, not base units of a token. */
 const FIAT = /^[a-z]{3}$/i;
@@ -52,7 +53,7 @@ export function readPrice(info: JsonValue | undefined, pointer: string): PriceDe
   const at = `${pointer}/x-payment-info`;
   if (!isJsonObject(info)) return flatPrice(info, at);
   if (isJsonObject(info['price'])) return pricedBy(info['price'], `${at}/price`);
-  return mppPrice(info, at) ?? legacyPrice(info, at);
+  return flatMember(info, at) ?? mppPrice(info, at) ?? legacyPrice(info, at);
 }
 
 /** Whether the extension says that the operation costs nothing (`price.mode` "free"). */
@@ -81,7 +82,7 @@ function pricedBy(price: JsonObject, pointer: string): PriceDeclaration | null {
   if (price['mode'] === 'fixed') {
     return amount === null ? null : { kind: 'fixed', amount, currency, pointer };
   }
-  if (price['mode'] !== undefined || amount === null) return null;
+  if (price['mode'] === 'free' || amount === null) return null;
   return { kind: 'legacy', amount: writtenAmount(amount), pointer };
 }
 
@@ -103,11 +104,19 @@ function mppAmount(offer: JsonObject): string | null {
   return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? amount : null;
 }
 
+/** `price` beside `pricingMode`, the flat form that AgentCash still reads; others name the unit. */
+function flatMember(info: JsonObject, at: string): PriceDeclaration | null {
+  for (const name of FLAT_PRICES) {
+    const price = flatPrice(info[name], `${at}/${name}`);
+    if (price !== null) return price;
+  }
+  return null;
+}
+
 function legacyPrice(info: JsonObject, at: string): PriceDeclaration | null {
   const [min, max] = [writtenAmount(info['minPrice']), writtenAmount(info['maxPrice'])];
-  if (info['price'] !== undefined) return flatPrice(info['price'], `${at}/price`);
   if (min === null && max === null && info['pricingMode'] === undefined) {
-    return info['amount'] === undefined ? null : flatPrice(info['amount'], `${at}/amount`);
+    return flatPrice(info['amount'], `${at}/amount`);
   }
   return { kind: 'legacy', amount: null, pointer: at, range: { min, max } };
 }
