@@ -1,0 +1,50 @@
+import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
+import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
+import type { RevisionName } from '../../src/revision.ts';
+import { type Answer, startApp, type TestApp } from '../app/start-app.ts';
+import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';
+
+export type OwnedApp = AsyncDisposable & {
+  readonly service: TestApp;
+  readonly origin: ChallengeOrigin;
+  start(from?: string): Promise<Answer>;
+  /** Starts, and serves the token that came. */
+  startAndServe(from?: string): Promise<string>;
+  confirm(from?: string): Promise<Answer>;
+  setListing(wish: object, from?: string): Promise<Answer>;
+};
+
+/** The service, and a real origin whose challenge path it may read. Requests come from `from`. */
+export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<OwnedApp> {
+  const origin = await startChallengeOrigin();
+  const allowHosts = parseAllowHosts(origin.host);
+  const service = await startApp({
+    revision,
+    environment: { SCAN_ALLOW_HOSTS: origin.host, RATE_LIMIT: 'off' },
+    fetchChallenge: createChallengeFetcher({
+      policy: { allowedPorts: [443], allowHosts },
+      userAgent: 'x402-conformance-scanner/test',
+      extraCa: [origin.ca],
+    }),
+  });
+  const post = (path: string, body: object, from = '198.51.100.7') =>
+    service.app.inject({ method: 'POST', url: path, payload: body, remoteAddress: from });
+  const start = (from?: string) => post('/v1/verify/start', { url: origin.url }, from);
+
+  return {
+    service,
+    origin,
+    start,
+    startAndServe: async (from) => {
+      const { token } = (await start(from)).json();
+      origin.serve(token);
+      return token;
+    },
+    confirm: (from) => post('/v1/verify/confirm', { url: origin.url }, from),
+    setListing: (wish, from) => post('/v1/listing', { url: origin.url, ...wish }, from),
+    [Symbol.asyncDispose]: async () => {
+      await service[Symbol.asyncDispose]();
+      await origin[Symbol.asyncDispose]();
+    },
+  };
+}
