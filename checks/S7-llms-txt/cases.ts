@@ -54,7 +54,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'empty',
     seen: text(''),
-    expect: { status: 'fail', outcome: 'no-h1', evidence: ['is empty'] },
+    expect: { status: 'fail', outcome: 'no-h1', evidence: ['starts ""'] },
   },
   {
     name: 'the H1 is not the first block',
@@ -88,13 +88,16 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'an autolink is a link, and Markdown is text under any text type',
-    seen: text('# Seller\n\n> Weather\n\n## API\n\n- <https://seller.example/weather>\n', 'text/markdown'),
+    seen: text(
+      '# Seller\n\n> Weather\n\n## API\n\n- <https://seller.example/weather>\n',
+      'text/markdown',
+    ),
     expect: { status: 'pass', outcome: 'complete' },
   },
   {
-    name: 'longer than what is read: the head of it counts',
-    seen: { llmsTxt: { ...asked('/llms.txt', answer(200, LLMS_TXT)), truncated: true } as never },
-    expect: { status: 'pass', outcome: 'complete' },
+    name: 'longer than what is read',
+    seen: { llmsTxt: asked('/llms.txt', answer(200, LLMS_TXT, {}, { truncated: true })) },
+    expect: { status: 'fail', outcome: 'oversize', evidence: ['/llms.txt'] },
   },
 ];
 

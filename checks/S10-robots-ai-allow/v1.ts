@@ -1,0 +1,73 @@
+/** S10: agents that search, or fetch for a user, may read what is sold here. Rule: README.md. */
+import { defineCheck } from '../../src/engine/define-check.ts';
+import type { Kit } from '../../src/engine/kit.ts';
+import { fail, pass, warn } from '../../src/engine/verdict.ts';
+import type { RobotsFacts } from '../../src/formats/robots.ts';
+
+/** As their operators document them; the README has the addresses. */
+const SEARCH = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];
+const USER_FETCH = ['ChatGPT-User', 'Claude-User', 'Perplexity-User', 'MistralAI-User'];
+const TRAINING = [
+  'GPTBot',
+  'ClaudeBot',
+  'Google-Extended',
+  'CCBot',
+  'Applebot-Extended',
+  'meta-externalagent',
+  'Amazonbot',
+  'Bytespider',
+];
+const READERS = [...SEARCH, ...USER_FETCH];
+const DOCUMENTS = [
+  '/openapi.json',
+  '/llms.txt',
+  '/.well-known/x402',
+  '/.well-known/agent-card.json',
+];
+
+const FIX = 'Let search and user-fetch agents read / and the discovery paths in /robots.txt.';
+const SERVER_FIX = 'Answer GET /robots.txt with 200 or 404: crawlers read a 5xx as "disallow all".';
+
+export default defineCheck({
+  id: 'S10',
+  version: 1,
+  needs: ['robots', 'soft404'],
+  requires: ['P1'],
+  outcomes: ['server-error', 'unreadable', 'all-denied', 'some-denied', 'no-robots', 'open'],
+
+  evaluate({ robots, soft404 }, kit) {
+    if (!robots.ok) return warn('unreadable', kit.failure('GET /robots.txt', robots), SERVER_FIX);
+    const { status, body } = robots.data;
+    const seen = `GET /robots.txt: ${status}`;
+    if (status >= 500) return fail('server-error', seen, SERVER_FIX);
+    // A page for every path is no robots.txt, and crawlers find no rule in HTML.
+    const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
+    if (status !== 200 || isPage) return pass('no-robots', `${seen}, so all is allowed`, KEEP);
+
+    const rules = kit.robots(body);
+    const shut = READERS.filter((agent) => !rules.allows(agent, '/'));
+    const isStarShut = !rules.allows('*', '/');
+    if (shut.length === READERS.length || (isStarShut && shut.length > 0)) {
+      const who = isStarShut ? '"User-agent: *"' : 'every search and user-fetch agent';
+      return fail('all-denied', `/robots.txt denies ${who} "/"`, FIX);
+    }
+    const denied = deniedPlaces(rules, kit);
+    if (denied.length > 0) {
+      return warn('some-denied', `/robots.txt denies ${denied.slice(0, 4).join('; ')}`, FIX);
+    }
+    const training = TRAINING.filter((agent) => !rules.allows(agent, '/'));
+    const policy = training.length > 0 ? ` (training crawlers denied: ${training.length})` : '';
+    return pass('open', `${seen}, ${READERS.length} agents may read${policy}`, KEEP);
+  },
+});
+
+const KEEP = 'Keep / and the discovery paths open to search and user-fetch agents.';
+
+function deniedPlaces(rules: RobotsFacts, kit: Kit): readonly string[] {
+  return ['/', ...DOCUMENTS].flatMap((path) => {
+    const agents = READERS.filter((agent) => !rules.allows(agent, path));
+    if (agents.length === 0) return [];
+    const who = agents.length === READERS.length ? 'all agents' : agents.slice(0, 2).join(', ');
+    return [`${who} ${kit.quote(path)}`];
+  });
+}
