@@ -12,6 +12,8 @@ const ACCEPTED =
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url), options);
+  // The driver is loaded only where it is used.
+  if (/^mongodb(\+srv)?:/.test(url)) return (await import('./mongo.ts')).openMongo(url, options);
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
   const seen = scheme ? `starts with "${scheme}"` : 'has no scheme';
   throw new StoreError('bad_url', `STORE_URL ${seen}: ${ACCEPTED}`);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
 /** Embedded stores in folders of their own, closed and removed after each test. */
@@ -33,6 +34,11 @@ export function sqliteSubject(): ContractSubject {
     async restart(store, options) {
       await store.close();
       return reopen(store.info.location, options);
+    },
+    async seedHistory(store, host, rows, firstMs) {
+      for (let row = 0; row < rows; row += 1) {
+        await store.publish(publishedScan({ host, scannedAtMs: firstMs + row }));
+      }
     },
   };
 }

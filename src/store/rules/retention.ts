@@ -8,6 +8,8 @@ export const RETENTION_MS = {
   settledAnswer: 24 * HOUR_MS,
   /** An answer that no unfinished or settled key names. */
   unpaidAnswer: HOUR_MS,
+  /** A marker of a claim that nobody made. */
+  abandonedMarker: HOUR_MS,
   identifierChain: 48 * HOUR_MS,
   result: 24 * HOUR_MS,
   unpaidMark: 24 * HOUR_MS,

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { HISTORY_ROWS_PER_HOST } from '../../../src/store/history-store.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { TestClock } from './test-clock.ts';
 
 export function publishingRepeats(subject: ContractSubject): void {
   describe('publishing', () => {
@@ -73,20 +72,20 @@ export function publishingRepeats(subject: ContractSubject): void {
     });
 
     it('keeps the newest 400 rows of a host, and counts all', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
-      const extra = 3;
-      const first = clock.now();
-      for (let index = 0; index < HISTORY_ROWS_PER_HOST + extra; index += 1) {
-        await store.publish(publishedScan({ scannedAtMs: clock.advance(1) }));
+      const store = await subject.fresh();
+      const host = 'api.example.com';
+      await subject.seedHistory(store, host, HISTORY_ROWS_PER_HOST - 1, 1_000);
+      for (const scannedAtMs of [8_000, 8_001, 8_002, 8_003]) {
+        await store.publish(publishedScan({ scannedAtMs }));
       }
-      const history = await store.history.list('api.example.com', 10_000);
+      const history = await store.history.list(host, 10_000);
       expect(history).toHaveLength(HISTORY_ROWS_PER_HOST);
-      expect(history[0]?.scannedAtMs).toBe(first + 1 + extra);
-      expect(await store.history.list('api.example.com', 2)).toEqual(history.slice(-2));
-      expect(await store.directory.get('api.example.com')).toMatchObject({
-        scanCount: HISTORY_ROWS_PER_HOST + extra,
-        firstSeenAtMs: first + 1,
+      expect(history.at(0)?.scannedAtMs).toBe(1_003);
+      expect(history.at(-1)?.scannedAtMs).toBe(8_003);
+      expect(await store.history.list(host, 2)).toEqual(history.slice(-2));
+      expect(await store.directory.get(host)).toMatchObject({
+        scanCount: HISTORY_ROWS_PER_HOST + 3,
+        firstSeenAtMs: 1_000,
       });
     });
 

@@ -7,4 +7,6 @@ export interface ContractSubject {
   fresh(options?: OpenStoreOptions): Promise<Store>;
   /** Closes the store and opens the same database again, as a restart does. */
   restart(store: Store, options?: OpenStoreOptions): Promise<Store>;
+  /** Gives a host this many published scans, one a millisecond from `firstMs` on. */
+  seedHistory(store: Store, host: string, rows: number, firstMs: number): Promise<void>;
 }

@@ -1,0 +1,208 @@
+import type { ChangeType } from '../change-store.ts';
+import type { MembershipSettings } from '../host-store.ts';
+import type { Owner } from '../insert-outcome.ts';
+import type { LedgerState } from '../ledger-store.ts';
+import type { ListingSettings } from '../listing-store.ts';
+import type { Grade } from '../published-scan.ts';
+import type { SlotKind } from '../rules/slots.ts';
+
+/*
+ * The rows as they are stored. Free-form JSON is kept as text: its member names may hold what
+ * MongoDB reserves ("$", "."), and its numbers must come back as they went in.
+ */
+
+export interface LedgerDocument {
+  readonly _id: string;
+  readonly key: string;
+  readonly step: number;
+  readonly state: LedgerState;
+  readonly attempt: string;
+  readonly atMs: number;
+  readonly owner: Owner;
+  readonly payer: string;
+  readonly request: string;
+  readonly validBeforeMs: number;
+  readonly scanId: string | null;
+  readonly answerId: string | null;
+  readonly data: string;
+}
+
+/** Says that a key may be unfinished since the claim at this step. */
+export interface OpenDocument {
+  readonly _id: string;
+  readonly key: string;
+  readonly claimStep: number;
+  readonly payer: string;
+  readonly request: string;
+  readonly sinceMs: number;
+}
+
+export interface WrittenDocument {
+  /** The ledger key. */
+  readonly _id: string;
+  readonly atMs: number;
+}
+
+export interface AnswerDocument {
+  readonly _id: string;
+  readonly startedAtMs: number;
+  /** Null until the whole body is there. */
+  readonly manifest: {
+    readonly status: number;
+    readonly headers: string;
+    readonly bodyBytes: number;
+    readonly bodySha256: string;
+    readonly storedAtMs: number;
+  } | null;
+}
+
+export interface ChunkDocument {
+  readonly _id: string;
+  readonly answerId: string;
+  readonly n: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface IdentifierDocument {
+  readonly _id: string;
+  readonly scope: string;
+  readonly n: number;
+  readonly request: string;
+  readonly key: string;
+  readonly attempt: string;
+  readonly atMs: number;
+}
+
+export interface ResultDocument {
+  /** The scan id. */
+  readonly _id: string;
+  readonly host: string;
+  readonly scannedAtMs: number;
+  readonly submittedUrl: string;
+  readonly report: string;
+}
+
+export interface UnpaidDocument {
+  readonly _id: string;
+  readonly payer: string;
+  readonly scanId: string;
+  readonly host: string;
+  readonly atMs: number;
+}
+
+export interface HistoryDocument {
+  readonly _id: string;
+  readonly attempt: string;
+  readonly host: string;
+  readonly seq: number;
+  readonly scanId: string;
+  readonly scannedAtMs: number;
+  readonly grade: Grade;
+  readonly score: number;
+  readonly checksVersion: string;
+  readonly firstSeenAtMs: number;
+  readonly scan: string;
+}
+
+export interface RecordDocument {
+  /** The host. */
+  readonly _id: string;
+  readonly scanId: string;
+  readonly scannedAtMs: number;
+  readonly grade: Grade;
+  readonly score: number;
+  readonly category: string;
+  readonly firstSeenAtMs: number;
+  readonly scanCount: number;
+  readonly scan: string;
+  /** Every run of one to three characters of the host. */
+  readonly grams: readonly string[];
+}
+
+export interface ChangeDocument {
+  /** The number of the change. */
+  readonly _id: number;
+  readonly attempt: string;
+  readonly scanId: string;
+  readonly changeType: ChangeType;
+  readonly changedAtMs: number;
+  readonly host: string;
+  readonly grade: Grade;
+  readonly score: number;
+  readonly checksVersion: string;
+  readonly previousGrade: Grade | null;
+  readonly previousScore: number | null;
+}
+
+export interface SlotDocument {
+  readonly _id: string;
+  readonly scope: string;
+  readonly kind: SlotKind;
+  readonly host: string;
+  readonly client: string;
+  readonly n: number;
+  readonly attempt: string;
+  readonly atMs: number;
+  readonly tokenHash: string | null;
+}
+
+export interface ConfirmDocument {
+  /** The host. */
+  readonly _id: string;
+  readonly atMs: number;
+  readonly tokenHash: string;
+}
+
+export interface ListingDocument {
+  readonly _id: string;
+  readonly setting: keyof ListingSettings;
+  readonly host: string;
+  readonly value: boolean;
+  readonly atMs: number;
+}
+
+export interface LeaseDocument {
+  readonly _id: string;
+  readonly name: string;
+  readonly turn: number;
+  readonly owner: Owner;
+  readonly attempt: string;
+  readonly takenAtMs: number;
+  readonly expiresAtMs: number;
+  readonly releasedAtMs: number | null;
+}
+
+export interface LimitDocument {
+  readonly _id: string;
+  readonly count: number;
+  readonly resetAtMs: number;
+}
+
+export interface SnapshotDocument {
+  readonly _id: string;
+  readonly takenAtMs: number;
+  readonly data: string;
+}
+
+export interface VerdictDocument {
+  readonly _id: string;
+  readonly host: string;
+  readonly checkId: string;
+  readonly atMs: number;
+  readonly data: string;
+}
+
+export interface HostDocument {
+  /** The boot id. */
+  readonly _id: string;
+  readonly host: string;
+  readonly beatAtMs: number;
+  /** False while it is still finding out whether it may join. */
+  readonly joined: boolean;
+  readonly settings: MembershipSettings;
+}
+
+export interface MetaDocument {
+  readonly _id: string;
+  readonly version: number;
+}

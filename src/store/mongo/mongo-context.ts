@@ -1,0 +1,9 @@
+import type { Owner } from '../insert-outcome.ts';
+import type { Tables } from './tables.ts';
+
+/** What each part of the shared store works with. */
+export interface MongoContext extends Tables {
+  readonly owner: Owner;
+  /** Database time, ms since the epoch. */
+  readonly now: () => number;
+}

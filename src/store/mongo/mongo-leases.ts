@@ -1,0 +1,49 @@
+import type { Lease, LeaseStore } from '../lease-store.ts';
+import { leaseOf, leaseOver } from '../rules/lease-over.ts';
+import type { LeaseDocument } from './documents.ts';
+import { idOf } from './id-of.ts';
+import { ownerLives } from './live-hosts.ts';
+import type { MongoContext } from './mongo-context.ts';
+
+export function mongoLeases(context: MongoContext): LeaseStore {
+  const { leases, owner, now } = context;
+  return {
+    async take({ name, attempt, lifetimeMs }) {
+      for (;;) {
+        const last = await lastTurn(name);
+        if (last && !(await over(last))) {
+          return last.attempt === attempt
+            ? { held: true, lease: leaseOf(last) }
+            : { held: false, heldBy: leaseOf(last) };
+        }
+        const turn = (last?.turn ?? 0) + 1;
+        const takenAtMs = now();
+        const expiresAtMs = takenAtMs + lifetimeMs;
+        const lease: Lease = { name, turn, owner, attempt, takenAtMs, expiresAtMs };
+        const row = { _id: idOf(name, turn), ...lease, releasedAtMs: null };
+        // Lost: another took this turn; see who, and whether it is over already.
+        if ((await leases.decide(row)) === 'won') return { held: true, lease };
+      }
+    },
+
+    async isHeld({ name, turn, attempt }) {
+      const last = await lastTurn(name);
+      if (!last || last.turn !== turn || last.attempt !== attempt) return false;
+      return !(await over(last));
+    },
+
+    async release({ name, turn, attempt }) {
+      // Only the owner writes to its own turn: nothing to race with.
+      await leases.set(idOf(name, turn), { releasedAtMs: now() }, { attempt, releasedAtMs: null });
+    },
+  };
+
+  function lastTurn(name: string): Promise<LeaseDocument | null> {
+    return leases.first({ name }, { sort: { turn: -1 } });
+  }
+
+  async function over(last: LeaseDocument): Promise<boolean> {
+    if (leaseOver(last, true, now())) return true;
+    return leaseOver(last, await ownerLives(context, last.owner), now());
+  }
+}

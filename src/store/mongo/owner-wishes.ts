@@ -1,0 +1,52 @@
+import type { DirectoryRecord } from '../directory-store.ts';
+import type { ListingSettings } from '../listing-store.ts';
+import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import type { RecordDocument } from './documents.ts';
+import type { MongoContext } from './mongo-context.ts';
+
+/** Hosts whose owners opted out. Read anew each time: an opt-out holds at once, on every host. */
+export async function optedOutHosts({ listing }: MongoContext): Promise<readonly string[]> {
+  const projection = { host: 1 };
+  const rows = await listing.all({ setting: 'listed', value: false }, { projection });
+  return rows.map((row) => row.host);
+}
+
+export async function verifiedHosts({ confirms }: MongoContext): Promise<readonly string[]> {
+  const rows = await confirms.all({}, { projection: { _id: 1 } });
+  return rows.map((row) => row._id);
+}
+
+export async function listingOf(
+  { listing }: MongoContext,
+  hosts: readonly string[],
+): Promise<ReadonlyMap<string, ListingSettings>> {
+  const rows = await listing.all({ host: { $in: [...hosts] } });
+  const settings = new Map<string, ListingSettings>();
+  for (const { host, setting, value } of rows) {
+    const known = settings.get(host) ?? { listed: true, enrichmentSuppressed: false };
+    settings.set(host, { ...known, [setting]: value });
+  }
+  return settings;
+}
+
+/** Records as they are stored, with what their owners want and have proved. */
+export async function withOwnerWishes(
+  context: MongoContext,
+  records: readonly RecordDocument[],
+): Promise<readonly DirectoryRecord[]> {
+  if (records.length === 0) return [];
+  const hosts = records.map((record) => record._id);
+  const [settings, confirms] = await Promise.all([
+    listingOf(context, hosts),
+    context.confirms.all({ _id: { $in: hosts } }, { projection: { _id: 1 } }),
+  ]);
+  const verified = new Set(confirms.map((confirm) => confirm._id));
+  return records.map(({ _id: host, scan, firstSeenAtMs, scanCount }) => ({
+    ...publishedScanFromJson(scan),
+    firstSeenAtMs,
+    scanCount,
+    verified: verified.has(host),
+    listed: settings.get(host)?.listed ?? true,
+    enrichmentSuppressed: settings.get(host)?.enrichmentSuppressed ?? false,
+  }));
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import { afterEach } from 'vitest';
+import type { HistoryDocument } from '../../src/store/mongo/documents.ts';
+import { idOf } from '../../src/store/mongo/id-of.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { publishedScanToJson } from '../../src/store/rules/published-scan-json.ts';
+import type { Store } from '../../src/store/store.ts';
+import { publishedScan } from './contract/samples.ts';
+import type { ContractSubject } from './contract/subject.ts';
+
+/** Stores in databases of their own on one server, dropped after each test. */
+export function mongoSubject(uri: string): ContractSubject {
+  const opened: { store: Store; url: string }[] = [];
+
+  afterEach(async () => {
+    const used = opened.splice(0);
+    for (const { store } of used) await store.close();
+    for (const url of new Set(used.map((each) => each.url))) await dropDatabase(url);
+  });
+
+  const open = async (url: string, options: Parameters<typeof openStore>[1]): Promise<Store> => {
+    const store = await openStore(url, options);
+    opened.push({ store, url });
+    return store;
+  };
+
+  return {
+    fresh: (options) => open(freshDatabase(uri), options),
+    async restart(store, options) {
+      const url = opened.find((each) => each.store === store)?.url;
+      if (url === undefined) throw new Error('that store was not opened here');
+      await store.close();
+      return open(url, options);
+    },
+    async seedHistory(store, host, rows, firstMs) {
+      const url = opened.find((each) => each.store === store)?.url ?? '';
+      await insertHistory(url, host, rows, firstMs);
+    },
+  };
+}
+
+/** As that many publications would leave it, in one request: a slow server needs a minute for them. */
+async function insertHistory(
+  url: string,
+  host: string,
+  rows: number,
+  firstMs: number,
+): Promise<void> {
+  const documents = Array.from({ length: rows }, (_, index): HistoryDocument => {
+    const { scanId, scannedAtMs, grade, score, checksVersion, ...rest } = publishedScan({
+      host,
+      scannedAtMs: firstMs + index,
+    });
+    const row = { scanId, scannedAtMs, grade, score, checksVersion };
+    return {
+      ...row,
+      _id: idOf(host, index + 1),
+      attempt: scanId,
+      host,
+      seq: index + 1,
+      firstSeenAtMs: firstMs,
+      scan: publishedScanToJson({ ...row, ...rest }),
+    };
+  });
+  const client = new MongoClient(url);
+  await client.db().collection<HistoryDocument>('history').insertMany(documents);
+  await client.close();
+}
+
+/** The same server and options, and a database that nobody has used. */
+export function freshDatabase(uri: string): string {
+  return uri.replace(
+    /^(mongodb[^/]*\/\/[^/?]+)(?:\/[^?]*)?/,
+    `$1/x402_test_${randomBytes(6).toString('hex')}`,
+  );
+}
+
+export async function dropDatabase(url: string): Promise<void> {
+  const client = new MongoClient(url);
+  await client.db().dropDatabase();
+  await client.close();
+}

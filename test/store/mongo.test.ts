@@ -1,0 +1,15 @@
+import { afterAll, describe } from 'vitest';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { storeContract } from './contract.ts';
+import { mongoSubject } from './mongo-subject.ts';
+
+const server = await startMongoServer();
+
+describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () => {
+  afterAll(async () => {
+    if ('uri' in server) await server.stop();
+  });
+
+  storeContract('the shared store', mongoSubject('uri' in server ? server.uri : ''));
+});
