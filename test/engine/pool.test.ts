@@ -11,6 +11,8 @@ import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-che
 
 const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
+/** Time on the wall is no part of these tests: machines that run them may be busy. */
+const LIMITS = { cpuMs: 500, wallMs: 50_000 };
 
 let checks: FixtureChecks;
 let pool: Pool;
@@ -18,7 +20,7 @@ const stray: Error[] = [];
 
 beforeAll(async () => {
   checks = await fixtureChecks();
-  pool = createPool({ threads: 2, onStray: (error) => stray.push(error) });
+  pool = createPool({ ...LIMITS, threads: 2, onStray: (error) => stray.push(error) });
 });
 afterAll(() => pool.close());
 
@@ -172,7 +174,7 @@ describe('a caller that gives up', () => {
   });
 
   test('while it waits leaves the queue, and those behind it move up', async () => {
-    const small = createPool({ threads: 1 });
+    const small = createPool({ ...LIMITS, threads: 1 });
     try {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
@@ -194,7 +196,7 @@ describe('a caller that gives up', () => {
 
 describe('a pool', () => {
   test('refuses more than may wait', async () => {
-    const small = createPool({ threads: 1, maxWaiting: 1 });
+    const small = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
     try {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
@@ -208,7 +210,7 @@ describe('a pool', () => {
   });
 
   test('that is closed ends what runs and what waits, and takes nothing more', async () => {
-    const small = createPool({ threads: 1 });
+    const small = createPool({ ...LIMITS, threads: 1 });
     const seen = { origin: SELLER.origin };
     const running = small.judge(named(checks, 'endless-loop'), seen, 'scan');
     const waiting = small.judge(named(checks, 'plain'), seen, 'scan');
