@@ -9,6 +9,7 @@ import logging from '../plugins/logging.ts';
 import metrics from '../plugins/metrics.ts';
 import offers from '../plugins/offers.ts';
 import openapi from '../plugins/openapi.ts';
+import payment from '../plugins/payment.ts';
 import pressure from '../plugins/pressure.ts';
 import rateLimit from '../plugins/rate-limit.ts';
 import requestGuard from '../plugins/request-guard.ts';
@@ -18,11 +19,13 @@ import type { Config } from './config.ts';
 import type { FetchChallenge } from './directory/challenge-fetch.ts';
 import { createVerification } from './directory/verification.ts';
 import type { Catalog } from './engine/catalog.ts';
+import type { OpenPayments } from './open-payments.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
+import { paidRoutes } from './routes/paid/paid-routes.ts';
 import { reportRoutes } from './routes/report.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -34,6 +37,7 @@ export type ServiceParts = {
   readonly scanHost: ScanHost;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
+  readonly payments: OpenPayments;
 };
 
 const BODY_LIMIT_BYTES = 4 * 1_024;
@@ -64,9 +68,10 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanHost, catalog, fetchChallenge } = service;
+  const { store, scanHost, catalog, fetchChallenge, payments } = service;
   const verification = createVerification(store, fetchChallenge);
   await registerRoutes(app, { config, store, scanHost, catalog, verification });
+  await app.register(paidRoutes, payments);
   await app.ready();
   return app;
 }
@@ -74,7 +79,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
 async function registerPlugins(
   app: FastifyInstance,
   config: Config,
-  { store, scanHost }: ServiceParts,
+  { store, scanHost, payments }: ServiceParts,
 ): Promise<void> {
   await app.register(allowedMethods);
   await app.register(errors);
@@ -85,6 +90,7 @@ async function registerPlugins(
   await app.register(pressure);
   await app.register(offers);
   if (config.isRateLimited) await app.register(rateLimit, { store });
+  await app.register(payment, { gate: payments.gate, answerWithinMs: config.scanTimeoutMs });
   await app.register(openapi, config);
   await app.register(metrics, {
     allow: config.metricsAllow,

@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from './config.ts';
 import { CatalogError } from './engine/errors.ts';
+import { UnsupportedByFacilitator } from './payment/readiness.ts';
 import { openService, type Service } from './service.ts';
 import { SettingError } from './settings.ts';
 import { StoreError } from './store/store-error.ts';
@@ -64,7 +65,10 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
 /** What an operator can mend is told in one line; anything else with all that is known of it. */
 function explain(error: unknown): unknown {
   const isForOperators =
-    error instanceof SettingError || error instanceof CatalogError || error instanceof StoreError;
+    error instanceof SettingError ||
+    error instanceof CatalogError ||
+    error instanceof StoreError ||
+    error instanceof UnsupportedByFacilitator;
   if (isForOperators) return error.message;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another process listens there. Stop it, or set PORT.`;

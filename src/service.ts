@@ -8,6 +8,7 @@ import { createStanding, type RefreshingStanding } from './ecosystem/create-stan
 import { type Catalog, loadCatalog } from './engine/catalog.ts';
 import { discoverChecks } from './engine/discover-checks.ts';
 import { createPool } from './engine/pool.ts';
+import { openPayments } from './open-payments.ts';
 import { scannerUserAgent } from './probe/user-agent.ts';
 import { createScanner } from './scan/run-scan.ts';
 import { createScanHost, type ScanHost } from './scan/scan-host.ts';
@@ -47,8 +48,11 @@ export async function openService(config: Config): Promise<Service> {
   const scanHost = openScanHost(config, store, scanner, catalog);
   undo.defer(() => scanHost.close());
   const fetchChallenge = createChallengeFetcher({ policy, userAgent });
-  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge });
+  const payments = await openPayments({ config, store, scanHost, onTrouble });
+  undo.defer(() => payments.stop());
+  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge, payments });
   undo.defer(() => app.close());
+  await payments.start();
 
   const stopTimers = startTimers(app, store, standing);
   const started = undo.move();
@@ -66,10 +70,15 @@ export async function openService(config: Config): Promise<Service> {
   async function close(graceMs: number): Promise<void> {
     stopTimers();
     // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
-    await Promise.all([app.close(), scanHost.close(graceMs)]);
+    await Promise.all([app.close(), scanHost.close(graceMs).then(() => payments.stop())]);
     await store.hosts.leave();
     await started.disposeAsync();
   }
+}
+
+/** What no caller meets, and an operator may want to know. */
+function onTrouble(message: string, error: unknown): void {
+  console.warn(`payments: ${message}:`, error);
 }
 
 function openScanHost(

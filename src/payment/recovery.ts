@@ -14,21 +14,18 @@ export interface RecoveryOptions {
   readonly isInFlight: (key: string) => boolean;
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
-  readonly purgeIntervalMs?: number | undefined;
 }
 
 const SWEEP_INTERVAL_MS = 5_000;
-const PURGE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Ends what processes that died, or calls of this one that failed half-way, have left open, and
- * removes what has outlived its purpose. Nothing waits for it: whoever meets a key before the
- * sweep does settles its fate at once.
+ * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing
+ * waits for it: whoever meets a key before the sweep does settles its fate at once.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
-  #running: Promise<unknown> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: RecoveryOptions) {
     this.#options = options;
@@ -36,13 +33,7 @@ export class Recovery {
 
   /** Begins at once, in the background. */
   start(): void {
-    const { sweepIntervalMs = SWEEP_INTERVAL_MS, purgeIntervalMs = PURGE_INTERVAL_MS } =
-      this.#options;
-    const { store } = this.#options;
-    this.#running = Promise.all([
-      this.#repeat('a sweep of open payments', sweepIntervalMs, () => this.sweep()),
-      this.#repeat('a purge', purgeIntervalMs, () => store.purge(store.now())),
-    ]);
+    this.#running = this.#repeat();
   }
 
   async stop(): Promise<void> {
@@ -98,11 +89,12 @@ export class Recovery {
     };
   }
 
-  async #repeat(what: string, intervalMs: number, work: () => Promise<unknown>): Promise<void> {
+  async #repeat(): Promise<void> {
+    const { sweepIntervalMs = SWEEP_INTERVAL_MS, onTrouble } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await work().catch((error: unknown) => this.#options.onTrouble(`${what} failed`, error));
-      await pause(intervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await this.sweep().catch((error: unknown) => onTrouble('a sweep of payments failed', error));
+      await pause(sweepIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { FetchChallenge, ServedChallenge } from '../../src/directory/challenge-fetch.ts';
+import { openPayments } from '../../src/open-payments.ts';
 import { parseOrigin } from '../../src/origin/origin.ts';
 import type { RevisionName } from '../../src/revision.ts';
 import { createScanHost, type ScanHost } from '../../src/scan/scan-host.ts';
@@ -21,13 +22,15 @@ export type TestApp = AsyncDisposable & {
   readonly scanHost: ScanHost;
   /** What hosts serve at the challenge path; nothing is answered where none is set. */
   readonly challenges: Map<string, ServedChallenge>;
+  /** What payments met that no caller did. */
+  readonly troubles: readonly { readonly message: string; readonly error: unknown }[];
   now(): number;
   /** Moves the time of the store. */
   advance(ms: number): void;
   get(url: string, headers?: Record<string, string>): Promise<Answer>;
   post(url: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** A scan that somebody paid for. */
-  publish(host: string, canned?: CannedScan): Promise<void>;
+  /** A scan, by host or URL, that somebody paid for. */
+  publish(url: string, canned?: CannedScan): Promise<void>;
 };
 
 export type TestAppOptions = {
@@ -63,9 +66,13 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     reason: 'wrong_status',
     detail: 'status 404',
   };
+  const troubles: { message: string; error: unknown }[] = [];
   const fetchChallenge: FetchChallenge =
     options.fetchChallenge ?? (async ({ host }) => challenges.get(host) ?? absent);
-  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge });
+  const onTrouble = (message: string, error: unknown) => troubles.push({ message, error });
+  const payments = await openPayments({ config, store, scanHost, onTrouble, environment });
+  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge, payments });
+  await payments.start();
 
   return {
     app,
@@ -74,6 +81,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     scanner,
     scanHost,
     challenges,
+    troubles,
     now: () => nowMs,
     advance: (ms) => {
       nowMs += ms;
@@ -86,13 +94,15 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
         headers: { 'content-type': 'application/json', ...headers },
         payload: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    publish: async (host, canned = {}) => {
-      scanner.will(host, canned);
-      const { scanId } = await scanHost.run(parseOrigin(host, config.originPolicy));
+    publish: async (url, canned = {}) => {
+      const origin = parseOrigin(url, config.originPolicy);
+      scanner.will(origin.host, canned);
+      const { scanId } = await scanHost.run(origin);
       await scanHost.publish(scanId);
     },
     [Symbol.asyncDispose]: async () => {
       await app.close();
+      await payments.stop();
       await scanHost.close();
       await store.close();
     },
