@@ -45,7 +45,11 @@ async function unpinned(tree: SourceTree, folder: URL): Promise<Finding[]> {
     const [, version] = /^catalog\/(\d{4}-\d{2}-\d{2}\.\d+)\.json$/.exec(file) ?? [];
     if (version === undefined || version in catalogs) return [];
     return [
-      { file, line: 1, message: `not pinned in ${PINS}: make catalogs with "npm run catalog:new"` },
+      {
+        file,
+        line: 1,
+        message: `not pinned in ${PINS}: publish it with "npm run catalog:new -- --publish ${version}"`,
+      },
     ];
   });
 }

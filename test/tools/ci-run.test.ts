@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const SCRIPT = fileURLToPath(new URL('../../.ci/run', import.meta.url));
+
+let checkout: string;
+beforeEach(async () => {
+  checkout = await mkdtemp(join(tmpdir(), 'ci-run-'));
+  await mkdir(join(checkout, 'bin'));
+  await cp(SCRIPT, join(checkout, '.ci/run'), { recursive: true });
+});
+afterEach(() => rm(checkout, { recursive: true, force: true }));
+
+interface Machine {
+  /** Exit codes of the three npm commands. */
+  ci?: number;
+  lint?: number;
+  test?: number;
+  /** What `npm test` prints. */
+  says?: string;
+  go?: string;
+}
+
+/** Runs the script where all tools are stand-ins that end as told. */
+async function run({ ci = 0, lint = 0, test = 0, says = '', go = 'go1.24.1' }: Machine) {
+  const npm = `case "$1" in ci) exit ${ci};; run) exit ${lint};; test) printf '%s\\n' '${says}'; exit ${test};; esac`;
+  const tools = {
+    npm,
+    go: `echo ${go}`,
+    python3: 'exit 0',
+    node: 'exit 0',
+    chromium: 'exit 0',
+    id: 'echo 0',
+  };
+  for (const [name, script] of Object.entries({ ...tools, 'apt-get': 'exit 100' })) {
+    await writeFile(join(checkout, 'bin', name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(checkout, 'bin', name), 0o755);
+  }
+  const env = { PATH: `${join(checkout, 'bin')}:/usr/bin:/bin` };
+  return new Promise<{ code: number; last: string | undefined; output: string }>((resolve) => {
+    execFile(join(checkout, '.ci/run'), { env, cwd: tmpdir() }, (error, output) => {
+      const last = output.trimEnd().split('\n').at(-1);
+      resolve({ code: Number(error?.code ?? 0), last, output });
+    });
+  });
+}
+
+test('all well: the count of the tests, exit 0, nothing installed', async () => {
+  const { code, last, output } = await run({ says: '12 passed, 0 failed, 3 skipped' });
+  expect(last).toBe('12 passed, 0 failed, 3 skipped');
+  expect(code).toBe(0);
+  expect(output).not.toContain('apt-get');
+});
+
+test('a failed lint counts as one failure', async () => {
+  const { code, last } = await run({ lint: 1, says: '12 passed, 0 failed' });
+  expect(last).toBe('12 passed, 1 failed');
+  expect(code).toBe(1);
+});
+
+test('failed tests are counted, with a failed lint on top', async () => {
+  const { code, last } = await run({ lint: 1, test: 1, says: '10 passed, 2 failed' });
+  expect(last).toBe('10 passed, 3 failed');
+  expect(code).toBe(1);
+});
+
+test.each([
+  ['tests that end without a count', { test: 137, says: 'Killed' }],
+  ['tests that count no failure, yet exit otherwise', { test: 1, says: '0 passed, 0 failed' }],
+  ['npm ci that fails twice', { ci: 1 }],
+])('%s are a failure', async (_what, machine) => {
+  const { code, last } = await run(machine);
+  expect(last).toBe('0 passed, 1 failed');
+  expect(code).toBe(1);
+});
+
+test('a mirror that is away does not end the run; what is missing is said', async () => {
+  const { code, last, output } = await run({ go: 'go1.19.8', says: '12 passed, 0 failed' });
+  expect(output).toContain('going on without golang-go');
+  expect(output).toContain('no Go 1.22 or newer here');
+  expect(last).toBe('12 passed, 0 failed');
+  expect(code).toBe(0);
+});
