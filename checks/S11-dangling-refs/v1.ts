@@ -1,0 +1,84 @@
+/** S11: what this origin's documents link to is there. Rule and sources: README.md. */
+import { defineCheck } from '../../src/engine/define-check.ts';
+import type { Kit } from '../../src/engine/kit.ts';
+import { fail, notApplicable, pass, warn } from '../../src/engine/verdict.ts';
+import type { FailureReason } from '../../src/probe/observation.ts';
+import type { LinkObservation } from '../../src/probe/observations.ts';
+
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([
+  'dns',
+  'refused',
+  'reset',
+  'tls-expired',
+  'tls-self-signed',
+  'tls-wrong-host',
+  'tls-unknown-issuer',
+  'tls-other',
+]);
+/** We stopped asking: that says nothing of the link. */
+const NOT_ASKED: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
+const MAX_DEAD = 2;
+const SHARE_FROM = 10;
+const MAX_DEAD_SHARE = 0.2;
+
+const FIX =
+  'Correct or remove the links in llms.txt, OpenAPI, agent card and manifest that lead nowhere.';
+const SERVER_FIX = 'Make every linked address answer in time and below 500.';
+
+export default defineCheck({
+  id: 'S11',
+  version: 1,
+  needs: ['links'],
+  requires: ['P1'],
+  outcomes: ['no-documents', 'no-links', 'many-dead', 'some-dead', 'failing', 'all-alive'],
+
+  evaluate({ links }, kit) {
+    const elsewhere =
+      links.otherHosts > 0 ? `, ${links.otherHosts} on other hosts not contacted` : '';
+    if (links.documents === 0) {
+      return notApplicable('no-documents', `0 documents with links${elsewhere}`, KEEP);
+    }
+    const judged = links.checked.filter(isAnswered);
+    if (judged.length === 0) {
+      const evidence = `0 links to this origin in ${links.documents} documents${elsewhere}`;
+      return notApplicable('no-links', evidence, KEEP);
+    }
+    const dead = judged.filter(isDead);
+    const count = `${dead.length} of ${judged.length} links dead${elsewhere}`;
+    const isMany =
+      dead.length > MAX_DEAD ||
+      (judged.length >= SHARE_FROM && dead.length > judged.length * MAX_DEAD_SHARE);
+    if (isMany) return fail('many-dead', `${count}: ${list(dead, kit)}`, FIX);
+    if (dead.length > 0) return warn('some-dead', `${count}: ${list(dead, kit)}`, FIX);
+
+    const failing = judged.filter((link) => !link.server && isFailing(link));
+    if (failing.length > 0) return warn('failing', list(failing, kit), SERVER_FIX);
+    return pass('all-alive', `${judged.length} of ${links.found} links checked${elsewhere}`, KEEP);
+  },
+});
+
+const KEEP = 'Keep the links of all documents current.';
+
+function isAnswered({ answer }: LinkObservation): boolean {
+  return answer.ok || !NOT_ASKED.has(answer.reason);
+}
+
+/** A server entry is a base address: nothing need stand at the address itself. */
+function isDead({ answer, server }: LinkObservation): boolean {
+  if (!answer.ok) return NO_CONNECTION.has(answer.reason);
+  return !server && GONE.has(answer.data.status);
+}
+
+function isFailing({ answer }: LinkObservation): boolean {
+  return answer.ok ? answer.data.status >= 500 : !NO_CONNECTION.has(answer.reason);
+}
+
+function list(links: readonly LinkObservation[], kit: Kit): string {
+  const shown = links.slice(0, 4).map(({ url, from, method, answer }) => {
+    const { pathname, search } = new URL(url);
+    const seen = answer.ok ? answer.data.status : answer.reason;
+    return `${kit.request(method, pathname + search)}: ${seen} (in ${kit.quote(from, 60)})`;
+  });
+  return shown.join('; ');
+}
