@@ -1,0 +1,78 @@
+import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { IndexedResource } from '../../src/probe/observations.ts';
+import { AS_OF, indexedOrigin, ORIGIN, seen } from '../../test/checks/build-observations.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Resources that were updated so many days before the index was asked; null has no date. */
+function updated(...daysAgo: readonly (number | null)[]): CheckCase['seen'] {
+  const resources = daysAgo.map((days, index): IndexedResource => {
+    const lastUpdated =
+      days === null ? null : new Date(Date.parse(AS_OF) - days * DAY_MS).toISOString();
+    return {
+      resource: `${ORIGIN}/${index}`,
+      method: 'GET',
+      lastUpdated,
+      accepts: 1,
+      deprecated: false,
+    };
+  });
+  return { x402scan: seen(indexedOrigin({ resources })) };
+}
+
+const cases: readonly CheckCase[] = [
+  {
+    name: 'offline',
+    seen: { x402scan: { state: 'off', why: 'offline' } },
+    expect: { status: 'warn', outcome: 'offline', basis: 'not_determined' },
+  },
+  {
+    name: 'the index does not answer',
+    seen: {
+      x402scan: { state: 'failed', source: 'x402scan', detail: 'did not answer in 3000 ms' },
+    },
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['3000 ms'] },
+  },
+  {
+    name: 'not registered',
+    seen: updated(),
+    expect: { status: 'warn', outcome: 'not-registered', evidence: ['0 resources'] },
+  },
+  {
+    name: 'no dates',
+    seen: updated(null, null),
+    expect: { status: 'warn', outcome: 'undated', evidence: ['none with a date'] },
+  },
+  {
+    name: 'all older than 90 days',
+    seen: updated(90.1, 200),
+    expect: { status: 'fail', outcome: 'all-stale', evidence: ['90.1 days'] },
+  },
+  {
+    name: 'the youngest is 90 days old to the day',
+    seen: updated(90, 200),
+    expect: { status: 'warn', outcome: 'some-stale', evidence: ['90 days to 200 days'] },
+  },
+  {
+    name: 'one is older than 30 days',
+    seen: updated(1, 30.1),
+    expect: { status: 'warn', outcome: 'some-stale' },
+  },
+  {
+    name: 'one has no date',
+    seen: updated(1, null),
+    expect: { status: 'warn', outcome: 'some-stale' },
+  },
+  {
+    name: 'all within 30 days, to the day',
+    seen: updated(0, 30),
+    expect: { status: 'pass', outcome: 'fresh', evidence: ['at most 30 days'] },
+  },
+  {
+    name: 'an old answer of the index is judged by its own time',
+    seen: { x402scan: { ...seen(indexedOrigin(), 'x402scan', 20 * 86_400) } },
+    expect: { status: 'pass', outcome: 'fresh', evidence: ['480 h old'] },
+  },
+];
+
+export default cases;

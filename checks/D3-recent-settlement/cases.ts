@@ -1,0 +1,71 @@
+import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { SettlementFacts } from '../../src/probe/observations.ts';
+import { PAY_TO, seen } from '../../test/checks/build-observations.ts';
+
+function settled(
+  changes: Partial<SettlementFacts>,
+  source = 'x402scan',
+  ageSec = 60,
+): CheckCase['seen'] {
+  return {
+    settlements: seen(
+      { address: PAY_TO, windowDays: 30, settlements: 1, payers: 1, lastAt: null, ...changes },
+      source,
+      ageSec,
+    ),
+  };
+}
+
+const cases: readonly CheckCase[] = [
+  {
+    name: 'switched off',
+    seen: { settlements: { state: 'off', why: 'switched-off' } },
+    expect: {
+      status: 'warn',
+      outcome: 'offline',
+      basis: 'not_determined',
+      evidence: ['switched-off'],
+    },
+  },
+  {
+    name: 'nobody answers',
+    seen: { settlements: { state: 'failed', source: 'Bazaar', detail: 'Bazaar answered 500' } },
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['500'] },
+  },
+  {
+    name: 'none seen: no proof of none',
+    seen: settled({ settlements: 0, payers: 0 }, 'chain logs'),
+    expect: {
+      status: 'warn',
+      outcome: 'not-observed',
+      evidence: ['no settlement', 'chain logs', PAY_TO],
+    },
+  },
+  {
+    name: 'the last one is 30 days and a second old',
+    seen: settled({ lastAt: '2026-07-15T11:59:59.000Z' }),
+    expect: { status: 'warn', outcome: 'not-observed', evidence: ['2026-07-15'] },
+  },
+  {
+    name: 'the last one is 30 days old to the second',
+    seen: settled({ lastAt: '2026-07-15T12:00:00.000Z' }),
+    expect: { status: 'pass', outcome: 'recent', evidence: ['2026-07-15T12:00:00.000Z'] },
+  },
+  {
+    name: 'told of the origin, without an address',
+    seen: settled({ address: null, lastAt: '2026-08-14T11:00:00.000Z' }),
+    expect: { status: 'pass', outcome: 'recent', evidence: ['this origin'] },
+  },
+  {
+    name: 'an old answer is judged by its own time',
+    seen: settled({ lastAt: '2026-08-13T12:00:00.000Z' }, 'Bazaar', 29 * 86_400),
+    expect: { status: 'pass', outcome: 'recent', evidence: ['Bazaar', '696 h old'] },
+  },
+  {
+    name: 'the source dates it after itself: clocks differ',
+    seen: settled({ lastAt: '2026-08-14T12:00:30.000Z' }),
+    expect: { status: 'pass', outcome: 'recent' },
+  },
+];
+
+export default cases;
