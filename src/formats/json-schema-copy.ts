@@ -1,6 +1,6 @@
 /** A copy of an origin's JSON Schema that is safe to evaluate. */
 import type { Schema } from '@cfworker/json-schema';
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, jsonObject } from './json.ts';
 import { pointerStep } from './json-pointer.ts';
 import { showJson } from './show-json.ts';
 
@@ -16,8 +16,9 @@ export class BudgetSpent extends Error {
  * What one evaluation may cost: subschemas entered, and the text of the lists that each is compared
  * with. A schema of a few lines with nested `anyOf` can ask for 2^n.
  */
-const MAX_COST = 20_000;
+const MAX_COST = 10_000;
 const CHARS_PER_STEP = 8;
+const PROPERTIES_PER_STEP = 8;
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
@@ -196,7 +197,8 @@ function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
 
 /** Entering a schema compares with its lists and looks up each of its properties. */
 function costOf(schema: JsonObject): number {
-  let cost = 1 + Object.keys(isJsonObject(schema['properties']) ? schema['properties'] : {}).length;
+  const properties = Object.keys(jsonObject(schema['properties'])).length;
+  let cost = 1 + Math.floor(properties / PROPERTIES_PER_STEP);
   for (const keyword of ['required', 'enum', 'const', 'dependentRequired']) {
     const text = JSON.stringify(schema[keyword]) ?? '';
     cost += Math.floor(text.length / CHARS_PER_STEP);

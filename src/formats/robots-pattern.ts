@@ -3,22 +3,29 @@
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
- * Greedy, piece by piece from the left: each piece is looked for once, behind the one before, so
- * the time goes by the length of pattern and path, never by their product.
+ * Greedy, piece by piece from the left: each piece is looked for once, behind the one before, and
+ * the first that is missing ends the search. So the time goes by the length of the path, however
+ * many pieces a pattern has: it is matched again for every agent and every path.
  */
 export function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
-  const pieces = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
-  const [first = '', ...rest] = pieces;
+  const end = isAnchored ? pattern.length - 1 : pattern.length;
+  let star = pattern.indexOf('*');
+  const first = pattern.slice(0, star === -1 ? end : star);
   if (!path.startsWith(first)) return false;
-  const last = rest.pop();
-  if (last === undefined) return !isAnchored || path.length === first.length;
+  if (star === -1) return !isAnchored || path.length === first.length;
+
   let at = first.length;
-  for (const piece of rest) {
+  for (;;) {
+    const next = pattern.indexOf('*', star + 1);
+    if (next === -1) break;
+    const piece = pattern.slice(star + 1, next);
     const found = path.indexOf(piece, at);
     if (found === -1) return false;
     at = found + piece.length;
+    star = next;
   }
+  const last = pattern.slice(star + 1, end);
   if (!isAnchored) return path.indexOf(last, at) !== -1;
   return path.length - last.length >= at && path.endsWith(last);
 }
