@@ -178,7 +178,7 @@ function withDefaults(options: PoolOptions): ThreadOptions {
     cpuMs: options.cpuMs ?? 1_000,
     wallMs: options.wallMs ?? 10_000,
     heapMb: options.heapMb ?? 64,
-    startMs: 30_000,
+    startMs: 60_000,
     onStray: options.onStray ?? (() => {}),
   };
 }
