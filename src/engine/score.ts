@@ -16,7 +16,11 @@ export type Scoring = (results: readonly Scored[]) => Score;
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
 /** Halves of the points that each status earns. */
 const EARNED_HALVES: Readonly<Record<Status, number>> = { pass: 2, warn: 1, fail: 0 };
-export const WEIGHTS: Readonly<Record<CategoryKey, number>> = { protocol: 50, docs: 40, directory: 10 };
+export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
+  protocol: 50,
+  docs: 40,
+  directory: 10,
+};
 const GRADES: readonly (readonly [Grade, number])[] = [
   ['A', 90],
   ['B', 80],
