@@ -74,12 +74,13 @@ export async function refreshCatalogs(
       const checks = catalog.checks.map((entry) => ({ ...entry, digest: current(entry) }));
       await writeCatalog({ ...catalog, checks }, files.folder);
     }
-    await loadCatalog(version, files);
     refreshed.set(
       version,
       moved.map(({ impl }) => impl),
     );
   }
+  // When all are written: one that does not load must not leave the others stale.
+  for (const version of refreshed.keys()) await loadCatalog(version, files);
   return refreshed;
 }
 
