@@ -1,11 +1,14 @@
+import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Saturated } from '../src/errors.ts';
 
-/** Mean over the interval, so that one long pause is no overload; far below what clients wait for. */
-const MAX_EVENT_LOOP_DELAY_MS = 1_000;
-const SAMPLE_INTERVAL_MS = 5_000;
+/** Mean over the interval: a starved machine that still answers is slow, but no use is turned away. */
+const MAX_EVENT_LOOP_DELAY_MS = 5_000;
+const SAMPLE_INTERVAL_MS = 10_000;
+/** Of the heap that the process may have: beyond it the collector takes most of the time. */
+const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
 /** Answers 503 before any work, and any payment, while the process cannot keep up. */
@@ -13,6 +16,7 @@ export default fp(
   async (app: FastifyInstance) => {
     await app.register(underPressure, {
       maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
+      maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE),
       sampleInterval: SAMPLE_INTERVAL_MS,
       // A promise: the hook passes its rejection on, but not what is thrown.
       pressureHandler: async (_request, _reply, _type, value) => {
