@@ -1,0 +1,51 @@
+/** What an agent does: an official client with default options, one call, a report. */
+import { decodePaymentResponseHeader } from '@x402/core/http';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { privateKeyToAccount } from 'viem/accounts';
+import { formatText } from '../src/cli/formats/text.ts';
+import { scoreResults } from '../src/engine/score.ts';
+import type { ScanReport } from '../src/scan/report.ts';
+
+export type Receipt = {
+  /** The report, to be read by people. */
+  readonly text: string;
+  readonly transaction: string;
+  /** Base units. */
+  readonly price: bigint;
+};
+
+const SCAN_PRICE = 50_000n;
+
+export async function buyScan(
+  baseUrl: string,
+  origin: string,
+  privateKey: `0x${string}`,
+): Promise<Receipt> {
+  const account = privateKeyToAccount(privateKey);
+  const client = new x402Client().register('eip155:*', new ExactEvmScheme(account));
+  const answer = await wrapFetchWithPayment(fetch, client)(`${baseUrl}/v1/scan`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: origin }),
+  });
+  if (answer.status !== 200) {
+    throw new Error(`the scan answered ${answer.status}: ${await answer.text()}`);
+  }
+  const settled = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+  // The service's own contract: a 200 of this route is a scan report (interface spec 2.2).
+  const body = (await answer.json()) as Omit<ScanReport, 'subScores'>;
+  // Anyone can recompute the score from the results: here the sub-scores, which the answer leaves out.
+  const report = { ...body, subScores: scoreResults(body.results).subScores };
+  return {
+    text: formatText({
+      report,
+      printed: report.results,
+      timing: null,
+      colour: false,
+      columns: 100,
+    }),
+    transaction: settled.transaction,
+    price: SCAN_PRICE,
+  };
+}

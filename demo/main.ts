@@ -1,0 +1,116 @@
+/** `npm run demo`: an agent buys the scans of two sellers, on a chain of its own. Ends on Ctrl-C. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import closeWithGrace from 'close-with-grace';
+import { loadConfig } from '../src/config.ts';
+import { openService, type Service } from '../src/service.ts';
+import { startChain, type TestChain } from '../test/chain/test-chain.ts';
+import { startExpressV2Seller } from '../test/sellers/express-v2-seller.ts';
+import { buyScan } from './buy-scan.ts';
+import { freePort } from './free-port.ts';
+
+const OUR_ADDRESS = '0x1111111111111111111111111111111111111111';
+
+const undo = new AsyncDisposableStack();
+closeWithGrace({ delay: 20_000 }, async ({ err }) => {
+  if (err !== undefined) console.error(err);
+  await undo.disposeAsync();
+});
+
+function say(text: string): void {
+  console.log(text);
+}
+
+async function openScanner(
+  chain: TestChain,
+  sellers: readonly string[],
+): Promise<[Service, string]> {
+  const folder = await mkdtemp(join(tmpdir(), 'x402-demo-'));
+  undo.defer(() => rm(folder, { recursive: true, force: true }));
+  const port = await freePort();
+  const config = loadConfig({
+    PORT: String(port),
+    STORE_URL: `sqlite:${join(folder, 'demo.db')}`,
+    PAYMENT_MODE: 'local',
+    RPC_URL: chain.rpcUrl,
+    SETTLEMENT_KEY: chain.facilitatorKey,
+    PAY_TO: OUR_ADDRESS,
+    SCAN_ALLOW_HOSTS: sellers.map((url) => new URL(url).host).join(','),
+    // Nobody knows these sellers, and the demo needs no network.
+    X402SCAN_URL: '',
+    BAZAAR_URL: '',
+    ECOSYSTEM_URL: '',
+    LOG_LEVEL: 'warn',
+  });
+  const service = await openService(config);
+  undo.defer(() => service.close());
+  await service.app.listen({ host: config.host, port });
+  return [service, config.baseUrl];
+}
+
+async function main(): Promise<void> {
+  say('1. A chain of our own, with USDC where official clients expect it …');
+  const chain = await startChain();
+  undo.defer(() => chain.stop());
+
+  say('2. Two sellers on the official middleware: one does all right, one is as it comes …');
+  const good = await startExpressV2Seller({
+    withOpenApi: true,
+    withDocuments: true,
+    withBazaar: true,
+    guardsHead: true,
+  });
+  undo.defer(() => good.stop());
+  const broken = await startExpressV2Seller({ withOpenApi: true });
+  undo.defer(() => broken.stop());
+
+  say('3. The service, settling on that chain …');
+  const [, baseUrl] = await openScanner(chain, [good.url, broken.url]);
+  const payer = await chain.newPayer();
+  say(
+    `   it listens on ${baseUrl}; the payer ${payer.address} holds ${usd(await chain.balanceOf(payer.address))}`,
+  );
+
+  for (const [about, url] of [
+    ['the good one', good.url],
+    ['the one as it comes', broken.url],
+  ] as const) {
+    say(`4. @x402/fetch pays for a scan of ${about}, ${url} …`);
+    const before = await balances(chain, payer.address);
+    const receipt = await buyScan(baseUrl, url, payer.privateKey);
+    const after = await balances(chain, payer.address);
+    say(receipt.text);
+    say(
+      `   payer ${usd(before.payer)} -> ${usd(after.payer)}, service ${usd(before.service)} -> ${usd(after.service)}, transaction ${receipt.transaction}`,
+    );
+    if (
+      before.payer - after.payer !== receipt.price ||
+      after.service - before.service !== receipt.price
+    ) {
+      throw new Error('the balances did not move by the price of one scan');
+    }
+  }
+  say(`The site is open: ${baseUrl}/ and ${baseUrl}/o/${new URL(good.url).host} (Ctrl-C ends it)`);
+}
+
+async function balances(chain: TestChain, payer: `0x${string}`) {
+  const [payerBalance, service] = await Promise.all([
+    chain.balanceOf(payer),
+    chain.balanceOf(OUR_ADDRESS),
+  ]);
+  return { payer: payerBalance, service };
+}
+
+/** Base units of USDC as dollars. */
+function usd(baseUnits: bigint): string {
+  return `$${(Number(baseUnits) / 1e6).toFixed(2)}`;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+  await undo.disposeAsync();
+}
