@@ -1,4 +1,4 @@
-/** /.well-known/x402 in each shape that is in use (checks.md, "Known shapes"). */
+/** /.well-known/x402 in each shape that is in use (checks/S6-well-known-x402/README.md). */
 import { dollars } from './decimal.ts';
 import {
   isJsonList,

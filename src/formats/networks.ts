@@ -1,6 +1,6 @@
 /** Names of networks: CAIP-2 (v2), and the names of old that v1 challenges carry. */
 
-/** The v1 networks that checks.md rules on; x402's own table of v1 names has the same numbers. */
+/** The v1 networks that the checks rule on; the table of v1 names in `@x402/evm` has the same numbers. */
 const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
   ['base', 'eip155:8453'],
   ['base-sepolia', 'eip155:84532'],
