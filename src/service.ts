@@ -10,6 +10,7 @@ import { discoverChecks } from './engine/discover-checks.ts';
 import { createPool } from './engine/pool.ts';
 import { openPayments } from './open-payments.ts';
 import { scannerUserAgent } from './probe/user-agent.ts';
+import { refreshListing } from './refresh-listing.ts';
 import { createScanner } from './scan/run-scan.ts';
 import { createScanHost, type ScanHost } from './scan/scan-host.ts';
 import type { Scanner } from './scan/scanner.ts';
@@ -27,6 +28,8 @@ export type Service = {
 
 const PURGE_INTERVAL_MS = 10 * 60_000;
 const LISTING_INTERVAL_MS = 60 * 60_000;
+/** Not while everything else starts. */
+const FIRST_LISTING_MS = 5_000;
 
 /** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
 export async function openService(config: Config): Promise<Service> {
@@ -40,7 +43,7 @@ export async function openService(config: Config): Promise<Service> {
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
-  const standing = createStanding(standingSettings(config), shelfOn(store));
+  const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
   const pool = createPool({ onStray: (error) => console.error(error) });
   const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
   undo.defer(() => scanner.close());
@@ -116,9 +119,9 @@ function joinHosts(store: Store, config: Config, catalog: Catalog): Promise<void
   });
 }
 
-function standingSettings({ ecosystem, payment }: Config) {
+function standingSettings({ ecosystem, payment }: Config, userAgent: string) {
   const { rpcUrl, asset, network } = payment;
-  return { ...ecosystem, rpcUrl, asset: asset.address, network };
+  return { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent };
 }
 
 /** Answers of third parties, kept where every host finds them. */
@@ -138,9 +141,12 @@ function startTimers(app: FastifyInstance, store: Store, standing: RefreshingSta
       (removed) => app.log.info(removed, 'purged'),
       (error: unknown) => app.log.error({ err: error }, 'purge failed; tried again in ten minutes'),
     );
+  const onTrouble = (message: string) => app.log.warn(message);
+  const refresh = () => refreshListing({ store, standing, onTrouble });
   const timers = [
     setInterval(purge, PURGE_INTERVAL_MS),
-    setInterval(() => standing.refreshListing(), LISTING_INTERVAL_MS),
+    setTimeout(refresh, FIRST_LISTING_MS),
+    setInterval(refresh, LISTING_INTERVAL_MS),
   ];
   for (const timer of timers) timer.unref();
   return () => timers.forEach(clearInterval);

@@ -1,14 +1,16 @@
 /** Whom the command line asks about an origin's standing: nobody, or the sources of the settings. */
 
+import { fileURLToPath } from 'node:url';
 import { createStanding } from '../ecosystem/create-standing.ts';
 import { createFileShelf } from '../ecosystem/file-shelf.ts';
 import { readEcosystemConfig } from '../ecosystem-config.ts';
 import { readPaymentConfig } from '../payment-config.ts';
 import { OFFLINE_STANDING, type Standing } from '../probe/standing.ts';
+import { scannerUserAgent } from '../probe/user-agent.ts';
 import { readSettings } from '../settings.ts';
 
 /** In the clone, beside what else can be made anew. */
-const SHELF_FOLDER = new URL('../../.cache/standing/', import.meta.url).pathname;
+const SHELF_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
 /** A build machine's PORT or NODE_ENV is no business of a scan. */
 const SETTINGS = [
   'X402SCAN_URL',
@@ -28,7 +30,13 @@ export function standingFor(offline: boolean, environment: NodeJS.ProcessEnv): S
   const settings = readSettings(own);
   const { rpcUrl, asset, network } = readPaymentConfig(settings, own);
   return createStanding(
-    { ...readEcosystemConfig(settings), rpcUrl, asset: asset.address, network },
+    {
+      ...readEcosystemConfig(settings),
+      rpcUrl,
+      asset: asset.address,
+      network,
+      userAgent: scannerUserAgent('command line'),
+    },
     createFileShelf(environment['STANDING_CACHE'] ?? SHELF_FOLDER),
   );
 }

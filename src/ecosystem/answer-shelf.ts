@@ -2,9 +2,8 @@
  * Good answers of third parties, kept: while fresh they are not asked for again, and while the
  * source is down the last one stands in. Nothing but good answers gets here.
  */
-
 import type { Look } from '../probe/observations.ts';
-import type { Answer } from './ask-json.ts';
+import { type Answer, failed } from './ask.ts';
 
 export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };
 
@@ -26,6 +25,8 @@ export type Question<T> = {
   readonly key: string;
   /** Younger answers are not asked for again. */
   readonly cacheMs: number;
+  /** Whether a kept answer is one to this question: it may be of another release. */
+  isAnswer(data: unknown): data is T;
   ask(): Promise<Answer<T>>;
 };
 
@@ -37,22 +38,38 @@ export type AnswerShelf = {
   look<T>(question: Question<T>): Promise<Look<T>>;
 };
 
+type Kept<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly data: T };
+
 export function createAnswerShelf(snapshots: SnapshotShelf): AnswerShelf {
   const underway = new Map<string, Promise<Look<unknown>>>();
+  /** Sources that asked for a pause, or hang: until when, and why. */
+  const quiet = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
-  async function answer<T>({ source, key, cacheMs, ask }: Question<T>): Promise<Look<T>> {
-    const kept = await snapshots.get(source, key).catch(() => null);
-    const ageMs = kept === null ? Number.POSITIVE_INFINITY : snapshots.now() - kept.takenAtMs;
-    if (kept !== null && ageMs < cacheMs) return toLook(source, kept, ageMs);
-    const fresh = await ask();
+  async function answer<T>(question: Question<T>): Promise<Look<T>> {
+    const { source, key, cacheMs } = question;
+    const kept = await recall(snapshots, question);
+    // A stamp from the future is a clock that was set back: such an answer has no known age.
+    if (kept !== null && kept.ageMs >= 0 && kept.ageMs < cacheMs) return toLook(source, kept);
+    const fresh = await askUnlessQuiet(question);
     if (fresh.ok) {
       const takenAtMs = snapshots.now();
-      const snapshot = { source, key, takenAtMs, data: fresh.value };
-      await snapshots.put(snapshot).catch(() => undefined);
-      return toLook(source, snapshot, 0);
+      const data = fresh.value;
+      await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
+      return toLook(source, { takenAtMs, ageMs: 0, data });
     }
-    if (kept !== null && ageMs < STAND_IN_MS) return toLook(source, kept, ageMs);
+    if (kept !== null && kept.ageMs < STAND_IN_MS) return toLook(source, kept);
     return { state: 'failed', source, detail: fresh.detail };
+  }
+
+  async function askUnlessQuiet<T>({ source, ask }: Question<T>): Promise<Answer<T>> {
+    const pause = quiet.get(source);
+    if (pause !== undefined && pause.untilMs > snapshots.now()) {
+      return failed(`${pause.detail}, and is left alone for the moment`);
+    }
+    const fresh = await ask();
+    if (fresh.ok || fresh.quietMs === 0) quiet.delete(source);
+    else quiet.set(source, { untilMs: snapshots.now() + fresh.quietMs, detail: fresh.detail });
+    return fresh;
   }
 
   return {
@@ -68,12 +85,25 @@ export function createAnswerShelf(snapshots: SnapshotShelf): AnswerShelf {
   };
 }
 
-function toLook<T>(source: string, kept: KeptAnswer, ageMs: number): Look<T> {
+async function recall<T>(
+  snapshots: SnapshotShelf,
+  { source, key, isAnswer }: Question<T>,
+): Promise<Kept<T> | null> {
+  const kept = await snapshots.get(source, key).catch(() => null);
+  if (kept === null || !isAnswer(kept.data)) return null;
+  return {
+    takenAtMs: kept.takenAtMs,
+    ageMs: snapshots.now() - kept.takenAtMs,
+    data: kept.data,
+  };
+}
+
+function toLook<T>(source: string, { takenAtMs, ageMs, data }: Kept<T>): Look<T> {
   return {
     state: 'seen',
     source,
-    asOf: new Date(kept.takenAtMs).toISOString(),
+    asOf: new Date(takenAtMs).toISOString(),
     ageSec: Math.max(0, Math.round(ageMs / 1_000)),
-    data: kept.data as T, // put there by the same question, whose adapter checked its shape
+    data,
   };
 }

@@ -6,13 +6,17 @@
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { SettlementFacts } from '../probe/observations.ts';
-import { type Answer, askJson, LOOK_TIMEOUT_MS } from './ask-json.ts';
+import { type Answer, type Asking, ask, failed } from './ask.ts';
+import { isSameAddress, toIso } from './compare.ts';
 import { WINDOW_DAYS } from './settlement-source.ts';
 
-const CAP_BYTES = 2 * 1024 * 1024;
+/** Items carry whole schemas. */
+const CAP_BYTES = 8 * 1024 * 1024;
 const API_PATH = '/platform/v2/x402';
+const PAGE_LIMIT = 100;
 
 type Item = {
+  readonly accepts?: readonly { readonly payTo?: string }[];
   readonly quality?: {
     readonly l30DaysTotalCalls?: number | null;
     readonly l30DaysUniquePayers?: number | null;
@@ -20,50 +24,76 @@ type Item = {
   } | null;
 };
 
+const ajv = new Ajv();
 const maybeCount = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]));
-const itemsSchema = Type.Array(
-  Type.Object({
-    quality: Type.Optional(
-      Type.Union([
-        Type.Object({
-          l30DaysTotalCalls: maybeCount,
-          l30DaysUniquePayers: maybeCount,
-          lastCalledAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        }),
-        Type.Null(),
-      ]),
-    ),
-  }),
+const isItems = ajv.compile<readonly Item[]>(
+  Type.Array(
+    Type.Object({
+      accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(Type.String()) }))),
+      quality: Type.Optional(
+        Type.Union([
+          Type.Object({
+            l30DaysTotalCalls: maybeCount,
+            l30DaysUniquePayers: maybeCount,
+            lastCalledAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+          }),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  ),
 );
-const isItems = new Ajv().compile<readonly Item[]>(itemsSchema);
+/** How the interface says that it knows no such merchant; any other 404 is a wrong address. */
+const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
 export async function bazaarSettlements(
   base: string,
   address: string,
+  asking: Asking,
 ): Promise<Answer<SettlementFacts>> {
-  const url = `${apiBase(base)}/discovery/merchant?payTo=${encodeURIComponent(address)}`;
-  const answer = await askJson(url, { timeoutMs: LOOK_TIMEOUT_MS, capBytes: CAP_BYTES });
-  if (!answer.ok) return answer;
-  const items = itemsOf(answer.value);
-  if (!isItems(items)) {
-    return { ok: false, detail: `${new URL(base).host} answered in an unknown shape` };
-  }
-  const counts = items.map(({ quality }) => quality?.l30DaysTotalCalls ?? 0);
-  const payers = items.map(({ quality }) => quality?.l30DaysUniquePayers ?? 0);
-  const calls = items
-    .map(({ quality }) => Date.parse(quality?.lastCalledAt ?? ''))
-    .filter((at) => !Number.isNaN(at));
+  const name = new URL(base).host;
+  const query = `payTo=${encodeURIComponent(address)}&limit=${PAGE_LIMIT}`;
+  const url = `${apiBase(base)}/discovery/merchant?${query}`;
+  const reply = await ask(url, { ...asking, capBytes: CAP_BYTES });
+  if (!reply.ok) return reply;
+  const { status, text } = reply.value;
+  const value = parsed(text);
+  if (status === 404 && isUnknownMerchant(value)) return { ok: true, value: toFacts(address, []) };
+  if (status !== 200) return failed(`${name} answered ${status}`);
+  const items = itemsOf(value);
+  if (!isItems(items)) return failed(`${name} answered in an unknown shape`);
   return {
     ok: true,
-    value: {
+    value: toFacts(
       address,
-      windowDays: WINDOW_DAYS,
-      settlements: counts.reduce((sum, count) => sum + count, 0),
-      // Payers of several resources may be the same ones: the greatest count is what is certain.
-      payers: Math.max(0, ...payers),
-      lastAt: calls.length === 0 ? null : new Date(Math.max(...calls)).toISOString(),
-    },
+      items.filter((item) => pays(item, address)),
+    ),
   };
+}
+
+function toFacts(address: string, items: readonly Item[]): SettlementFacts {
+  const qualities = items.map(({ quality }) => quality ?? {});
+  const counts = qualities.map((quality) => quality.l30DaysTotalCalls ?? null);
+  const lastAt = qualities
+    .map((quality) => toIso(quality.lastCalledAt))
+    .filter((at) => at !== null)
+    .sort()
+    .at(-1);
+  return {
+    address,
+    // Only what settles through this facilitator is listed, and only some of it with counts: where
+    // there are none, nothing is known of the window.
+    windowDays: counts.some((count) => count !== null) ? WINDOW_DAYS : 0,
+    settlements: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+    // Payers of several resources may be the same ones: the greatest count is what is certain.
+    payers: Math.max(0, ...qualities.map((quality) => quality.l30DaysUniquePayers ?? 0)),
+    lastAt: lastAt ?? null,
+  };
+}
+
+function pays({ accepts }: Item, address: string): boolean {
+  const recipients = (accepts ?? []).flatMap(({ payTo }) => payTo ?? []);
+  return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
 }
 
 /** The setting names a host, or the interface itself. */
@@ -74,4 +104,12 @@ function apiBase(base: string): string {
 function itemsOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Reflect.get(value, 'resources') ?? Reflect.get(value, 'items');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

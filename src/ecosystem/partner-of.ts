@@ -1,5 +1,5 @@
 /** Which partner record is this host's: the registrable domain, or the exact host on shared suffixes. */
-import { getDomain } from 'tldts';
+import { parse } from 'tldts';
 import type { Origin } from '../origin/origin.ts';
 import type { ListingFacts } from '../probe/observations.ts';
 import type { Partner } from './ecosystem-listing.ts';
@@ -18,5 +18,7 @@ export function partnerOf(origin: Origin, partners: readonly Partner[]): Listing
 
 /** Private suffixes count ("vercel.app"): neighbours there share a suffix and nothing else. */
 function siteOf(hostname: string): string {
-  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });
+  return isPrivate === true ? bare : (domain ?? bare);
 }

@@ -3,141 +3,121 @@
  * whose transaction also carries `AuthorizationUsed` of the payer (EIP-3009): anybody can send
  * coins, but that pair is what settling an x402 payment leaves behind.
  */
-import {
-  createPublicClient,
-  getAddress,
-  http,
-  type PublicClient,
-  parseAbi,
-  parseEventLogs,
-} from 'viem';
+import { BaseError, getAddress, type PublicClient } from 'viem';
 import type { SettlementFacts } from '../probe/observations.ts';
-import { type Answer, LOOK_TIMEOUT_MS } from './ask-json.ts';
+import { type Answer, type Asking, failed } from './ask.ts';
+import { ChainUnreachable, createChainClient } from './chain-client.ts';
+import { readSettlements, type Settlement } from './read-settlements.ts';
 import { WINDOW_DAYS } from './settlement-source.ts';
-
-const EVENTS = parseAbi([
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-]);
-/** What public endpoints answer for in one call. */
-const BLOCKS_A_CALL = 10_000n;
-const MAX_CALLS = 20;
-/** Receipts are one call each: the newest are enough for every threshold of the checks. */
-const MAX_RECEIPTS = 40;
-const DAY_SEC = 86_400;
 
 export type LogsSettings = { readonly rpcUrl: string; readonly asset: string };
 
-type Transfer = {
-  readonly from: `0x${string}`;
-  readonly hash: `0x${string}`;
-  readonly blockNumber: bigint;
-};
+const DAY_SEC = 86_400;
+/** Far above what any check asks for: a busy address is not counted to its end. */
+const ENOUGH_SETTLEMENTS = 100;
+const ENOUGH_PAYERS = 10;
+/** What public endpoints answer for in one call, and what the strict ones do. */
+const BLOCKS_A_CALL = 10_000n;
+const FEW_BLOCKS_A_CALL = 1_000n;
+const MAX_CALLS = 20;
 
 export async function settlementsInLogs(
   { rpcUrl, asset }: LogsSettings,
   address: string,
+  asking: Asking,
 ): Promise<Answer<SettlementFacts>> {
-  const client = createPublicClient({
-    transport: http(rpcUrl, { timeout: LOOK_TIMEOUT_MS, retryCount: 0 }),
-  });
-  const name = new URL(rpcUrl).host;
-  const deadline = performance.now() + LOOK_TIMEOUT_MS;
   try {
-    const read = await readTransfers(client, getAddress(asset), getAddress(address), deadline);
-    const settled = await keepSettlements(client, asset, read.transfers, deadline);
-    const newest = settled[0];
-    const lastAt = newest === undefined ? null : await blockTime(client, newest.blockNumber);
+    const client = createChainClient(rpcUrl, asking);
+    const place = { asset: getAddress(asset), to: getAddress(address) };
+    const { settlements, windowDays } = await readBack(client, place, asking);
+    const newest = settlements[0];
+    const lastAt = newest === undefined ? null : await blockTimeMs(client, newest.blockNumber);
     return {
       ok: true,
       value: {
         address,
-        windowDays: read.windowDays,
-        settlements: settled.length,
-        payers: new Set(settled.map(({ from }) => from)).size,
-        lastAt: lastAt === null ? null : new Date(lastAt * 1_000).toISOString(),
+        windowDays,
+        settlements: settlements.length,
+        payers: new Set(settlements.map(({ payer }) => payer)).size,
+        lastAt: lastAt === null ? null : new Date(lastAt).toISOString(),
       },
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.name : 'unknown error';
-    return {
-      ok: false,
-      detail: `the RPC at ${name} did not answer in time or in form (${reason})`,
-    };
+    return toFailure(error, new URL(rpcUrl).host);
   }
 }
 
-/** Newest blocks first, as far back as calls and time allow; the first block ends the search. */
-async function readTransfers(
+type Place = { readonly asset: `0x${string}`; readonly to: `0x${string}` };
+
+/** Newest blocks first, as far back as calls, time and need go. */
+async function readBack(
   client: PublicClient,
-  asset: `0x${string}`,
-  to: `0x${string}`,
-  deadline: number,
-): Promise<{ readonly transfers: readonly Transfer[]; readonly windowDays: number }> {
+  place: Place,
+  { deadline }: Asking,
+): Promise<{ readonly settlements: readonly Settlement[]; readonly windowDays: number }> {
   const latest = await client.getBlock();
-  const windowStart = Number(latest.timestamp) - WINDOW_DAYS * DAY_SEC;
-  const transfers: Transfer[] = [];
-  let toBlock = latest.number;
-  let oldest = latest;
-  for (let call = 0; call < MAX_CALLS && performance.now() < deadline; call += 1) {
-    const fromBlock = toBlock >= BLOCKS_A_CALL ? toBlock - BLOCKS_A_CALL + 1n : 0n;
-    const [logs, first] = await Promise.all([
-      client.getLogs({
-        address: asset,
-        event: EVENTS[0],
-        args: { to },
-        fromBlock,
-        toBlock,
-        strict: true,
-      }),
-      client.getBlock({ blockNumber: fromBlock }),
-    ]);
-    for (const log of logs.toReversed()) {
-      transfers.push({
-        from: log.args.from,
-        hash: log.transactionHash,
-        blockNumber: log.blockNumber,
-      });
+  const windowStart = latest.timestamp - BigInt(WINDOW_DAYS * DAY_SEC);
+  const settlements: Settlement[] = [];
+  let [toBlock, reached, blocksACall] = [latest.number, latest.timestamp, BLOCKS_A_CALL];
+  for (let call = 0; call < MAX_CALLS; call += 1) {
+    const fromBlock = toBlock >= blocksACall ? toBlock - blocksACall + 1n : 0n;
+    const chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart }).catch(
+      (error: unknown) => {
+        if (call === 0 && blocksACall === BLOCKS_A_CALL && isRefusal(error)) return 'too-wide';
+        // What was read is worth something: it is told with the window that it covers.
+        if (call > 0) return 'cut';
+        throw error;
+      },
+    );
+    if (chunk === 'cut') break;
+    if (chunk === 'too-wide') {
+      blocksACall = FEW_BLOCKS_A_CALL;
+      continue;
     }
-    oldest = first;
-    if (fromBlock === 0n || Number(first.timestamp) <= windowStart) {
-      return { transfers, windowDays: WINDOW_DAYS };
+    settlements.push(...chunk.settlements);
+    reached = chunk.firstTimestamp;
+    if (chunk.isWhole && (fromBlock === 0n || reached <= windowStart)) {
+      return { settlements, windowDays: WINDOW_DAYS };
     }
+    if (!chunk.isWhole || isEnough(settlements) || isTimeShort(deadline)) break;
     toBlock = fromBlock - 1n;
   }
-  const seconds = Number(latest.timestamp - oldest.timestamp);
-  return {
-    transfers,
-    windowDays: Math.min(WINDOW_DAYS, Math.round((10 * seconds) / DAY_SEC) / 10),
-  };
+  return { settlements, windowDays: daysBetween(reached, latest.timestamp) };
 }
 
-async function keepSettlements(
-  client: PublicClient,
-  asset: string,
-  transfers: readonly Transfer[],
-  deadline: number,
-): Promise<readonly Transfer[]> {
-  if (performance.now() >= deadline) throw new Error('TimeoutError');
-  const checked = await Promise.all(
-    transfers.slice(0, MAX_RECEIPTS).map(async (transfer) => {
-      const receipt = await client.getTransactionReceipt({ hash: transfer.hash });
-      const used = parseEventLogs({
-        abi: EVENTS,
-        eventName: 'AuthorizationUsed',
-        logs: receipt.logs,
-      });
-      const isSettlement = used.some(
-        (log) =>
-          log.address.toLowerCase() === asset.toLowerCase() &&
-          log.args.authorizer === transfer.from,
-      );
-      return isSettlement ? transfer : null;
-    }),
-  );
-  return checked.filter((transfer) => transfer !== null);
+/** The time of the newest settlement is still to be asked for. */
+function isTimeShort(deadline: Asking['deadline']): boolean {
+  return deadline.leftMs() < deadline.timeoutMs / 3;
 }
 
-async function blockTime(client: PublicClient, blockNumber: bigint): Promise<number> {
-  return Number((await client.getBlock({ blockNumber })).timestamp);
+function isEnough(settlements: readonly Settlement[]): boolean {
+  const payers = new Set(settlements.map(({ payer }) => payer)).size;
+  return settlements.length >= ENOUGH_SETTLEMENTS && payers >= ENOUGH_PAYERS;
+}
+
+/** The endpoint answered, and said no: most often to the width of the range. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof BaseError && !unreachable(error);
+}
+
+function unreachable(error: unknown): ChainUnreachable | null {
+  if (!(error instanceof BaseError)) return null;
+  const cause = error.walk((inner) => inner instanceof ChainUnreachable);
+  return cause instanceof ChainUnreachable ? cause : null;
+}
+
+async function blockTimeMs(client: PublicClient, blockNumber: bigint): Promise<number> {
+  return Number((await client.getBlock({ blockNumber })).timestamp) * 1_000;
+}
+
+/** To a tenth, rounded down: 29.97 days are no full window. */
+function daysBetween(from: bigint, to: bigint): number {
+  return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
+}
+
+function toFailure(error: unknown, name: string): Answer<never> {
+  const cause = unreachable(error);
+  if (cause !== null) return failed(cause.message, cause.quietMs);
+  const reason = error instanceof Error ? error.name : 'unknown error';
+  return failed(`${name} answered calls of the chain in no known form (${reason})`);
 }

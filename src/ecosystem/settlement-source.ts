@@ -2,16 +2,20 @@
 import type { Origin } from '../origin/origin.ts';
 import type { SettlementFacts } from '../probe/observations.ts';
 import type { Payee } from '../probe/standing.ts';
-import type { Answer } from './ask-json.ts';
+import type { Answer, Asking } from './ask.ts';
 
 /** The window of the standing checks. */
 export const WINDOW_DAYS = 30;
 
+export type SettlementQuestion = {
+  /** With the source's name, the key of a kept answer: two scans that ask the same share one. */
+  readonly key: string;
+  ask(asking: Asking): Promise<Answer<SettlementFacts>>;
+};
+
 export type SettlementSource = {
   /** For evidence: who answered. */
   readonly name: string;
-  /** What was asked of it; with the recipients, the key of a kept answer. */
-  readonly question: string;
   /** Null where the source cannot be asked about this origin and these recipients. */
-  ask(origin: Origin, payees: readonly Payee[]): Promise<Answer<SettlementFacts>> | null;
+  question(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
 };

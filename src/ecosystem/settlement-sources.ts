@@ -1,11 +1,15 @@
 /** The sources of settlements in the order in which they are trusted to be about this origin. */
-import type { Origin } from '../origin/origin.ts';
+import type { SettlementFacts } from '../probe/observations.ts';
 import type { Payee } from '../probe/standing.ts';
+import type { Answer, Asking } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
 import type { EcosystemSettings } from './create-standing.ts';
 import { settlementsInLogs } from './settlement-logs.ts';
 import type { SettlementSource } from './settlement-source.ts';
-import { x402scanSettlementsByAddress, x402scanSettlementsByOrigin } from './x402scan.ts';
+import {
+  x402scanSettlementsByAddress,
+  x402scanSettlementsByOrigin,
+} from './x402scan-settlements.ts';
 
 /** Switched-off sources are left out; an empty list means that nobody can be asked. */
 export function settlementSources(settings: EcosystemSettings): readonly SettlementSource[] {
@@ -15,32 +19,32 @@ export function settlementSources(settings: EcosystemSettings): readonly Settlem
     sources.push(
       {
         name: 'x402scan',
-        question: 'by origin',
-        ask: (origin) => x402scanSettlementsByOrigin(x402scanUrl, origin),
+        question: (origin) => ({
+          key: `${x402scanUrl} settlements of ${origin.url}`,
+          ask: (asking) => x402scanSettlementsByOrigin(x402scanUrl, origin, asking),
+        }),
       },
-      {
-        name: 'x402scan',
-        question: 'by address',
-        ask: byAddress((address) => x402scanSettlementsByAddress(x402scanUrl, address)),
-      },
+      byAddress('x402scan', x402scanUrl, (address, asking) =>
+        x402scanSettlementsByAddress(x402scanUrl, address, asking),
+      ),
     );
   }
   if (bazaarUrl !== null) {
-    sources.push({
-      name: 'Bazaar',
-      question: 'by address',
-      ask: byAddress((address) => bazaarSettlements(bazaarUrl, address)),
-    });
+    sources.push(
+      byAddress('Bazaar', bazaarUrl, (address, asking) =>
+        bazaarSettlements(bazaarUrl, address, asking),
+      ),
+    );
   }
   if (rpcUrl !== null) {
-    sources.push({
-      name: 'chain logs',
-      question: 'by address',
-      ask: byAddress(
-        (address) => settlementsInLogs({ rpcUrl, asset }, address),
+    sources.push(
+      byAddress(
+        'chain logs',
+        `${network} ${asset}`,
+        (address, asking) => settlementsInLogs({ rpcUrl, asset }, address, asking),
         (payee) => payee.network === network || payee.network === V1_NAMES.get(network),
       ),
-    });
+    );
   }
   return sources;
 }
@@ -51,14 +55,19 @@ const V1_NAMES: ReadonlyMap<string, string> = new Map([
   ['eip155:84532', 'base-sepolia'],
 ]);
 
-type AskAddress = (address: string) => ReturnType<typeof bazaarSettlements>;
-
 function byAddress(
-  ask: AskAddress,
+  name: string,
+  place: string,
+  ask: (address: string, asking: Asking) => Promise<Answer<SettlementFacts>>,
   isCovered: (payee: Payee) => boolean = () => true,
-): SettlementSource['ask'] {
-  return (_origin: Origin, payees: readonly Payee[]) => {
-    const payee = payees.find(isCovered);
-    return payee === undefined ? null : ask(payee.address);
+): SettlementSource {
+  return {
+    name,
+    question: (_origin, payees) => {
+      const payee = payees.find(isCovered);
+      if (payee === undefined) return null;
+      const { address } = payee;
+      return { key: `${place} settlements to ${address}`, ask: (asking) => ask(address, asking) };
+    },
   };
 }

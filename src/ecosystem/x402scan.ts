@@ -1,19 +1,27 @@
 /**
- * x402scan's tRPC interface: free, undocumented; shapes as its repository has them
- * (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public). Everything is checked on arrival.
+ * What x402scan's index holds of an origin. Its tRPC interface is free and undocumented; shapes as
+ * its repository has them (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public).
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { Origin } from '../origin/origin.ts';
-import type { IndexedOrigin, SettlementFacts } from '../probe/observations.ts';
-import { type Answer, askJson, LOOK_TIMEOUT_MS } from './ask-json.ts';
-import { WINDOW_DAYS } from './settlement-source.ts';
+import type { IndexedResource } from '../probe/observations.ts';
+import { type Answer, type Asking, failed } from './ask.ts';
+import { askTrpc, listOf, malformed } from './ask-trpc.ts';
+import { isSameOrigin, toIso } from './compare.ts';
 
-const CAP_BYTES = 2 * 1024 * 1024;
 const MAX_ROWS = 10;
+const MAX_RESOURCES = 1_000;
+const MAX_URL_CHARS = 2_048;
+
+/** The id is null where the index does not know the origin. */
+export type IndexRow = {
+  readonly id: string | null;
+  readonly resources: readonly IndexedResource[];
+};
 
 type OriginRow = {
-  readonly id: string;
+  readonly id?: string;
   readonly origin: string;
   readonly resources: readonly {
     readonly resource: string;
@@ -24,19 +32,14 @@ type OriginRow = {
   }[];
 };
 
-type SellerRow = {
-  readonly tx_count: number;
-  readonly unique_buyers: number;
-  readonly latest_block_timestamp?: string | null;
-};
-
 const ajv = new Ajv();
 const text = Type.String();
 const maybeText = Type.Optional(Type.Union([text, Type.Null()]));
+const count = Type.Integer({ minimum: 0 });
 const isOriginRows = ajv.compile<readonly OriginRow[]>(
   Type.Array(
     Type.Object({
-      id: text,
+      id: Type.Optional(text),
       origin: text,
       resources: Type.Array(
         Type.Object({
@@ -50,137 +53,72 @@ const isOriginRows = ajv.compile<readonly OriginRow[]>(
     }),
   ),
 );
-const isSellerPage = ajv.compile<{ readonly items: readonly SellerRow[] }>(
+/** How many payment options have a recipient that signed for the origin, of how many. */
+const isVerification = ajv.compile<{
+  readonly verified: number | boolean;
+  readonly total?: number;
+}>(
   Type.Object({
-    items: Type.Array(
-      Type.Object({
-        tx_count: Type.Integer({ minimum: 0 }),
-        unique_buyers: Type.Integer({ minimum: 0 }),
-        latest_block_timestamp: maybeText,
-      }),
-    ),
+    verified: Type.Union([count, Type.Boolean()]),
+    total: Type.Optional(count),
   }),
 );
-const isVerification = ajv.compile<{ readonly verified: boolean }>(
-  Type.Object({ verified: Type.Boolean() }),
-);
 
-/** What the index holds of this very origin; the search is by substring, so rows are compared. */
-export async function x402scanOrigin(base: string, origin: Origin): Promise<Answer<IndexedOrigin>> {
-  const found = await ask(base, 'public.origins.search', {
-    search: origin.host,
-    limit: MAX_ROWS,
-  });
+export async function x402scanOrigin(
+  base: string,
+  origin: Origin,
+  asking: Asking,
+): Promise<Answer<IndexRow>> {
+  // A full page may consist of others that contain this host: then ask for less of them.
+  for (const words of [origin.host, origin.url]) {
+    const found = await search(base, words, asking);
+    if (!found.ok) return found;
+    const row = found.value.find((candidate) => isSameOrigin(candidate.origin, origin));
+    if (row !== undefined) return { ok: true, value: toIndexRow(row) };
+    if (found.value.length < MAX_ROWS) return { ok: true, value: { id: null, resources: [] } };
+  }
+  return failed(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
+}
+
+/** Whether every recipient that the index holds for the origin has signed for it. */
+export async function x402scanVerified(
+  base: string,
+  originId: string,
+  asking: Asking,
+): Promise<Answer<boolean>> {
+  const procedure = 'public.resources.verificationStatus';
+  const status = await askTrpc(base, procedure, { originId }, asking);
+  if (!status.ok) return status;
+  if (!isVerification(status.value)) return malformed(base, procedure);
+  const { verified, total } = status.value;
+  if (typeof verified === 'boolean') return { ok: true, value: verified };
+  return { ok: true, value: verified > 0 && verified === (total ?? verified) };
+}
+
+async function search(
+  base: string,
+  words: string,
+  asking: Asking,
+): Promise<Answer<readonly OriginRow[]>> {
+  const procedure = 'public.origins.search';
+  const found = await askTrpc(base, procedure, { search: words, limit: MAX_ROWS }, asking);
   if (!found.ok) return found;
   const rows = listOf(found.value);
-  if (!isOriginRows(rows)) return malformed(base, 'public.origins.search');
-  const row = rows.find((candidate) => sameOrigin(candidate.origin, origin));
-  if (row === undefined) return { ok: true, value: { resources: [], ownershipVerified: null } };
+  return isOriginRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);
+}
+
+function toIndexRow({ id, resources }: OriginRow): IndexRow {
   return {
-    ok: true,
-    value: {
-      resources: row.resources.map((resource) => ({
+    id: id ?? null,
+    resources: resources
+      .filter(({ resource }) => resource.length <= MAX_URL_CHARS)
+      .slice(0, MAX_RESOURCES)
+      .map((resource) => ({
         resource: resource.resource,
         method: resource.method ?? null,
-        lastUpdated: resource.lastUpdated ?? null,
+        lastUpdated: toIso(resource.lastUpdated),
         accepts: resource.accepts?.length ?? 0,
         deprecated: typeof resource.deprecatedAt === 'string',
       })),
-      ownershipVerified: await ownershipVerified(base, row.id),
-    },
   };
-}
-
-/** Settlements that the index attributes to the origin itself. */
-export function x402scanSettlementsByOrigin(
-  base: string,
-  origin: Origin,
-): Promise<Answer<SettlementFacts>> {
-  return sellers(base, 'public.sellers.bazaar.list', null, {
-    originUrls: [origin.url],
-    timeframe: WINDOW_DAYS,
-    sorting: { id: 'tx_count', desc: true },
-  });
-}
-
-/** Settlements to one address, whoever sells under it. `include` must never be empty: it means all. */
-export function x402scanSettlementsByAddress(
-  base: string,
-  address: string,
-): Promise<Answer<SettlementFacts>> {
-  return sellers(base, 'public.sellers.all.list', address, {
-    recipients: { include: [address] },
-    timeframe: WINDOW_DAYS,
-  });
-}
-
-async function sellers(
-  base: string,
-  procedure: string,
-  address: string | null,
-  input: object,
-): Promise<Answer<SettlementFacts>> {
-  const found = await ask(base, procedure, input);
-  if (!found.ok) return found;
-  const page = { items: listOf(found.value) };
-  if (!isSellerPage(page)) return malformed(base, procedure);
-  const latest = page.items
-    .map((row) => toIso(row.latest_block_timestamp))
-    .filter((at) => at !== null)
-    .sort()
-    .at(-1);
-  return {
-    ok: true,
-    value: {
-      address,
-      windowDays: WINDOW_DAYS,
-      settlements: page.items.reduce((sum, row) => sum + row.tx_count, 0),
-      // Buyers of several rows may be the same ones: the greatest row is what is certain.
-      payers: Math.max(0, ...page.items.map((row) => row.unique_buyers)),
-      lastAt: latest ?? null,
-    },
-  };
-}
-
-async function ownershipVerified(base: string, originId: string): Promise<boolean | null> {
-  const status = await ask(base, 'public.resources.verificationStatus', { originId });
-  return status.ok && isVerification(status.value) ? status.value.verified : null;
-}
-
-async function ask(base: string, procedure: string, input: object): Promise<Answer<unknown>> {
-  const query = encodeURIComponent(JSON.stringify({ json: input }));
-  const answer = await askJson(`${base}/api/trpc/${procedure}?input=${query}`, {
-    timeoutMs: LOOK_TIMEOUT_MS,
-    capBytes: CAP_BYTES,
-  });
-  if (!answer.ok) return answer;
-  const json = memberAt(answer.value, ['result', 'data', 'json']);
-  return json === undefined ? malformed(base, procedure) : { ok: true, value: json };
-}
-
-/** Some procedures answer with a list, some with a page that holds one. */
-function listOf(value: unknown): unknown {
-  return Array.isArray(value) ? value : memberAt(value, ['items']);
-}
-
-function memberAt(value: unknown, path: readonly string[]): unknown {
-  let current = value;
-  for (const name of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Reflect.get(current, name);
-  }
-  return current;
-}
-
-function sameOrigin(candidate: string, origin: Origin): boolean {
-  return URL.canParse(candidate) && new URL(candidate).origin === origin.url;
-}
-
-function toIso(value: string | null | undefined): string | null {
-  const at = Date.parse(value ?? '');
-  return Number.isNaN(at) ? null : new Date(at).toISOString();
-}
-
-function malformed(base: string, procedure: string): { ok: false; detail: string } {
-  return { ok: false, detail: `${new URL(base).host} answered ${procedure} in an unknown shape` };
 }

@@ -1,0 +1,37 @@
+/** One question to a tRPC interface that speaks superjson: `result.data.json` of a GET. */
+import { type Answer, type Asking, askJson, type Failure, failed } from './ask.ts';
+
+/** x402scan's rows carry whole resource records, metadata and all. */
+const CAP_BYTES = 8 * 1024 * 1024;
+
+export async function askTrpc(
+  base: string,
+  procedure: string,
+  input: object,
+  asking: Asking,
+): Promise<Answer<unknown>> {
+  const encoded = encodeURIComponent(JSON.stringify({ json: input }));
+  const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
+  const answer = await askJson(url, { ...asking, capBytes: CAP_BYTES });
+  if (!answer.ok) return answer;
+  const json = memberAt(answer.value, ['result', 'data', 'json']);
+  return json === undefined ? malformed(base, procedure) : { ok: true, value: json };
+}
+
+/** Some procedures answer with a list, some with a page that holds one in `items`. */
+export function listOf(value: unknown): unknown {
+  return Array.isArray(value) ? value : memberAt(value, ['items']);
+}
+
+export function malformed(base: string, procedure: string): Failure {
+  return failed(`${new URL(base).host} answered ${procedure} in an unknown shape`);
+}
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = Reflect.get(current, name);
+  }
+  return current;
+}

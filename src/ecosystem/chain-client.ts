@@ -1,0 +1,28 @@
+/** viem over our own bounded requests: one limit of time for all calls, size, one retry where busy. */
+import { createPublicClient, http, type PublicClient } from 'viem';
+import { type Asking, ask } from './ask.ts';
+
+const CAP_BYTES = 8 * 1024 * 1024;
+
+/** The chain could not be asked; the message is the line for evidence. */
+export class ChainUnreachable extends Error {
+  override readonly name = 'ChainUnreachable';
+  readonly quietMs: number;
+
+  constructor(detail: string, quietMs: number) {
+    super(detail);
+    this.quietMs = quietMs;
+  }
+}
+
+export function createChainClient(rpcUrl: string, asking: Asking): PublicClient {
+  async function fetchFn(_input: unknown, init?: RequestInit): Promise<Response> {
+    const reply = await ask(rpcUrl, { ...asking, capBytes: CAP_BYTES, body: String(init?.body) });
+    if (!reply.ok) throw new ChainUnreachable(reply.detail, reply.quietMs);
+    const { status, text } = reply.value;
+    return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+  }
+  // Retries are `ask`'s: viem would wait for a long Retry-After beyond any limit of ours.
+  const transport = http(rpcUrl, { fetchFn, retryCount: 0, timeout: asking.deadline.timeoutMs });
+  return createPublicClient({ transport });
+}

@@ -1,0 +1,21 @@
+/** One limit of time over several questions that depend on each other. */
+
+export type Deadline = {
+  /** As it was set, for messages. */
+  readonly timeoutMs: number;
+  /** Aborts when time is up. */
+  readonly signal: AbortSignal;
+  leftMs(): number;
+};
+
+/** A scan waits at most this long for anybody else. */
+export const LOOK_TIMEOUT_MS = 3_000;
+
+export function startDeadline(timeoutMs: number): Deadline {
+  const end = performance.now() + timeoutMs;
+  return {
+    timeoutMs,
+    signal: AbortSignal.timeout(timeoutMs),
+    leftMs: () => Math.max(0, end - performance.now()),
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * The shapes that are kept of third parties' answers. What comes back from a store or a file may
+ * have been written by an older release, or by nobody: it is checked like any answer.
+ */
+import { Ajv } from 'ajv';
+import { Type } from 'typebox';
+import type { SettlementFacts } from '../probe/observations.ts';
+import type { Partner } from './ecosystem-listing.ts';
+import type { IndexRow } from './x402scan.ts';
+
+const ajv = new Ajv();
+const text = Type.String();
+const maybeText = Type.Union([text, Type.Null()]);
+const count = Type.Integer({ minimum: 0 });
+const maybeInstant = Type.Union([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T' }), Type.Null()]);
+
+export const isIndexRow = ajv.compile<IndexRow>(
+  Type.Object({
+    id: maybeText,
+    resources: Type.Array(
+      Type.Object({
+        resource: text,
+        method: maybeText,
+        lastUpdated: maybeText,
+        accepts: count,
+        deprecated: Type.Boolean(),
+      }),
+    ),
+  }),
+);
+
+export const isVerified = ajv.compile<boolean>(Type.Boolean());
+
+export const isSettlementFacts = ajv.compile<SettlementFacts>(
+  Type.Object({
+    address: maybeText,
+    windowDays: Type.Number({ minimum: 0 }),
+    settlements: count,
+    payers: count,
+    lastAt: maybeInstant,
+  }),
+);
+
+export const isPartners = ajv.compile<readonly Partner[]>(
+  Type.Array(Type.Object({ name: maybeText, website: text })),
+);

@@ -1,0 +1,100 @@
+/** What x402scan counts of settlements in the window: by origin, or by recipient. */
+import { Ajv } from 'ajv';
+import { Type } from 'typebox';
+import type { Origin } from '../origin/origin.ts';
+import type { SettlementFacts } from '../probe/observations.ts';
+import type { Answer, Asking } from './ask.ts';
+import { askTrpc, listOf, malformed } from './ask-trpc.ts';
+import { isSameAddress, isSameOrigin, toIso } from './compare.ts';
+import { WINDOW_DAYS } from './settlement-source.ts';
+
+type SellerRow = {
+  readonly tx_count: number;
+  readonly unique_buyers: number;
+  readonly latest_block_timestamp?: string | null;
+  /** Rows by address. */
+  readonly recipient?: string;
+  /** Rows by origin: all that state the same recipients. */
+  readonly origins?: readonly { readonly origin: string }[];
+};
+
+const count = Type.Integer({ minimum: 0 });
+const isSellerRows = new Ajv().compile<readonly SellerRow[]>(
+  Type.Array(
+    Type.Object({
+      tx_count: count,
+      unique_buyers: count,
+      latest_block_timestamp: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+      recipient: Type.Optional(Type.String()),
+      origins: Type.Optional(Type.Array(Type.Object({ origin: Type.String() }))),
+    }),
+  ),
+);
+
+/** Settlements that the index attributes to the origin itself. */
+export async function x402scanSettlementsByOrigin(
+  base: string,
+  origin: Origin,
+  asking: Asking,
+): Promise<Answer<SettlementFacts>> {
+  const input = {
+    originUrls: [origin.url],
+    timeframe: WINDOW_DAYS,
+    sorting: { id: 'tx_count', desc: true },
+  };
+  const rows = await sellers(base, 'public.sellers.bazaar.list', input, asking);
+  if (!rows.ok) return rows;
+  const own = rows.value.filter(
+    ({ origins }) =>
+      origins === undefined || origins.some((one) => isSameOrigin(one.origin, origin)),
+  );
+  // No row may mean no settlement, or an origin that the index does not know: no proof of none.
+  return { ok: true, value: toFacts(null, own, own.length === 0 ? 0 : WINDOW_DAYS) };
+}
+
+/** Settlements to one address, whoever sells under it. `include` must never be empty: it means all. */
+export async function x402scanSettlementsByAddress(
+  base: string,
+  address: string,
+  asking: Asking,
+): Promise<Answer<SettlementFacts>> {
+  const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
+  const rows = await sellers(base, 'public.sellers.all.list', input, asking);
+  if (!rows.ok) return rows;
+  const own = rows.value.filter(
+    ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
+  );
+  return { ok: true, value: toFacts(address, own, WINDOW_DAYS) };
+}
+
+async function sellers(
+  base: string,
+  procedure: string,
+  input: object,
+  asking: Asking,
+): Promise<Answer<readonly SellerRow[]>> {
+  const found = await askTrpc(base, procedure, input, asking);
+  if (!found.ok) return found;
+  const rows = listOf(found.value);
+  return isSellerRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);
+}
+
+function toFacts(
+  address: string | null,
+  rows: readonly SellerRow[],
+  windowDays: number,
+): SettlementFacts {
+  const newest = rows
+    .map((row) => toIso(row.latest_block_timestamp))
+    .filter((at) => at !== null)
+    .sort()
+    .at(-1);
+  return {
+    address,
+    windowDays,
+    settlements: rows.reduce((sum, row) => sum + row.tx_count, 0),
+    // Buyers of several rows may be the same ones: the greatest row is what is certain.
+    payers: Math.max(0, ...rows.map((row) => row.unique_buyers)),
+    lastAt: newest ?? null,
+  };
+}
