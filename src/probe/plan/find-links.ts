@@ -35,7 +35,7 @@ const ADDRESS_MEMBER =
 
 export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
   const openapi = kit.openapi(seen);
-  const operations = openapi.state === 'found' ? openapi.facts.operations : [];
+  const declared = declaredMethods(openapi.state === 'found' ? openapi.facts.operations : []);
   const perDocument = [
     llmsReferences(seen, kit),
     openapi.state === 'found' ? openapiReferences(openapi) : null,
@@ -53,7 +53,7 @@ export function findLinks(seen: FirstWave, kit: Kit): LinkPlan {
       continue;
     }
     const path = own.pathname + own.search;
-    const method = methodOf(path, reference, operations);
+    const method = methodOf(path, reference, declared);
     const key = reference.server ? `server ${path}` : path;
     if (method !== null && !links.has(key)) {
       links.set(key, {
@@ -80,18 +80,30 @@ function isFollowable(target: string, originUrl: string): boolean {
   return /^https?:$/.test(new URL(target, originUrl).protocol);
 }
 
-/** The method any document declares for the path: GET where one does or none does. */
+/** The method any document declares for a path: GET where one does or none does. */
 function methodOf(
   path: string,
-  reference: Reference,
-  operations: readonly Operation[],
+  { method }: Reference,
+  declared: DeclaredMethods,
 ): 'GET' | 'POST' | null {
-  const declared = operations
-    .filter((operation) => operation.requestPath === path || operation.template === path)
-    .map((operation) => operation.method);
-  if (reference.method !== null) declared.push(reference.method.toUpperCase());
-  if (declared.length === 0 || declared.includes('GET')) return 'GET';
-  return declared.includes('POST') ? 'POST' : null;
+  const methods = new Set(declared.get(path));
+  if (method !== null) methods.add(method.toUpperCase());
+  if (methods.size === 0 || methods.has('GET')) return 'GET';
+  return methods.has('POST') ? 'POST' : null;
+}
+
+type DeclaredMethods = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** By path as requested and by path as written; made once, because both lists can be long. */
+function declaredMethods(operations: readonly Operation[]): DeclaredMethods {
+  const byPath = new Map<string, Set<string>>();
+  for (const { method, requestPath, template } of operations) {
+    for (const path of [requestPath, template]) {
+      const methods = byPath.get(path) ?? new Set();
+      byPath.set(path, methods.add(method));
+    }
+  }
+  return byPath;
 }
 
 function llmsReferences({ llmsTxt, soft404 }: FirstWave, kit: Kit): readonly Reference[] | null {
