@@ -10,12 +10,15 @@ export interface ReadinessOptions {
   readonly facilitator: Facilitator;
   readonly network: EvmNetwork;
   readonly retryIntervalMs?: number | undefined;
+  /** How long the start waits for an answer; default 3 s. */
+  readonly startWithinMs?: number | undefined;
   readonly onReached?: (() => void) | undefined;
   /** Told of each try that failed, and of a facilitator that turns out not to support us. */
   readonly onTrouble?: ((error: Error) => void) | undefined;
 }
 
 const RETRY_INTERVAL_MS = 5_000;
+const START_WITHIN_MS = 3_000;
 
 /** Knows whether the facilitator was ever reached; asks again in the background until it was. */
 export class FacilitatorReadiness {
@@ -31,14 +34,25 @@ export class FacilitatorReadiness {
     return this.#isReached;
   }
 
-  /** Throws `UnsupportedByFacilitator`; one that cannot be reached is asked again later. */
+  /** Throws `UnsupportedByFacilitator`; one that does not answer in time is asked again later. */
   async start(): Promise<void> {
+    const { startWithinMs = START_WITHIN_MS, onTrouble } = this.#options;
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new FacilitatorUnreachable(`no answer within ${startWithinMs} ms`)),
+      startWithinMs,
+    );
+    const asking = this.#ask();
     try {
-      await this.#ask();
+      await Promise.race([asking, late.promise]);
     } catch (error) {
       if (!(error instanceof FacilitatorUnreachable)) throw error;
-      this.#options.onTrouble?.(error);
+      onTrouble?.(error);
+      // The first try may still be under way; its failure is told of by the next one.
+      asking.catch(() => undefined);
       this.#retryLater();
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -1,0 +1,102 @@
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { parsePaymentRequired } from '@x402/core/schemas';
+import { type DiscoveryExtension, validateDiscoveryExtension } from '@x402/extensions/bazaar';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { termsOf } from '../../src/open-payments.ts';
+import { challengeFor, encodeSettlement, offerOf } from '../../src/payment/challenge.ts';
+import { MAX_REFUSAL_LENGTH, PaymentRefused } from '../../src/payment/payment-refused.ts';
+import type { RevisionName } from '../../src/revision.ts';
+import { soldRoutes } from '../../src/routes/paid/paid-catalog.ts';
+import { createScanHost } from '../../src/scan/scan-host.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
+
+const SEVEN = ['amount', 'asset', 'extra', 'maxTimeoutSeconds', 'network', 'payTo', 'scheme'];
+
+function challengesOf(revision: RevisionName) {
+  const config = loadConfig({ API_REVISION: revision, BASE_URL: 'https://api.scanner.example' });
+  const store = openSqlite(MEMORY);
+  const scanner = createFakeScanner();
+  const scanHost = createScanHost({ scanner, store, scanTimeoutMs: 1, catalogFacts: {} });
+  return soldRoutes({ config, store, scanHost }).map(({ operation, route, offer }) => {
+    const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
+    const challenge = challengeFor(offerOf(route, termsOf(config), config.baseUrl), longest);
+    const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');
+    return [operation, { route, offer, challenge, required }] as const;
+  });
+}
+
+describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (revision) => {
+  const challenges = challengesOf(revision);
+
+  test('are those that the revision sells', () => {
+    const expected = { '0.1.0': ['scan', 'report'], '0.3.0': ['scan', 'export', 'changes'] };
+    expect(challenges.map(([operation]) => operation)).toEqual(expected[revision]);
+  });
+
+  test.each(challenges)('%s: header and body say exactly the same', (_name, { challenge }) => {
+    const header = challenge.headers['payment-required'] ?? '';
+    expect(Buffer.from(header, 'base64').toString()).toBe(challenge.body);
+    expect(header.length).toBeLessThan(4_096);
+    expect(challenge.headers['cache-control']).toBe('no-store');
+  });
+
+  test.each(challenges)('%s: official types take it', (_name, { required, route, offer }) => {
+    expect(parsePaymentRequired(required).success).toBe(true);
+    expect(required.resource.url).toBe(`https://api.scanner.example${route.path}`);
+    expect(required.error).toMatch(/^authorization_expired: x+$/);
+    expect(required.accepts).toHaveLength(1);
+    const [accepted] = required.accepts;
+    expect(Object.keys(accepted ?? {}).sort()).toEqual(SEVEN);
+    expect(accepted).toMatchObject({
+      scheme: 'exact',
+      network: 'eip155:8453',
+      amount: offer.priceBaseUnits.toString(),
+      maxTimeoutSeconds: offer.maxTimeoutSeconds,
+      extra: { name: 'USD Coin', version: '2' },
+    });
+  });
+
+  test.each(challenges)('%s: discovery keeps its own schema', (_name, { required, route }) => {
+    const { bazaar, 'payment-identifier': identifier } = required.extensions ?? {};
+    expect(validateDiscoveryExtension(bazaar as DiscoveryExtension)).toMatchObject({ valid: true });
+    expect(bazaar).toMatchObject({ info: { input: { method: route.method } } });
+    expect(identifier).toMatchObject({ info: { required: false } });
+  });
+});
+
+test('a challenge that clients could not echo stops the start', () => {
+  const [entry] = challengesOf('0.3.0');
+  if (entry === undefined) throw new Error('nothing is sold');
+  const { route } = entry[1];
+  const config = loadConfig({});
+  const offer = offerOf(
+    { ...route, description: 'x'.repeat(3_000) },
+    termsOf(config),
+    'https://a.example',
+  );
+  expect(() => challengeFor(offer, new PaymentRefused('payment_required', 'pay'))).toThrow(
+    /shorten/,
+  );
+});
+
+test('a settlement is told as official clients read it', () => {
+  const payer = '0x1111111111111111111111111111111111111111';
+  const read = (notice: Parameters<typeof encodeSettlement>[0]) =>
+    JSON.parse(Buffer.from(encodeSettlement(notice), 'base64').toString());
+  const network = 'eip155:8453';
+  expect(read({ network, payer, transaction: '0xab' })).toEqual({
+    success: true,
+    transaction: '0xab',
+    network,
+    payer,
+  });
+  expect(read({ network, payer, transaction: null, errorReason: 'insufficient_funds' })).toEqual({
+    success: false,
+    errorReason: 'insufficient_funds',
+    transaction: '',
+    network,
+    payer,
+  });
+});

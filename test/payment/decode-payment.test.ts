@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/decode-payment.ts';
+import { PaymentRefused } from '../../src/payment/payment-refused.ts';
+import { encode, newPayer } from './payer.ts';
+
+const payer = newPayer();
+const signed = await payer.sign({ value: 50_000n });
+const other = await payer.sign({ value: 50_000n });
+
+type Json = Record<string, unknown>;
+
+function changed(change: (payload: Json & { payload: Json & { authorization: Json } }) => void) {
+  const payload = structuredClone(signed.payload) as Json & {
+    payload: Json & { authorization: Json };
+  };
+  change(payload);
+  return encode(payload);
+}
+
+function refusalOf(headers: Parameters<typeof decodePayment>[0]): string {
+  try {
+    decodePayment(headers);
+  } catch (error) {
+    if (error instanceof PaymentRefused && error.code === 'invalid_payment') return error.message;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe('a payment header', () => {
+  test('of version 2 is read with all that was signed', () => {
+    const payment = decodePayment({ 'payment-signature': [signed.header] });
+    expect(payment).toMatchObject({
+      authorization: { from: payer.address, value: 50_000n, validAfter: 0n, nonce: signed.nonce },
+      accepted: { scheme: 'exact', network: 'eip155:8453', amount: '50000' },
+      identifier: null,
+      legacyHeader: false,
+    });
+  });
+
+  test('of version 1 is the same payment, its network by its CAIP-2 name', () => {
+    const payment = decodePayment({ 'x-payment': [signed.v1] });
+    const current = decodePayment({ 'payment-signature': [signed.header] });
+    expect(payment.authorization).toEqual(current.authorization);
+    expect(payment.signature).toBe(current.signature);
+    expect(payment.accepted).toEqual({
+      scheme: 'exact',
+      network: 'eip155:8453',
+      asset: null,
+      amount: null,
+      payTo: null,
+    });
+    expect(payment.legacyHeader).toBe(true);
+  });
+
+  test('may come as both headers if they say the same', () => {
+    const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
+    expect(decodePayment(headers).legacyHeader).toBe(true);
+    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
+      'different payments',
+    );
+  });
+
+  test('keeps a nonce in one spelling', () => {
+    const header = changed(({ payload }) => {
+      payload.authorization['nonce'] = signed.nonce.toUpperCase().replace('0X', '0x');
+    });
+    expect(decodePayment({ 'payment-signature': [header] }).authorization.nonce).toBe(signed.nonce);
+  });
+
+  test('may have 8,192 characters and not more', () => {
+    const padded = (length: number) => {
+      const fill = (text: string) => encode({ ...signed.payload, resource: { url: text } });
+      let text = '';
+      while (fill(text).length < length) text += 'x';
+      return fill(text);
+    };
+    const longest = padded(MAX_PAYMENT_HEADER_LENGTH);
+    expect(longest).toHaveLength(MAX_PAYMENT_HEADER_LENGTH);
+    expect(decodePayment({ 'payment-signature': [longest] }).accepted.scheme).toBe('exact');
+    expect(refusalOf({ 'payment-signature': [padded(MAX_PAYMENT_HEADER_LENGTH + 1)] })).toContain(
+      'over 8192',
+    );
+  });
+});
+
+describe('what is no payment is refused by name', () => {
+  const withAuthorization = (name: string, value: unknown) =>
+    changed(({ payload }) => {
+      payload.authorization[name] = value;
+    });
+  const base64 = 'is not standard base64';
+  const cases: readonly (readonly [string, readonly string[], string])[] = [
+    ['two lines', [signed.header, signed.header], 'one header line'],
+    ['joined lines', [`${signed.header}, ${signed.header}`], base64],
+    ['nothing', [''], base64],
+    ['base64url', [encode('{"a":"???>>>~~~"}').replaceAll('/', '_').replaceAll('+', '-')], base64],
+    ['missing padding', [encode('{"a":1}').replaceAll('=', '')], base64],
+    ['blanks inside', [`${signed.header.slice(0, 8)} ${signed.header.slice(8)}`], base64],
+    ['trailing bits', ['QR=='], base64],
+    ['no JSON', [encode('{"a":')], 'not base64 of UTF-8 JSON'],
+    ['no UTF-8', [Buffer.from([0x22, 0xff, 0x22]).toString('base64')], 'UTF-8'],
+    ['an array', [encode([signed.payload])], 'JSON object'],
+    ['null', [encode('null')], 'JSON object'],
+    ['version 3', [changed((p) => Object.assign(p, { x402Version: 3 }))], 'x402Version'],
+    ['version as text', [changed((p) => Object.assign(p, { x402Version: '2' }))], 'x402Version'],
+    ['no accepted', [changed((p) => Object.assign(p, { accepted: undefined }))], 'accepted'],
+    ['no payload', [encode({ ...signed.payload, payload: 7 })], 'payload'],
+    ['a number as value', [withAuthorization('value', 50_000)], 'value'],
+    ['a negative value', [withAuthorization('value', '-1')], 'value'],
+    ['a value in hex', [withAuthorization('value', '0xc350')], 'value'],
+    ['a value over uint256', [withAuthorization('value', `${1n << 256n}`)], 'value'],
+    ['a short from', [withAuthorization('from', '0x12')], 'from'],
+    ['no to', [withAuthorization('to', undefined)], 'to'],
+    ['a short nonce', [withAuthorization('nonce', '0x12')], 'nonce'],
+    ['validBefore as a date', [withAuthorization('validBefore', '2026-01-01')], 'validBefore'],
+    [
+      'a signature of half bytes',
+      [changed(({ payload }) => Object.assign(payload, { signature: '0x123' }))],
+      'signature',
+    ],
+    [
+      'an empty signature',
+      [changed(({ payload }) => Object.assign(payload, { signature: '0x' }))],
+      'signature',
+    ],
+  ];
+
+  test.each(cases)('%s', (_name, lines, named) => {
+    expect(refusalOf({ 'payment-signature': lines })).toContain(named);
+  });
+
+  test('in either header', () => {
+    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': ['?'] })).toContain(
+      'X-PAYMENT',
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LedgerPen, StepLost } from '../../src/payment/ledger.ts';
+import { isFree, isInDoubt, isPaid, mayFollow } from '../../src/payment/transitions.ts';
+import { LEDGER_STATES, type LedgerState } from '../../src/store/ledger-store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+
+const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
+const state = fc.constantFrom(...LEDGER_STATES);
+
+test('money that may have moved never leads back to a free key', () => {
+  const reach = (from: LedgerState): Set<LedgerState> => {
+    const seen = new Set<LedgerState>();
+    const open = [from];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      for (const to of LEDGER_STATES) {
+        if (mayFollow(next, to) && !seen.has(to)) {
+          seen.add(to);
+          open.push(to);
+        }
+      }
+    }
+    return seen;
+  };
+  expect([...reach('unknown')].sort()).toEqual(['failed', 'published', 'settled']);
+  expect([...reach('settled')]).toEqual(['published']);
+  expect([...reach('published')]).toEqual([]);
+  expect([...reach('failed')]).toEqual([]);
+  for (const one of LEDGER_STATES) {
+    expect([isPaid(one), isFree(one), isInDoubt(one)].filter(Boolean).length).toBeLessThan(2);
+  }
+});
+
+test('nothing is settled that was not announced, and nothing announced that was not computed', () => {
+  for (const from of LEDGER_STATES) {
+    if (mayFollow(from, 'settled')) expect(isInDoubt(from)).toBe(true);
+    if (mayFollow(from, 'settling')) expect(from).toBe('computed');
+    if (mayFollow(from, 'published')) expect(from).toBe('settled');
+  }
+});
+
+interface Move {
+  readonly writer: number;
+  readonly state: LedgerState;
+  /** Begins anew where the ledger stands, as a host does that takes over. */
+  readonly takeOver: boolean;
+}
+
+/** Writers on one key, and what must hold of each of their moves. */
+class Race {
+  readonly store = openSqlite(MEMORY);
+  readonly #pens = new Map<number, LedgerPen>();
+  readonly #stopped = new Set<number>();
+  written = 0;
+
+  async play({ writer, state: to, takeOver }: Move): Promise<void> {
+    const pen = await this.#penOf(writer, takeOver);
+    const isLegal = mayFollow(pen.state, to);
+    const outcome = await pen.write(to, {}).then(
+      () => 'won',
+      (error: unknown) => (error instanceof StepLost ? 'lost' : 'illegal'),
+    );
+    if (this.#stopped.has(writer)) expect(outcome).toBe('lost');
+    else expect(outcome === 'illegal').toBe(!isLegal);
+    if (outcome === 'lost') this.#stopped.add(writer);
+    if (outcome === 'won') this.written += 1;
+  }
+
+  async #penOf(writer: number, takeOver: boolean): Promise<LedgerPen> {
+    const { ledger } = this.store;
+    const held = this.#pens.get(writer);
+    const entry = await ledger.entry('k');
+    if (held !== undefined && !(takeOver && entry !== null)) return held;
+    const pen =
+      entry === null ? new LedgerPen(ledger, FACTS, null) : LedgerPen.onEntry(ledger, entry);
+    this.#pens.set(writer, pen);
+    this.#stopped.delete(writer);
+    return pen;
+  }
+}
+
+test('however many writers race, the ledger holds one legal history, each step by one of them', async () => {
+  const move = fc.record({ writer: fc.nat(3), state, takeOver: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+      const race = new Race();
+      for (const one of moves) await race.play(one);
+      const rows = (await race.store.ledger.entry('k'))?.rows ?? [];
+      expect(rows).toHaveLength(race.written);
+      expect(rows.map(({ step }) => step)).toEqual(rows.map((_row, index) => index + 1));
+      rows.forEach((row, index) => {
+        expect(mayFollow(rows[index - 1]?.state ?? 'none', row.state)).toBe(true);
+      });
+      await race.store.close();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('of ten writers at once exactly one claims', async () => {
+  const store = openSqlite(MEMORY);
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 10 }, () => new LedgerPen(store.ledger, FACTS, null).write('claimed', {})),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  await store.close();
+});
+
+test('a writer whose reply was lost reads back that it won', async () => {
+  const store = openSqlite(MEMORY);
+  let isFirst = true;
+  const deaf = {
+    ...store.ledger,
+    async append(row: Parameters<typeof store.ledger.append>[0]) {
+      const outcome = await store.ledger.append(row);
+      if (!isFirst) return outcome;
+      isFirst = false;
+      throw new StoreError('unavailable', 'the reply was lost');
+    },
+  };
+  const pen = new LedgerPen(deaf, FACTS, null);
+  await pen.write('claimed', {});
+  await pen.write('computed', {});
+  expect((await store.ledger.entry('k'))?.rows.map((row) => row.state)).toEqual([
+    'claimed',
+    'computed',
+  ]);
+  await store.close();
+});

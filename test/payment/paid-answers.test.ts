@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ScannerFailed } from '../../src/errors.ts';
+import { newPayer, type SignedHeader } from './payer.ts';
+import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+
+const payer = newPayer();
+const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+
+describe('a paid answer', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await startShop();
+  });
+  afterAll(() => shop[Symbol.asyncDispose]());
+
+  test('is charged once, says by what, and is published', async () => {
+    const signed = await pay();
+    const answer = await shop.buy('first', v2(signed));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toBe((answerOf('first') as { body: string }).body);
+    expect(answer.paid).toEqual({
+      success: true,
+      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      network: 'eip155:8453',
+      payer: payer.address,
+    });
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+    expect(answer.headers.get('x-redelivered')).toBeNull();
+    expect(answer.headers.get('x-payment-response')).toBeNull();
+    expect(shop.settlements.map(({ value }) => value)).toEqual([PRICE]);
+    expect(shop.published).toEqual(['scan-of-first']);
+  });
+
+  test('is redelivered byte for byte to the same header, without a second charge', async () => {
+    const signed = await pay();
+    const first = await shop.buy('again', v2(signed));
+    const charged = shop.settlements.length;
+    const worked = shop.computations.length;
+    const second = await shop.buy('again', v2(signed));
+    expect(second.status).toBe(200);
+    expect(second.body).toBe(first.body);
+    expect(second.headers.get('x-redelivered')).toBe('1');
+    expect(second.paid).toEqual(first.paid);
+    expect(shop.settlements).toHaveLength(charged);
+    expect(shop.computations).toHaveLength(worked);
+  });
+
+  test('is redelivered whatever the spelling of the payment', async () => {
+    const signed = await pay();
+    const first = await shop.buy('spelling', v2(signed));
+    const second = await shop.buy('spelling', { 'x-payment': signed.v1 });
+    expect(second.status).toBe(200);
+    expect(second.body).toBe(first.body);
+    expect(second.headers.get('x-redelivered')).toBe('1');
+    expect(second.headers.get('x-payment-response')).toBe(second.headers.get('payment-response'));
+  });
+
+  test('to X-PAYMENT alone is paid by the translated payload, and told in both headers', async () => {
+    const answer = await shop.buy('legacy', { 'x-payment': (await pay()).v1 });
+    expect(answer.status).toBe(200);
+    expect(answer.paid?.success).toBe(true);
+    expect(answer.headers.get('x-payment-response')).toBe(answer.headers.get('payment-response'));
+  });
+
+  test('of many pieces is stored whole and streamed', async () => {
+    const signed = await pay();
+    const first = await shop.get('/list?n=3000', v2(signed));
+    expect(first.status).toBe(200);
+    expect(first.body).toHaveLength(3_000_004);
+    expect(first.headers.get('content-length')).toBe('3000004');
+    const second = await shop.get('/list?n=3000', v2(signed));
+    expect(second.headers.get('x-redelivered')).toBe('1');
+    expect(second.body === first.body).toBe(true);
+  });
+});
+
+test('one header five times at once: one computation, one charge, one answer', async () => {
+  const gate = gateKeeper();
+  await using shop = await startShop({
+    compute: async (item) => {
+      await gate.opened;
+      return answerOf(item);
+    },
+  });
+  const signed = await pay();
+  const calls = Array.from({ length: 5 }, () => shop.buy('five', v2(signed)));
+  await expect.poll(() => shop.computations.length).toBe(1);
+  gate.open();
+  const answers = await Promise.all(calls);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+  expect(new Set(answers.map(({ paid }) => paid?.transaction)).size).toBe(1);
+  expect(answers.filter(({ headers }) => headers.get('x-redelivered') === null)).toHaveLength(1);
+  expect(shop.computations).toHaveLength(1);
+  expect(shop.settlements).toHaveLength(1);
+});
+
+test('an error of the first call is the answer of all that wait with its header', async () => {
+  const gate = gateKeeper();
+  await using shop = await startShop({
+    compute: async () => {
+      await gate.opened;
+      throw new ScannerFailed(new Error('broken'));
+    },
+  });
+  const signed = await pay();
+  const calls = Array.from({ length: 3 }, () => shop.buy('broken', v2(signed)));
+  await expect.poll(() => shop.computations.length).toBe(1);
+  gate.open();
+  for (const answer of await Promise.all(calls)) {
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'scanner_failed', charged: false });
+  }
+  expect(shop.settlements).toHaveLength(0);
+});
+
+describe('one payment buys one request', () => {
+  let shop: Shop;
+  let signed: SignedHeader;
+  beforeAll(async () => {
+    shop = await startShop();
+    signed = await pay();
+    expect((await shop.buy('mine', v2(signed))).status).toBe(200);
+  });
+  afterAll(() => shop[Symbol.asyncDispose]());
+
+  test('another input is a conflict', async () => {
+    const answer = await shop.buy('other', v2(signed));
+    expect(answer.status).toBe(409);
+    expect(answer.json).toMatchObject({
+      error: 'payment_conflict',
+      field: 'request',
+      charged: false,
+    });
+  });
+
+  test('another route is a conflict', async () => {
+    const answer = await shop.get('/list', v2(signed));
+    expect(answer.status).toBe(409);
+    expect(answer.json).toMatchObject({ field: 'route' });
+  });
+
+  test.each([
+    ['value', { value: PRICE * 2n }],
+    ['to', { to: '0x3333333333333333333333333333333333333333' as const }],
+    ['validAfter', { validAfter: 5n }],
+    ['validBefore', { validBefore: 4_000_000_000n }],
+  ])('the same nonce with another %s is a conflict that names it', async (field, options) => {
+    const answer = await shop.buy('mine', v2(await pay({ nonce: signed.nonce, ...options })));
+    expect(answer.status).toBe(409);
+    expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
+  });
+
+  test('nobody gets it with a signature of their own', async () => {
+    const thief = newPayer();
+    const stolen = await pay({ nonce: signed.nonce, signAs: thief.privateKey });
+    const answer = await shop.buy('mine', v2(stolen));
+    expect(answer.status).toBe(402);
+    expect(answer.json['error']).toMatch(/^invalid_signature: /);
+  });
+
+  test('the stored answer is still there for its payer', async () => {
+    expect((await shop.buy('mine', v2(signed))).headers.get('x-redelivered')).toBe('1');
+    expect(shop.settlements).toHaveLength(1);
+  });
+});
+
+test('an answer that was purged is gone, and its payment buys nothing more', async () => {
+  let nowMs = Date.now();
+  await using shop = await startShop({ clock: () => nowMs });
+  const signed = await pay({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 30 * 86_400) });
+  expect((await shop.buy('old', v2(signed))).status).toBe(200);
+  nowMs += 23 * 3_600_000;
+  await shop.store.purge(nowMs);
+  expect((await shop.buy('old', v2(signed))).status).toBe(200);
+  nowMs += 2 * 3_600_000;
+  await shop.store.purge(nowMs);
+  const answer = await shop.buy('old', v2(signed));
+  expect(answer.status).toBe(410);
+  expect(answer.json).toMatchObject({ error: 'answer_expired', charged: false });
+  expect(shop.settlements).toHaveLength(1);
+});
+
+test('ten payers of one item are ten charges and ten answers', async () => {
+  await using shop = await startShop();
+  const payers = Array.from({ length: 10 }, () => newPayer());
+  const answers = await Promise.all(
+    payers.map(async (one) => shop.buy('popular', v2(await one.sign({ value: PRICE })))),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  expect(new Set(shop.settlements.map(({ payer: from }) => from)).size).toBe(10);
+  expect(answers.map(({ paid }) => paid?.payer)).toEqual(payers.map(({ address }) => address));
+});

@@ -1,0 +1,117 @@
+import type { SettleResponse } from '@x402/core/types';
+import { describe, expect, test } from 'vitest';
+import type { StoredPayment } from '../../src/payment/ledger-rows.ts';
+import { settleOutcome, settleOutcomeOfError } from '../../src/payment/settle-outcome.ts';
+import { TERMS } from './payer.ts';
+
+const FROM = '0x2222222222222222222222222222222222222222';
+const TRANSACTION = `0x${'ab'.repeat(32)}`;
+
+const payment: StoredPayment = {
+  authorization: {
+    from: FROM,
+    to: TERMS.payTo,
+    value: 50_000n,
+    validAfter: 0n,
+    validBefore: 2_000_000_000n,
+    nonce: `0x${'01'.repeat(32)}`,
+  },
+  signature: `0x${'02'.repeat(65)}`,
+  requirements: {
+    scheme: 'exact',
+    network: 'eip155:8453',
+    asset: TERMS.asset,
+    amount: '50000',
+    payTo: TERMS.payTo,
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USD Coin', version: '2' },
+  },
+};
+
+const success: SettleResponse = {
+  success: true,
+  transaction: TRANSACTION,
+  network: 'eip155:8453',
+  payer: FROM,
+};
+const failure = (errorReason: string, transaction = ''): SettleResponse => ({
+  success: false,
+  errorReason,
+  transaction,
+  network: 'eip155:8453',
+});
+
+describe('what a facilitator says of a settlement', () => {
+  const cases: readonly (readonly [string, SettleResponse, string])[] = [
+    ['a well-formed success', success, 'settled'],
+    ['a success that names no payer', { ...success, payer: undefined as never }, 'settled'],
+    ['a success with an empty transaction', { ...success, transaction: '' }, 'unclear'],
+    ['a success with half a hash', { ...success, transaction: '0xabcd' }, 'unclear'],
+    ['a success with the zero hash', { ...success, transaction: `0x${'0'.repeat(64)}` }, 'unclear'],
+    ['a success on another network', { ...success, network: 'eip155:1' }, 'unclear'],
+    ['a success for another payer', { ...success, payer: TERMS.payTo }, 'unclear'],
+    ['a success for what is no address', { ...success, payer: 'me' }, 'unclear'],
+    ['insufficient funds', failure('insufficient_funds'), 'refused'],
+    ['a bad signature', failure('invalid_exact_evm_payload_signature'), 'refused'],
+    [
+      'an expired authorization',
+      failure('invalid_exact_evm_payload_authorization_valid_before'),
+      'refused',
+    ],
+    ['a refusal that names a transaction', failure('insufficient_funds', TRANSACTION), 'unclear'],
+    ['a refusal that names half of one', failure('insufficient_funds', '0xab'), 'unclear'],
+    ['a used nonce', failure('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
+    ['a pending settlement', failure('settlement_pending', TRANSACTION), 'unclear'],
+    ['a failed transaction', failure('invalid_exact_evm_transaction_failed'), 'unclear'],
+    ['the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
+    ['an error of its own', failure('unexpected_settle_error'), 'unclear'],
+    ['a reason nobody has heard of', failure('bad_weather'), 'unclear'],
+    ['no reason', failure(''), 'unclear'],
+  ];
+
+  test.each(cases)('%s', (_name, response, kind) => {
+    expect(settleOutcome(response, payment).kind).toBe(kind);
+  });
+
+  test('names a transaction only where there is one', () => {
+    expect(settleOutcome(success, payment)).toEqual({ kind: 'settled', transaction: TRANSACTION });
+    expect(settleOutcome(failure('settlement_pending', TRANSACTION), payment)).toMatchObject({
+      transaction: TRANSACTION,
+    });
+    expect(settleOutcome(failure('bad_weather', 'soon'), payment)).toMatchObject({
+      transaction: null,
+    });
+  });
+});
+
+describe('an error on the way to a facilitator', () => {
+  const coded = (code: string) => Object.assign(new Error('x'), { code });
+  const cases: readonly (readonly [string, unknown, string])[] = [
+    [
+      'a refused connection',
+      new TypeError('fetch failed', { cause: coded('ECONNREFUSED') }),
+      'not_sent',
+    ],
+    [
+      'a connection that every address refused',
+      new TypeError('fetch failed', {
+        cause: new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]),
+      }),
+      'not_sent',
+    ],
+    [
+      'one that an address did not refuse',
+      new TypeError('fetch failed', {
+        cause: new AggregateError([coded('ECONNREFUSED'), coded('ETIMEDOUT')]),
+      }),
+      'unclear',
+    ],
+    ['a reset', new TypeError('fetch failed', { cause: coded('ECONNRESET') }), 'unclear'],
+    ['a timeout', new DOMException('late', 'TimeoutError'), 'unclear'],
+    ['what is no error', 'no', 'unclear'],
+  ];
+
+  test.each(cases)('%s', (_name, error, kind) => {
+    expect(settleOutcomeOfError(error).kind).toBe(kind);
+  });
+});

@@ -1,0 +1,266 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import Fastify from 'fastify';
+import allowedMethods from '../../plugins/allowed-methods.ts';
+import errors from '../../plugins/errors.ts';
+import offers from '../../plugins/offers.ts';
+import payment from '../../plugins/payment.ts';
+import { InvalidRequest } from '../../src/errors.ts';
+import type { Facilitator } from '../../src/payment/facilitator.ts';
+import {
+  createMockFacilitator,
+  type MockSettlement,
+} from '../../src/payment/facilitators/mock-facilitator.ts';
+import type { Failpoints } from '../../src/payment/failpoints.ts';
+import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
+import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
+import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TERMS } from './payer.ts';
+
+export const PRICE = 50_000n;
+
+/** One computation: what was asked, for whom. */
+export interface Computation {
+  readonly item: string;
+  readonly context: ComputeContext;
+}
+
+export type ShopOptions = Partial<
+  Pick<
+    PaymentsOptions,
+    | 'reconcileWithinMs'
+    | 'retryWithinMs'
+    | 'reconcileTiming'
+    | 'rpcUrl'
+    | 'isRateLimited'
+    | 'sweepIntervalMs'
+    | 'readinessRetryMs'
+  >
+> & {
+  readonly terms?: PaymentTerms;
+  readonly facilitator?: Facilitator;
+  readonly store?: Store;
+  readonly clock?: () => number;
+  readonly answerWithinMs?: number;
+  readonly failpoints?: Failpoints;
+  /** Runs instead of answering at once; throws, waits or answers. */
+  readonly compute?: (item: string, context: ComputeContext) => Promise<ComputedAnswer>;
+  readonly publish?: (scanId: string) => Promise<void>;
+  readonly price?: bigint;
+};
+
+export interface ShopAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  /** Of a 200; null otherwise. */
+  readonly paid: { success: boolean; transaction: string; network: string; payer: string } | null;
+  readonly json: Record<string, unknown>;
+}
+
+export interface Shop extends AsyncDisposable {
+  readonly url: string;
+  readonly store: Store;
+  readonly payments: Payments;
+  readonly computations: Computation[];
+  /** Settlements of the mock, in order. */
+  readonly settlements: MockSettlement[];
+  readonly published: string[];
+  readonly troubles: string[];
+  /** Scans that payers left unpaid, as `payer scan`. */
+  readonly unpaid: Set<string>;
+  isSaturated: boolean;
+  buy(item: string, headers?: Record<string, string>, init?: RequestInit): Promise<ShopAnswer>;
+  get(path: string, headers?: Record<string, string>): Promise<ShopAnswer>;
+}
+
+/** Two paid routes, the real gate, a real socket; what they sell is told by the test. */
+export async function startShop(options: ShopOptions = {}): Promise<Shop> {
+  const { terms = TERMS, clock = Date.now, price = PRICE } = options;
+  const store = options.store ?? openSqlite(MEMORY, { clock });
+  const settlements: MockSettlement[] = [];
+  const facilitator =
+    options.facilitator ??
+    createMockFacilitator({ terms, now: clock, onSettle: (one) => settlements.push(one) });
+  const computations: Computation[] = [];
+  const published: string[] = [];
+  const troubles: string[] = [];
+  const unpaid = new Set<string>();
+  const state = { isSaturated: false };
+
+  const work: PaidRoute<string> = {
+    name: 'work',
+    method: 'POST',
+    path: '/work',
+    description: 'Does some work.',
+    priceBaseUnits: price,
+    maxTimeoutSeconds: 300,
+    minValidityMs: 90_000,
+    discovery: discovery('item'),
+    parse({ body }) {
+      const item = (body as { item?: unknown } | undefined)?.item;
+      if (typeof item !== 'string') throw new InvalidRequest('The member "item" is missing.');
+      return item;
+    },
+    canonical: (item) => item,
+    isSaturated: () => state.isSaturated,
+    async compute(item, context) {
+      computations.push({ item, context });
+      if (options.compute) return options.compute(item, context);
+      return answerOf(item);
+    },
+    async publish(scanId) {
+      await options.publish?.(scanId);
+      published.push(scanId);
+    },
+    unpaidWork: {
+      async note({ payer, scanId }) {
+        unpaid.add(`${payer} ${scanId}`);
+      },
+      async clear({ payer, scanId }) {
+        unpaid.delete(`${payer} ${scanId}`);
+      },
+      async blockedUntilMs(payer) {
+        const left = [...unpaid].filter((mark) => mark.startsWith(payer));
+        return left.length > 5 ? clock() + 60_000 : null;
+      },
+    },
+  };
+  const list: PaidRoute<string> = {
+    name: 'list',
+    method: 'GET',
+    path: '/list',
+    description: 'Lists a lot.',
+    priceBaseUnits: price,
+    maxTimeoutSeconds: 120,
+    minValidityMs: 20_000,
+    discovery: discovery('n'),
+    parse: ({ query }) => String((query as { n?: string }).n ?? '3'),
+    canonical: (n) => n,
+    async compute(n) {
+      return { headers: JSON_HEADERS, body: pieces(Number(n)) };
+    },
+  };
+
+  const payments = createPayments({
+    ...options,
+    store,
+    terms,
+    baseUrl: 'https://shop.example',
+    facilitator,
+    rpcUrl: options.rpcUrl ?? null,
+    routes: [work, list],
+    isRateLimited: options.isRateLimited ?? true,
+    onTrouble: (message) => troubles.push(message),
+  });
+  const app = Fastify({ forceCloseConnections: true });
+  await app.register(allowedMethods);
+  await app.register(errors);
+  await app.register(offers);
+  await app.register(payment, {
+    gate: payments.gate,
+    answerWithinMs: options.answerWithinMs ?? 60_000,
+  });
+  const schema = (operationId: string) => ({ operationId, summary: operationId, tags: ['test'] });
+  app.sell(work, { schema: schema('work'), offer: offerOf(work) });
+  app.sell(list, { schema: schema('list'), offer: offerOf(list) });
+  await payments.start();
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+
+  async function request(path: string, init: RequestInit): Promise<ShopAnswer> {
+    const response = await fetch(url + path, init);
+    const body = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body,
+      paid: paidOf(response),
+      json: jsonOf(body),
+    };
+  }
+
+  return {
+    url,
+    store,
+    payments,
+    computations,
+    settlements,
+    published,
+    troubles,
+    unpaid,
+    get isSaturated() {
+      return state.isSaturated;
+    },
+    set isSaturated(value) {
+      state.isSaturated = value;
+    },
+    buy: (item, headers = {}, init = {}) =>
+      request('/work', {
+        method: 'POST',
+        body: JSON.stringify({ item }),
+        ...init,
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
+    get: (path, headers = {}) => request(path, { headers }),
+    async [Symbol.asyncDispose]() {
+      const closed = once(app.server, 'close');
+      await payments.stop();
+      await app.close();
+      await closed;
+      if (options.store === undefined) await store.close();
+    },
+  };
+}
+
+export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+
+/** What the shop sells for an item, if the test says nothing else. */
+export function answerOf(item: string): ComputedAnswer {
+  return {
+    headers: JSON_HEADERS,
+    body: JSON.stringify({ item, text: `Work on ${item}: ü, 漢字.`, charged: true }),
+    scanId: `scan-of-${item}`,
+  };
+}
+
+function discovery(name: string) {
+  return {
+    input: { [name]: 'x' },
+    inputSchema: { type: 'object', properties: { [name]: { type: 'string' } } },
+    output: { example: { ok: true }, schema: { properties: { ok: { type: 'boolean' } } } },
+  };
+}
+
+function offerOf({ priceBaseUnits, maxTimeoutSeconds }: PaidRoute) {
+  return { kind: 'paid', priceBaseUnits, maxTimeoutSeconds } as const;
+}
+
+async function* pieces(count: number): AsyncIterable<Uint8Array> {
+  yield Buffer.from('["');
+  for (let n = 0; n < count; n++) yield Buffer.from('x'.repeat(1000));
+  yield Buffer.from('"]');
+}
+
+function paidOf({ status, headers }: Response): ShopAnswer['paid'] {
+  const header = headers.get('payment-response');
+  if (status !== 200 || header === null) return null;
+  return JSON.parse(Buffer.from(header, 'base64').toString());
+}
+
+function jsonOf(body: string): Record<string, unknown> {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return {};
+  }
+}
+
+/** For tests that end a computation when they like. */
+export function gateKeeper() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
