@@ -2,6 +2,7 @@
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool.ts';
+import { warmUp } from '../scan/warm-up.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Engine = {
@@ -18,5 +19,7 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
     throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
   }
   const checks = await discoverChecks();
-  return { catalog: await loadCatalog(wanted, { checks }), checks, pool: createPool() };
+  const engine = { catalog: await loadCatalog(wanted, { checks }), checks, pool: createPool() };
+  await warmUp(engine);
+  return engine;
 }

@@ -22,6 +22,7 @@ import { signalsOf } from './signals.ts';
 /** A scan ends 70 s after it began; judging what was gathered takes the rest. */
 const GATHER_DEADLINE_MS = 55_000;
 const SCAN_DEADLINE_MS = 70_000;
+const MIN_JUDGE_MS = 1_000;
 
 export type ScannerParts = {
   readonly catalog: Catalog;
@@ -70,7 +71,7 @@ async function runScan(
     });
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();
-    const left = Math.max(1_000, SCAN_DEADLINE_MS - gatherMs);
+    const left = Math.max(MIN_JUDGE_MS, Math.round(SCAN_DEADLINE_MS - gatherMs));
     const judged = await judge(
       observations,
       scannedAt,
