@@ -10,7 +10,7 @@ import type { Answer, Job, PackedObservation } from './job.ts';
 import { limitsVerdict } from './limits-verdict.ts';
 import { readVerdict } from './read-verdict.ts';
 import { createSlots } from './slots.ts';
-import { openThreads, type ThreadOptions, type Threads } from './threads.ts';
+import { openThread, type ThreadOptions } from './thread.ts';
 import { type Packed, pack } from './transfer.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -61,29 +61,12 @@ export type Pool = {
 };
 
 export function createPool(options: PoolOptions = {}): Pool {
-  const threadOptions = withDefaults(options);
-  const slots = createSlots(threadOptions.size, options.maxWaiting ?? 2_500);
+  const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
+  const threads = Array.from({ length: size }, () => openThread(threadOptions(options)));
+  const slots = createSlots(threads, options.maxWaiting ?? 2_500);
   const closing = new AbortController();
-  const open = new Set<Threads>();
   const packer = createPacker();
   let tickets = 0;
-
-  function openOne(size: number): Threads {
-    const threads = openThreads({ ...threadOptions, size });
-    open.add(threads);
-    return threads;
-  }
-  const shared = openOne(threadOptions.size);
-
-  async function attemptAfresh(job: Job, signal: AbortSignal): Promise<Answer> {
-    const fresh = openOne(1);
-    try {
-      return await fresh.attempt(job, signal);
-    } finally {
-      open.delete(fresh);
-      await fresh.close();
-    }
-  }
 
   async function perform(
     name: string,
@@ -91,12 +74,9 @@ export function createPool(options: PoolOptions = {}): Pool {
     callerSignal: AbortSignal | undefined,
   ): Promise<unknown> {
     const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
-    const job = address(++tickets);
-    const release = await slots.acquire(signal);
+    const { slot, release } = await slots.acquire(signal);
     try {
-      return await twoOfAKind(name, (round) =>
-        round === 0 ? shared.attempt(job, signal) : attemptAfresh(job, signal),
-      );
+      return await twoOfAKind(name, () => slot.attempt(address(++tickets), signal));
     } finally {
       release();
     }
@@ -122,21 +102,20 @@ export function createPool(options: PoolOptions = {}): Pool {
         throw error;
       }
     },
-    load: () => ({ threads: threadOptions.size, ...slots.counts() }),
+    load: () => ({ threads: size, ...slots.counts() }),
     async close() {
       closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
-      await Promise.all([...open].map((threads) => threads.close()));
-      open.clear();
+      await Promise.all(threads.map((thread) => thread.close()));
     },
   };
 }
 
 /** At most three attempts; answers that differ in kind leave the decision to the third. */
-async function twoOfAKind(name: string, attempt: (round: number) => Promise<Answer>) {
+async function twoOfAKind(name: string, attempt: () => Promise<Answer>): Promise<unknown> {
   let limit: Limit | undefined;
   let fault: string | undefined;
-  for (let round = 0; ; round += 1) {
-    const answer = await attempt(round);
+  for (;;) {
+    const answer = await attempt();
     if (answer.kind === 'done') return answer.output;
     if (answer.kind === 'limit') {
       if (limit) throw new TaskLimitExceeded(name, limit);
@@ -172,9 +151,8 @@ function namesOf(seen: Partial<Observations>): readonly ObservationName[] {
   return Object.keys(seen) as ObservationName[];
 }
 
-function withDefaults(options: PoolOptions): ThreadOptions {
+function threadOptions(options: PoolOptions): ThreadOptions {
   return {
-    size: options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8),
     cpuMs: options.cpuMs ?? 1_000,
     wallMs: options.wallMs ?? 10_000,
     heapMb: options.heapMb ?? 64,

@@ -4,37 +4,48 @@
  */
 import { PoolSaturated } from './errors.ts';
 
-export type Slots = {
-  /** Waits its turn; resolves to the function that gives the slot back. Rejects on abort. */
-  acquire(signal?: AbortSignal): Promise<() => void>;
+export type Held<Slot> = {
+  readonly slot: Slot;
+  /** Gives the slot to the next in line; once only. */
+  release(): void;
+};
+
+export type Slots<Slot> = {
+  /** First come, first served. Rejects with the signal's reason, or with PoolSaturated. */
+  acquire(signal?: AbortSignal): Promise<Held<Slot>>;
   counts(): { readonly running: number; readonly waiting: number };
 };
 
-export function createSlots(size: number, maxWaiting: number): Slots {
-  let free = size;
-  const waiting = new Set<(release: () => void) => void>();
+export function createSlots<Slot>(all: readonly Slot[], maxWaiting: number): Slots<Slot> {
+  const free = [...all];
+  const waiting = new Set<(held: Held<Slot>) => void>();
 
-  function release(): void {
-    const [next] = waiting;
-    if (!next) {
-      free += 1;
-      return;
-    }
-    waiting.delete(next);
-    next(once(release));
+  function hold(slot: Slot): Held<Slot> {
+    let held = true;
+    const release = () => {
+      // A slot that were given back twice would let two tasks onto one thread.
+      if (!held) return;
+      held = false;
+      const [next] = waiting;
+      if (!next) {
+        free.push(slot);
+        return;
+      }
+      waiting.delete(next);
+      next(hold(slot));
+    };
+    return { slot, release };
   }
 
   return {
     async acquire(signal) {
       signal?.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return once(release);
-      }
+      const slot = free.shift();
+      if (slot !== undefined) return hold(slot);
       if (waiting.size >= maxWaiting) {
         throw new PoolSaturated(`${waiting.size} tasks wait already. Try again in a few seconds.`);
       }
-      const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+      const { promise, resolve, reject } = Promise.withResolvers<Held<Slot>>();
       const leave = () => {
         waiting.delete(resolve);
         reject(signal?.reason);
@@ -47,16 +58,6 @@ export function createSlots(size: number, maxWaiting: number): Slots {
         signal?.removeEventListener('abort', leave);
       }
     },
-    counts: () => ({ running: size - free, waiting: waiting.size }),
-  };
-}
-
-/** A slot that were given back twice would let two tasks onto one thread. */
-function once(action: () => void): () => void {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    action();
+    counts: () => ({ running: all.length - free.length, waiting: waiting.size }),
   };
 }

@@ -1,5 +1,6 @@
 /**
- * Worker threads that can be killed. Callers submit at most one task per thread.
+ * One worker thread that can be killed, and is a fresh one after every failure. Callers submit one
+ * task at a time.
  *
  * Hazard: V8 ends the whole process, not the worker, when one native call allocates more than about
  * 16 MB beyond the heap limit (JSON.parse of millions of values, an array of tens of millions).
@@ -12,17 +13,16 @@ import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
 import { type Answer, isStarted, type Job, type Started } from './job.ts';
 
 export type ThreadOptions = DeadlineOptions & {
-  readonly size: number;
   readonly heapMb: number;
-  /** Until a task must have started: to boot a thread and load modules, on a slow machine. */
+  /** Until a task must have started: to boot the thread and load modules, on a slow machine. */
   readonly startMs: number;
   /** What broke outside any task, such as a timer that a task left behind. */
   readonly onStray: (error: Error) => void;
 };
 
-export type Threads = {
-  /** Never rejects but with the signal's reason. */
-  attempt(job: Job, signal?: AbortSignal): Promise<Answer>;
+export type Thread = {
+  /** Rejects with the signal's reason and nothing else. */
+  attempt(job: Job, signal: AbortSignal): Promise<Answer>;
   /** Kills what runs. */
   close(): Promise<void>;
 };
@@ -32,13 +32,39 @@ const YOUNG_HEAP_MB = 8;
 
 const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-export function openThreads(options: ThreadOptions): Threads {
+export function openThread(options: ThreadOptions): Thread {
+  let piscina = boot(options);
+  const gone = new Set<Promise<void>>();
+
+  function retire(): void {
+    const ending = piscina.destroy().finally(() => gone.delete(ending));
+    gone.add(ending);
+  }
+
+  return {
+    async attempt(job, signal) {
+      const answer = await attempt(piscina, options, job, signal);
+      // Where the thread was killed or crashed, Piscina has put a new one in its place already.
+      if (answer.kind !== 'done' && answer.alive) {
+        retire();
+        piscina = boot(options);
+      }
+      return answer;
+    },
+    async close() {
+      retire();
+      await Promise.all(gone);
+    },
+  };
+}
+
+function boot(options: ThreadOptions): Piscina {
   const piscina = new Piscina({
     filename: WORKER,
     name: 'work',
-    // Equal, or idle threads are ended and started again, with all modules to load.
-    minThreads: options.size,
-    maxThreads: options.size,
+    // Equal, or an idle thread is ended and started again, with all modules to load.
+    minThreads: 1,
+    maxThreads: 1,
     // The default blocks the thread while it waits, and freezes whatever else lives on it.
     atomics: 'async',
     resourceLimits: {
@@ -48,27 +74,18 @@ export function openThreads(options: ThreadOptions): Threads {
     // Settings of the host hold keys; no task has any use for them.
     env: {},
   });
-  const pending = new Map<number, (started: Started) => void>();
-  piscina.on('message', (message: unknown) => {
-    if (isStarted(message)) pending.get(message.ticket)?.(message);
-  });
   // Without a listener a throw between tasks would end the host.
   piscina.on('error', options.onStray);
-
-  return {
-    attempt: (job, signal) => attempt(piscina, pending, options, job, signal),
-    close: () => piscina.destroy(),
-  };
+  return piscina;
 }
 
 async function attempt(
   piscina: Piscina,
-  pending: Map<number, (started: Started) => void>,
   options: ThreadOptions,
   job: Job,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
-  signal?.throwIfAborted();
+  signal: AbortSignal,
+): Promise<Answer & { readonly alive: boolean }> {
+  signal.throwIfAborted();
   const killer = new AbortController();
   const kill = () => killer.abort();
   let expiry: Expiry | 'never-started' | undefined;
@@ -78,25 +95,31 @@ async function attempt(
   };
   let disarm = () => {};
   const booting = setTimeout(() => expire('never-started'), options.startMs);
-
-  pending.set(job.ticket, ({ threadId, cpu }) => {
+  const onMessage = (message: unknown) => {
+    if (!isStarted(message) || message.ticket !== job.ticket) return;
     clearTimeout(booting);
-    const worker = piscina.threads.find((one: Worker) => one.threadId === threadId);
-    if (worker) disarm = armDeadline(worker, cpu, options, expire);
-  });
-  signal?.addEventListener('abort', kill, { once: true });
+    const worker = workerOf(piscina, message);
+    if (worker) disarm = armDeadline(worker, message.cpu, options, expire);
+  };
+
+  piscina.on('message', onMessage);
+  signal.addEventListener('abort', kill, { once: true });
   try {
     const answer: Answer = await piscina.run(job, { signal: killer.signal });
-    return answer;
+    return { ...answer, alive: true };
   } catch (error) {
-    signal?.throwIfAborted();
-    return toAnswer(error, expiry);
+    signal.throwIfAborted();
+    return { ...toAnswer(error, expiry), alive: false };
   } finally {
-    signal?.removeEventListener('abort', kill);
-    pending.delete(job.ticket);
+    signal.removeEventListener('abort', kill);
+    piscina.off('message', onMessage);
     clearTimeout(booting);
     disarm();
   }
+}
+
+function workerOf(piscina: Piscina, { threadId }: Started): Worker | undefined {
+  return piscina.threads.find((one) => one.threadId === threadId);
 }
 
 function toAnswer(error: unknown, expiry: Expiry | 'never-started' | undefined): Answer {
