@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
+import { InvalidParameter } from '../../src/errors.ts';
+import { startApp } from '../app/start-app.ts';
+
+const SITE = 'https://scanner.example';
+
+describe('interface spec 4.2: the query', () => {
+  test('an instant and a limit, which is 100 unless stated', () => {
+    const since = '2026-09-01T00:00:00Z';
+    const sinceMs = Date.parse(since);
+    expect(parseChangesQuery({ since })).toEqual({ sinceMs, limit: 100 });
+    expect(parseChangesQuery({ since, limit: '1' })).toEqual({ sinceMs, limit: 1 });
+    expect(parseChangesQuery({ since, limit: '1000' })).toEqual({ sinceMs, limit: 1000 });
+  });
+
+  test.each([
+    [{}, 'since'],
+    [{ since: 'yesterday' }, 'since'],
+    [{ since: '2026-09-01T00:00:00 02:00' }, 'since'],
+    ...['0', '1001', '-1', '1.5', '', 'all', '1e2', ' 5'].map(
+      (limit) => [{ since: '2026-09-01T00:00:00Z', limit }, 'limit'] as const,
+    ),
+  ])('%j is refused by name', (query, name) => {
+    expect(() => parseChangesQuery(query)).toThrow(InvalidParameter);
+    expect(() => parseChangesQuery(query)).toThrow(`"${name}"`);
+  });
+});
+
+test('interface spec 4.2: new, rescanned, grade_changed, with what it was before', async () => {
+  await using service = await startApp();
+  const since = new Date(service.now() - 1).toISOString();
+  const scans = [
+    ['a.example.com', 'B', 82],
+    ['a.example.com', 'B', 85],
+    ['b.example.com', 'A', 95],
+    ['a.example.com', 'A', 91],
+  ] as const;
+  for (const [host, grade, score] of scans) {
+    service.advance(1_000);
+    await service.publish(host, { grade, score });
+  }
+  const page = await listChanges(service.store, parseChangesQuery({ since }), SITE);
+  const at = (seconds: number) => new Date(Date.parse(since) + 1 + seconds * 1_000).toISOString();
+  const common = { checksVersion: '2026-08-14.2' };
+  const ofA = { ...common, host: 'a.example.com', reportUrl: `${SITE}/o/a.example.com` };
+  const ofB = { ...common, host: 'b.example.com', reportUrl: `${SITE}/o/b.example.com` };
+  expect(page).toEqual({
+    since,
+    count: 4,
+    limit: 100,
+    hasMore: false,
+    nextSince: at(4),
+    disclaimer: expect.stringContaining('conformance only'),
+    provenance: expect.stringContaining('unverified'),
+    changes: [
+      { ...ofA, changeType: 'new', changedAt: at(1), grade: 'B', score: 82 },
+      { ...ofA, changeType: 'rescanned', changedAt: at(2), grade: 'B', score: 85 },
+      { ...ofB, changeType: 'new', changedAt: at(3), grade: 'A', score: 95 },
+      {
+        ...ofA,
+        changeType: 'grade_changed',
+        changedAt: at(4),
+        grade: 'A',
+        score: 91,
+        previousGrade: 'B',
+        previousScore: 85,
+      },
+    ],
+  });
+});
+
+test('paging by nextSince loses and repeats nothing, though all was published at one moment', async () => {
+  await using service = await startApp();
+  const hosts = Array.from({ length: 7 }, (_value, index) => `shop${index}.example.com`);
+  for (const host of hosts) await service.publish(host);
+  let since = new Date(service.now() - 1).toISOString();
+  const seen: string[] = [];
+  for (let hasMore = true; hasMore; ) {
+    const query = parseChangesQuery({ since, limit: '3' });
+    const page = await listChanges(service.store, query, SITE);
+    seen.push(...page.changes.map(({ host }) => host));
+    ({ hasMore, nextSince: since } = page);
+  }
+  expect(seen).toEqual(hosts);
+  const rest = await listChanges(service.store, parseChangesQuery({ since }), SITE);
+  expect(rest).toMatchObject({ count: 0, hasMore: false, nextSince: since, changes: [] });
+});

@@ -1,0 +1,61 @@
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { exportDirectory } from '../../src/directory/export.ts';
+import { startApp, type TestApp } from '../app/start-app.ts';
+
+async function exported(service: TestApp, limit?: number) {
+  const { body, ...facts } = await exportDirectory(service.store, 'https://scanner.example', limit);
+  return { facts, document: JSON.parse(await text(body)) };
+}
+
+test('interface spec 2.3 and 4.2: every record with its history, oldest first', async () => {
+  await using service = await startApp();
+  const first = new Date(service.now()).toISOString();
+  await service.publish('a.example.com', { grade: 'B', score: 82 });
+  service.advance(60_000);
+  const second = new Date(service.now()).toISOString();
+  await service.publish('a.example.com', { grade: 'A', score: 91 });
+  await service.publish('b.example.com', { grade: 'F', score: 3 });
+
+  const { document } = await exported(service);
+  expect(document).toMatchObject({
+    count: 2,
+    truncated: false,
+    exportedAt: second,
+    disclaimer: expect.any(String),
+    provenance: expect.any(String),
+  });
+  const project = document.projects.find(({ host }: { host: string }) => host === 'a.example.com');
+  const { gradeHistory, firstSeenAt, scanCount, ...record } = project;
+  expect(record).toEqual((await service.get('/v1/directory?q=a.example.com')).json().projects[0]);
+  expect({ gradeHistory, firstSeenAt, scanCount }).toEqual({
+    firstSeenAt: first,
+    scanCount: 2,
+    gradeHistory: [
+      { grade: 'B', score: 82, scannedAt: first, checksVersion: '2026-08-14.2' },
+      { grade: 'A', score: 91, scannedAt: second, checksVersion: '2026-08-14.2' },
+    ],
+  });
+});
+
+test('over the cap it says that it is truncated, and keeps those scanned most recently', async () => {
+  await using service = await startApp();
+  for (const host of ['a.example.com', 'b.example.com', 'c.example.com']) {
+    await service.publish(host);
+    service.advance(1_000);
+  }
+  const { facts, document } = await exported(service, 2);
+  expect(facts).toMatchObject({ count: 2, truncated: true });
+  expect(document).toMatchObject({ count: 2, truncated: true });
+  const hosts = document.projects.map(({ host }: { host: string }) => host);
+  expect(hosts).toEqual(['c.example.com', 'b.example.com']);
+  expect((await exported(service, 3)).document.truncated).toBe(false);
+});
+
+test('hosts whose owners opted out are not in it, and an empty directory is a document too', async () => {
+  await using service = await startApp();
+  await service.publish('a.example.com');
+  await service.store.listing.set('a.example.com', { listed: false });
+  const { document } = await exported(service);
+  expect(document).toMatchObject({ count: 0, truncated: false, projects: [] });
+});
