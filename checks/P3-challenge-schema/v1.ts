@@ -47,6 +47,8 @@ const FIXES: Readonly<Record<Kind, string>> = {
   'http-url': 'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers with its address.',
 };
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P3',
   version: 1,
@@ -58,7 +60,7 @@ export default defineCheck({
     const challenged = kit.challenged(resources);
     const count = `${challenged.length} of ${resources.probed.length} resources`;
     if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} showed a challenge`, 'Correct what P2 names first.');
+      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
     }
     const found = challenged
       .flatMap(({ resource, probe, reading: { challenge } }) => {

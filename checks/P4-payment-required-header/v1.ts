@@ -39,6 +39,8 @@ const FIXES: Readonly<Record<Kind, string>> = {
   cacheable: 'Send Cache-Control: no-store with each 402.',
 };
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P4',
   version: 1,
@@ -50,7 +52,7 @@ export default defineCheck({
     const challenged = kit.challenged(resources);
     const count = `${challenged.length} of ${resources.probed.length} resources`;
     if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} showed a challenge`, 'Correct what P2 names first.');
+      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
     }
     const found = challenged.flatMap((one) => {
       const finding = inspect(one, kit);

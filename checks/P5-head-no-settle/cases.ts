@@ -77,7 +77,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'HEAD hangs',
     seen: given({ head: failure('timeout') }),
-    expect: { status: 'warn', outcome: 'head-silent', evidence: ['HEAD /weather: no answer'] },
+    expect: { status: 'warn', outcome: 'head-silent', evidence: ['HEAD /weather: timeout'] },
   },
   {
     name: 'HEAD is 500',

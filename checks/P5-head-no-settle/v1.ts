@@ -12,6 +12,8 @@ const SETTLE_FIX = 'Send PAYMENT-RESPONSE only after a payment was settled.';
 const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
 const HEAD_FIX = 'Answer HEAD as GET is answered, with 402, or refuse it with 405.';
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P5',
   version: 1,
@@ -33,8 +35,8 @@ export default defineCheck({
 
     const challenged = kit.challenged(resources);
     if (challenged.length === 0) {
-      const evidence = `0 of ${probed.length} resources showed a challenge`;
-      return notDetermined('unseen', evidence, 'Correct what P2 names first.');
+      const evidence = `0 of ${probed.length} resources challenged by what we may send`;
+      return notDetermined('unseen', evidence, P2_FIX);
     }
     const paid = probed.filter((one) => kit.status(one, 'GET') === 402);
     const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
@@ -85,9 +87,10 @@ function isSuccess(status: number | null | undefined): boolean {
 }
 
 function list(resources: readonly ResourceObservation[], kit: Kit): string {
-  const shown = resources.slice(0, 4).map((one) => {
-    const head = kit.status(one, 'HEAD');
-    return `${kit.request('HEAD', one.path)}: ${head === undefined ? 'not asked' : (head ?? 'no answer')}`;
+  const shown = resources.slice(0, 4).map(({ path, probes }) => {
+    const head = probes.find(({ method }) => method === 'HEAD')?.answer;
+    const seen = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
+    return `${kit.request('HEAD', path)}: ${seen}`;
   });
   return shown.join('; ');
 }

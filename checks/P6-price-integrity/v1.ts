@@ -43,6 +43,8 @@ const FIXES: Readonly<Record<Kind, string>> = {
   undeclared: 'Declare the price of each paid operation in x-payment-info of /openapi.json.',
 };
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P6',
   version: 1,
@@ -54,7 +56,7 @@ export default defineCheck({
     const challenged = kit.challenged(seen.resources);
     const count = `${challenged.length} of ${seen.resources.probed.length} resources`;
     if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} showed a challenge`, 'Correct what P2 names first.');
+      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
     }
     const found = challenged.flatMap((one) => {
       const request = kit.request(one.probe.method, one.resource.path);

@@ -29,6 +29,8 @@ const FIXES: Readonly<Record<Kind, string>> = {
   'manifest-differs': 'Take payTo of routes and manifest from one constant.',
 };
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P7',
   version: 1,
@@ -40,7 +42,7 @@ export default defineCheck({
     const challenged = kit.challenged(seen.resources);
     const count = `${challenged.length} of ${seen.resources.probed.length} resources`;
     if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} showed a challenge`, 'Correct what P2 names first.');
+      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
     }
     const found = challenged.flatMap((one) => {
       const request = kit.request(one.probe.method, one.resource.path);

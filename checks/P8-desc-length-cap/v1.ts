@@ -7,6 +7,8 @@ const MAX_CODE_POINTS = 500;
 const SHORTEN_FIX = 'Shorten the description of the route to at most 500 characters.';
 const DESCRIBE_FIX = 'Give each paid route a description: what it returns, in one sentence.';
 
+const P2_FIX = 'Correct what P2 names first.';
+
 export default defineCheck({
   id: 'P8',
   version: 1,
@@ -18,7 +20,7 @@ export default defineCheck({
     const challenged = kit.challenged(resources);
     const count = `${challenged.length} of ${resources.probed.length} resources`;
     if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} showed a challenge`, 'Correct what P2 names first.');
+      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
     }
     const measured = challenged.map(({ resource, probe, reading: { challenge } }) => ({
       request: kit.request(probe.method, resource.path),
