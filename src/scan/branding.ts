@@ -6,7 +6,7 @@ import { createKit } from '../engine/create-kit.ts';
 import type { Kit } from '../engine/kit.ts';
 import type { JsonObject } from '../formats/json.ts';
 import { cleanText } from '../formats/text.ts';
-import type { Observations } from '../probe/observations.ts';
+import type { HttpObservation, Observations } from '../probe/observations.ts';
 import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from './categories.ts';
 import type { Branding } from './scan-outcome.ts';
 
@@ -29,7 +29,7 @@ const MAX_ICON_URL_CHARS = 2_048;
 
 export function brandingOf(seen: BrandedSurfaces): Branding {
   const kit = createKit();
-  const page = seen.root.ok && kit.isHtml(seen.root) ? kit.html(seen.root.data.body) : null;
+  const page = isPage(seen.root, kit) ? kit.html(seen.root.data.body) : null;
   const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
   const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);
   const openapi = kit.openapi(seen);
@@ -57,6 +57,11 @@ export function brandingOf(seen: BrandedSurfaces): Branding {
     iconUrl: iconOf(seen),
     ogImageUrl: httpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
   };
+}
+
+/** The words of an error page are not the origin's name. */
+function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { readonly ok: true } {
+  return root.ok && root.data.status >= 200 && root.data.status < 300 && kit.isHtml(root);
 }
 
 /** What is shown of an origin whose surfaces could not be read. */

@@ -3,10 +3,17 @@ import express from 'express';
 import { paymentMiddleware } from 'x402-express';
 import { startFacilitatorServer } from './facilitator-server.ts';
 import { SELLER_PAY_TO, type Seller, serve } from './seller.ts';
-import { SUMMARY, WEATHER } from './seller-documents.ts';
+import { openApiDocument, SUMMARY, WEATHER } from './seller-documents.ts';
 
-/** Sells GET /weather and POST /summaries on "base"; there are no documents. */
-export async function startExpressV1Seller(): Promise<Seller> {
+export interface ExpressV1Options {
+  /** Serves `/openapi.json`; there are no documents otherwise. */
+  withOpenApi?: boolean;
+}
+
+/** Sells GET /weather and POST /summaries on "base". */
+export async function startExpressV1Seller({
+  withOpenApi = false,
+}: ExpressV1Options = {}): Promise<Seller> {
   const facilitator = await startFacilitatorServer();
   const paid = ({ price, about }: typeof WEATHER | typeof SUMMARY) => ({
     price: `$${price}`,
@@ -27,6 +34,12 @@ export async function startExpressV1Seller(): Promise<Seller> {
   app.post(SUMMARY.path, (_request, response) => {
     response.json({ summary: 'A text.' });
   });
+  if (withOpenApi) {
+    app.get('/openapi.json', ({ protocol, headers }, response) => {
+      const { type, body } = openApiDocument(`${protocol}://${headers.host}`);
+      response.type(type).send(body);
+    });
+  }
   const seller = await serve(app);
   return {
     url: seller.url,

@@ -1,0 +1,56 @@
+/** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
+import { type Catalog, loadCatalog } from '../../src/engine/catalog.ts';
+import { discoverChecks } from '../../src/engine/discover-checks.ts';
+import { createPool } from '../../src/engine/pool.ts';
+import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
+import type { CheckResult } from '../../src/scan/report.ts';
+import { createScanner } from '../../src/scan/run-scan.ts';
+import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
+
+export const OLDER = '2026-07-25.1';
+export const NEWER = '2026-08-14.2';
+
+export type EngineUnderTest = {
+  /** Scans an origin on loopback, allowed for this scan alone. */
+  scan(url: string, checksVersion?: string): Promise<ScanOutcome>;
+  stop(): Promise<void>;
+};
+
+export async function startEngine(): Promise<EngineUnderTest> {
+  const checks = await discoverChecks();
+  const catalogs = new Map<string, Catalog>();
+  for (const version of [OLDER, NEWER]) {
+    catalogs.set(version, await loadCatalog(version, { checks }));
+  }
+  const pool = createPool();
+  return {
+    scan: (url, checksVersion = NEWER) => {
+      const catalog = catalogs.get(checksVersion);
+      if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
+      const policy = allowingOrigin(url, DEFAULT_POLICY);
+      const scanner = createScanner({
+        catalog,
+        checks,
+        pool,
+        policy,
+        standing: OFFLINE_STANDING,
+        userAgent: 'test',
+      });
+      return scanner.scan(parseOrigin(url, policy));
+    },
+    stop: () => pool.close(),
+  };
+}
+
+export function resultOf({ report }: Pick<ScanOutcome, 'report'>, id: string): CheckResult {
+  const result = report.results.find((one) => one.id === id);
+  if (result === undefined) throw new Error(`the report has no ${id}`);
+  return result;
+}
+
+/** "P1 pass reachable", one a check: what a test compares, without the words. */
+export function cells({ report }: Pick<ScanOutcome, 'report'>): readonly string[] {
+  return report.results.map(({ id, status, outcome }) => `${id} ${status} ${outcome}`);
+}

@@ -1,0 +1,125 @@
+/** Real middlewares from npm and PyPI, as they come and as they should be, scanned over real sockets. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { needs } from '../needs.ts';
+import { startExpressV1Seller } from '../sellers/express-v1-seller.ts';
+import { startExpressV2Seller } from '../sellers/express-v2-seller.ts';
+import { startFastApiSeller } from '../sellers/fastapi-seller.ts';
+import type { Seller } from '../sellers/seller.ts';
+import { cells, type EngineUnderTest, OLDER, resultOf, startEngine } from './engine-under-test.ts';
+
+let engine: EngineUnderTest;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const python = await startFastApiSeller();
+afterAll(async () => {
+  if ('url' in python) await python.stop();
+});
+
+async function scanned(starting: Promise<Seller>, checksVersion?: string) {
+  const seller = await starting;
+  try {
+    return await engine.scan(seller.url, checksVersion);
+  } finally {
+    await seller.stop();
+  }
+}
+
+const ALL_RIGHT = { withOpenApi: true, withDocuments: true, withBazaar: true, guardsHead: true };
+
+describe('@x402/express', () => {
+  it('gets an A with 100 where everything is right', async () => {
+    const outcome = await scanned(startExpressV2Seller(ALL_RIGHT));
+    const problems = outcome.report.results.filter(
+      (result) => result.status !== 'pass' && result.category !== 'directory',
+    );
+    expect(problems).toEqual([]);
+    expect(outcome.report).toMatchObject({ grade: 'A', score: 100 });
+    expect(outcome.report.results).toHaveLength(25);
+    expect(outcome.branding).toMatchObject({ displayName: 'Weather and words', category: 'other' });
+  });
+
+  it('keeps its A under the catalog that sends no POST, which leaves S5 open', async () => {
+    const { report } = await scanned(startExpressV2Seller(ALL_RIGHT), OLDER);
+    expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER });
+    expect(resultOf({ report }, 'S5')).toMatchObject({
+      basis: 'not_determined',
+      outcome: 'unseen',
+    });
+  });
+
+  it('lets HEAD through to the paid handler, as it comes', async () => {
+    const { report } = await scanned(startExpressV2Seller({ withOpenApi: true }));
+    expect(cells({ report })).toEqual(
+      expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P4 pass sound']),
+    );
+    expect(resultOf({ report }, 'P5')).toMatchObject({ status: 'fail', outcome: 'head-served' });
+    expect(resultOf({ report }, 'P5').evidence).toContain('HEAD /weather: 200');
+    expect(report.score).toBeLessThanOrEqual(89);
+  });
+
+  it('fails P2 without any document, and the evidence says where we looked', async () => {
+    const { report, branding } = await scanned(startExpressV2Seller());
+    const { status, outcome, evidence } = resultOf({ report }, 'P2');
+    expect({ status, outcome }).toEqual({ status: 'fail', outcome: 'none-found' });
+    for (const place of ['/openapi.json', '/.well-known/x402', '/llms.txt', 'GET /']) {
+      expect(evidence).toContain(place);
+    }
+    expect(report.grade).toBe('F');
+    expect(branding.displayName).toBe(new URL(report.origin).host);
+  });
+});
+
+describe('x402-express', () => {
+  it('is a version 1 seller: payable by few, and told so', async () => {
+    const { report } = await scanned(startExpressV1Seller({ withOpenApi: true }));
+    expect(resultOf({ report }, 'P2')).toMatchObject({ status: 'warn', outcome: 'v1-only' });
+    expect(resultOf({ report }, 'P3').status).toBe('warn');
+    expect(resultOf({ report }, 'P4').status).toBe('fail');
+    expect(resultOf({ report }, 'P6').status).toBe('pass');
+  });
+});
+
+describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable : null), () => {
+  it('is found though its own OpenAPI document says nothing of payment', async () => {
+    if ('unavailable' in python) throw new Error(python.unavailable);
+    const outcome = await engine.scan(python.url);
+    expect(cells(outcome)).toEqual(
+      expect.arrayContaining([
+        'P2 pass challenged',
+        'P3 pass valid',
+        'P4 pass sound',
+        'P5 pass no-settle',
+        'P6 warn undeclared',
+        'S4 fail nothing-declared',
+      ]),
+    );
+    // An operation that nobody calls paid never gets a POST: a free one would run.
+    const posts = outcome.observations.resources.probed.flatMap((one) =>
+      one.probes.filter((probe) => probe.method === 'POST'),
+    );
+    expect(posts).toEqual([]);
+  });
+});
+
+describe('a closed port', () => {
+  it('is an F with 0 and 25 results', async () => {
+    const seller = await startExpressV2Seller();
+    await seller.stop();
+    const { report } = await engine.scan(seller.url);
+    expect(report).toMatchObject({ grade: 'F', score: 0 });
+    expect(report.results).toHaveLength(25);
+    expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome: 'refused' });
+  });
+});
+
+describe('round trips', () => {
+  it('asks every distinct request once, at most four deep, on at most four connections', async () => {
+    const { timing, observations } = await scanned(startExpressV2Seller(ALL_RIGHT));
+    expect(timing.roundTrips).toBeLessThanOrEqual(4);
+    expect(timing.requests).toBeLessThanOrEqual(60);
+    expect(observations.resources.probed.length).toBe(2);
+  });
+});
