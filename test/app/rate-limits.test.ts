@@ -20,7 +20,9 @@ async function statusesOf(service: TestApp, path: string, requests: number, from
 
 const POSTS = new Set(['/v1/verify/start', '/v1/verify/confirm', '/v1/listing']);
 
-const LIMITS = {
+type Limit = readonly [path: string, requestsPerMinute: number];
+
+const LIMITS: Readonly<Record<'0.1.0' | '0.3.0', readonly Limit[]>> = {
   '0.1.0': [
     ['/v1/status?url=shop.example.com', 10],
     ['/v1/checks', 10],
@@ -42,10 +44,10 @@ const LIMITS = {
     ['/v1/verify/confirm', 10],
     ['/v1/listing', 10],
   ],
-} as const;
+};
 
 describe.each(['0.1.0', '0.3.0'] as const)('interface spec 8, %s', (revision) => {
-  test.each(LIMITS[revision])('%s takes %i requests a minute', async (path, limit) => {
+  test.each<Limit>([...LIMITS[revision]])('%s takes %i requests a minute', async (path, limit) => {
     await using service = await startApp({ revision });
     const answers = await answersOf(service, path, limit + 1);
     // Verification has caps of its own, which answer 429 under other codes.

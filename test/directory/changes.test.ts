@@ -14,12 +14,15 @@ describe('interface spec 4.2: the query', () => {
     expect(parseChangesQuery({ since, limit: '1000' })).toEqual({ sinceMs, limit: 1000 });
   });
 
-  test.each([
+  test.each<[{ since?: string; limit?: string }, string]>([
     [{}, 'since'],
     [{ since: 'yesterday' }, 'since'],
     [{ since: '2026-09-01T00:00:00 02:00' }, 'since'],
     ...['0', '1001', '-1', '1.5', '', 'all', '1e2', ' 5'].map(
-      (limit) => [{ since: '2026-09-01T00:00:00Z', limit }, 'limit'] as const,
+      (limit): [{ since: string; limit: string }, string] => [
+        { since: '2026-09-01T00:00:00Z', limit },
+        'limit',
+      ],
     ),
   ])('%j is refused by name', (query, name) => {
     expect(() => parseChangesQuery(query)).toThrow(InvalidParameter);
