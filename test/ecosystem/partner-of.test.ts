@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { partnerOf } from '../../src/ecosystem/partner-of.ts';
+import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+
+function listed(origin: string, website: string): boolean {
+  const policy = allowingOrigin(origin, DEFAULT_POLICY);
+  return partnerOf(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
+}
+
+test.each([
+  ['https://example.com', 'https://example.com'],
+  ['https://api.example.com', 'https://www.example.com/x402'],
+  ['https://example.com', 'http://docs.example.com/'],
+  ['https://a.co.uk', 'https://www.a.co.uk'],
+  ['https://mine.vercel.app', 'https://mine.vercel.app/'],
+  ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
+  ['https://bücher.example.com', 'https://xn--bcher-kva.example.com'],
+])('%s is the partner at %s', (origin, website) => {
+  expect(listed(origin, website)).toBe(true);
+});
+
+test.each([
+  ['https://example.com', 'https://example.org'],
+  ['https://example.com', 'https://notexample.com'],
+  ['https://a.co.uk', 'https://b.co.uk'],
+  ['https://mine.vercel.app', 'https://theirs.vercel.app'],
+  ['https://mine.vercel.app', 'https://vercel.app'],
+  ['https://mine.vercel.app', 'https://preview.mine.vercel.app'],
+  ['https://mine.vercel.app', 'https://vercel.com'],
+  ['http://127.0.0.1:4000', 'http://127.0.0.2:4000'],
+  ['https://example.com', 'not a website'],
+])('%s is not the partner at %s', (origin, website) => {
+  expect(listed(origin, website)).toBe(false);
+});
+
+test('the first record of the host is told, by name and website', () => {
+  const partners = [
+    { name: 'Other', website: 'https://other.example' },
+    { name: 'It', website: 'https://www.example.com' },
+    { name: 'Again', website: 'https://example.com' },
+  ];
+  expect(partnerOf(parseOrigin('https://api.example.com'), partners)).toEqual({
+    listed: true,
+    name: 'It',
+    website: 'https://www.example.com',
+  });
+  expect(partnerOf(parseOrigin('https://api.example.net'), partners)).toEqual({
+    listed: false,
+    name: null,
+    website: null,
+  });
+});
