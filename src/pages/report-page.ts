@@ -60,11 +60,16 @@ export function reportPage(input: ReportPageInput) {
 
 const RANK = { critical: 0, major: 1, minor: 2 } as const;
 
+/** By severity; what nobody could determine is nothing to mend first. */
+function rank({ severity, basis }: CheckResult): number {
+  return RANK[severity] + (basis === 'not_determined' ? 10 : 0);
+}
+
 function findingsOf(results: readonly CheckResult[]) {
   const by = (status: CheckResult['status']) =>
     results
       .filter((result) => result.status === status)
-      .sort((one, other) => RANK[one.severity] - RANK[other.severity]);
+      .sort((one, other) => rank(one) - rank(other));
   return { problems: [...by('fail'), ...by('warn')], passed: by('pass') };
 }
 

@@ -23,7 +23,10 @@ export function formatText(scan: Printable): string {
     scan.colour ? styleText(style, text, { validateStream: false }) : text;
   const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
   const by = (status: CheckResult['status']) => printed.filter((r) => r.status === status);
-  const problems = [...by('fail'), ...by('warn')];
+  // What nobody could determine is nothing to mend first.
+  const problems = [...by('fail'), ...by('warn')].sort(
+    (a, b) => Number(isOpen(a)) - Number(isOpen(b)),
+  );
   const lines = [
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
@@ -34,6 +37,10 @@ export function formatText(scan: Printable): string {
     ...passLines(by('pass'), columns, paint),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function isOpen({ basis }: CheckResult): boolean {
+  return basis === 'not_determined';
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {

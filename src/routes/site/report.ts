@@ -38,7 +38,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, part
       ]);
       const view = reportPage({
         host: origin.host,
-        summary,
+        // A host that is an exception may be http; its own report knows.
+        summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
         report: fresh?.report ?? null,
