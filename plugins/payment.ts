@@ -41,7 +41,8 @@ export default fp(
         },
         handler: async (request, reply) => {
           try {
-            return send(await gate.handle(route, callOf(request, reply, options)), reply);
+            const call = callOf(request, reply, options);
+            return send(await gate.handle(route, call), reply, call.gone);
           } catch (error) {
             if (!(error instanceof ClientGone)) throw error;
             reply.hijack();
@@ -91,10 +92,12 @@ function linesOf(rawHeaders: readonly string[], name: string): string[] | undefi
   return lines.length === 0 ? undefined : lines;
 }
 
-function send(answer: PaidAnswer, reply: FastifyReply): FastifyReply {
+function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {
   const { status, headers, body } = answer;
-  // Ends with the last byte in the hands of the operating system; not if the client hung up.
-  reply.raw.once('finish', () => answer.written());
+  // The last byte is in the hands of the operating system; Node says so of closed sockets too.
+  reply.raw.once('finish', () => {
+    if (gone?.aborted === false) answer.written();
+  });
   reply.code(status).headers({ ...headers });
   return reply.send(typeof body === 'string' ? Buffer.from(body) : Readable.from(body));
 }

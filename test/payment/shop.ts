@@ -72,6 +72,8 @@ export interface Shop extends AsyncDisposable {
   /** Scans that payers left unpaid, as `payer scan`. */
   readonly unpaid: Set<string>;
   isSaturated: boolean;
+  /** Paid calls that have reached the gate and are not answered. */
+  paidCalls(): number;
   buy(item: string, headers?: Record<string, string>, init?: RequestInit): Promise<ShopAnswer>;
   get(path: string, headers?: Record<string, string>): Promise<ShopAnswer>;
 }
@@ -164,6 +166,13 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     answerWithinMs: options.answerWithinMs ?? 60_000,
   });
   const schema = (operationId: string) => ({ operationId, summary: operationId, tags: ['test'] });
+  let paidCalls = 0;
+  app.addHook('preHandler', async (_request, reply) => {
+    paidCalls += 1;
+    reply.raw.once('close', () => {
+      paidCalls -= 1;
+    });
+  });
   app.sell(work, { schema: schema('work'), offer: offerOf(work) });
   app.sell(list, { schema: schema('list'), offer: offerOf(list) });
   await payments.start();
@@ -192,6 +201,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     published,
     troubles,
     unpaid,
+    paidCalls: () => paidCalls,
     get isSaturated() {
       return state.isSaturated;
     },

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FacilitatorUnreachable } from '../../src/payment/facilitator.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import { StoreError } from '../../src/store/store-error.ts';
+import { newPayer, type SignOptions, TERMS } from './payer.ts';
+import { PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';
+
+const payer = newPayer();
+
+function codeOf({ json }: ShopAnswer): string {
+  return String(json['error']).split(':')[0] ?? '';
+}
+
+function requiredOf({ headers }: ShopAnswer): string {
+  return Buffer.from(headers.get('payment-required') ?? '', 'base64').toString();
+}
+
+describe('without a payment', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await startShop();
+  });
+  afterAll(() => shop[Symbol.asyncDispose]());
+
+  test.each([
+    ['a good body', '{"item":"x"}', 'application/json'],
+    ['a bad body', '{"item":', 'application/json'],
+    ['another type', 'item=x', 'text/plain'],
+    ['a huge body', `{"item":"${'x'.repeat(2_000_000)}"}`, 'application/json'],
+  ])('%s gets the challenge', async (_name, body, type) => {
+    const answer = await shop.buy('', { 'content-type': type }, { body });
+    expect(answer.status).toBe(402);
+    expect(codeOf(answer)).toBe('payment_required');
+    expect(requiredOf(answer)).toBe(answer.body);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('URLs come from configuration, whatever Host says', async () => {
+    const { request } = await import('undici');
+    const { headers } = await request(`${shop.url}/list`, { headers: { host: 'evil.example' } });
+    const required = Buffer.from(String(headers['payment-required']), 'base64').toString();
+    expect(required).toContain('https://shop.example/list');
+    expect(required).not.toContain('evil');
+  });
+
+  test('HEAD on a paid GET is a challenge even with a payment, and works for nobody', async () => {
+    const { header } = await payer.sign({ value: PRICE });
+    for (const headers of [{}, { 'payment-signature': header }]) {
+      const response = await fetch(`${shop.url}/list`, { method: 'HEAD', headers });
+      expect(response.status).toBe(402);
+      expect(response.headers.get('payment-required')).not.toBeNull();
+    }
+    expect(shop.settlements).toHaveLength(0);
+  });
+
+  test.each([
+    ['GET', '/work', 'POST'],
+    ['PUT', '/work', 'POST'],
+    ['HEAD', '/work', 'POST'],
+    ['POST', '/list', 'GET, HEAD'],
+    ['OPTIONS', '/list', 'GET, HEAD'],
+  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+    const { header } = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': header };
+    const response = await fetch(shop.url + path, { method, headers });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe(allow);
+    expect(shop.settlements).toHaveLength(0);
+  });
+});
+
+describe('a payment that does not fit', () => {
+  let shop: Shop;
+  let facilitator: StubFacilitator;
+  beforeAll(async () => {
+    facilitator = stubFacilitator();
+    shop = await startShop({ facilitator });
+  });
+  afterAll(() => shop[Symbol.asyncDispose]());
+
+  const inSeconds = (ahead: number) => BigInt(Math.floor(Date.now() / 1000) + ahead);
+  const cases: readonly (readonly [string, () => Partial<SignOptions>, string])[] = [
+    ['another scheme', () => ({ accepted: { scheme: 'upto' } }), 'wrong_scheme'],
+    ['another network', () => ({ accepted: { network: 'eip155:1' } }), 'wrong_network'],
+    ['another token', () => ({ accepted: { asset: TERMS.payTo } }), 'wrong_asset'],
+    ['another recipient accepted', () => ({ accepted: { payTo: TERMS.asset } }), 'wrong_recipient'],
+    ['another recipient signed', () => ({ to: TERMS.asset }), 'wrong_recipient'],
+    ['another amount accepted', () => ({ accepted: { amount: '1' } }), 'wrong_amount'],
+    ['less than the price', () => ({ value: PRICE - 1n }), 'wrong_amount'],
+    ['more than the price', () => ({ value: PRICE + 1n }), 'wrong_amount'],
+    ['validAfter ahead', () => ({ validAfter: inSeconds(60) }), 'not_yet_valid'],
+    ['validBefore 80 s ahead', () => ({ validBefore: inSeconds(80) }), 'authorization_expired'],
+    ['validBefore long past', () => ({ validBefore: 1n }), 'authorization_expired'],
+    ['the signature of another', () => ({ signAs: newPayer().privateKey }), 'invalid_signature'],
+  ];
+
+  test.each(cases)(
+    '%s: 402 that names it, and nothing is claimed',
+    async (_name, options, code) => {
+      facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+      const asked = facilitator.verified.length;
+      const { header } = await payer.sign({ value: PRICE, ...options() });
+      const answer = await shop.buy('x', { 'payment-signature': header });
+      expect(answer.status).toBe(402);
+      expect(codeOf(answer)).toBe(code);
+      expect(requiredOf(answer)).toBe(answer.body);
+      expect(shop.computations).toHaveLength(0);
+      // Whether a contract wallet signed, only the facilitator can say.
+      expect(facilitator.verified.length - asked).toBe(code === 'invalid_signature' ? 1 : 0);
+      for await (const { key } of shop.store.ledger.unfinished()) throw new Error(`${key} is open`);
+    },
+  );
+
+  test('too short a validity is told with our time', async () => {
+    const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });
+    const answer = await shop.buy('x', { 'payment-signature': header });
+    expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
+  });
+
+  test('100 s are enough for work, 25 s for a list', async () => {
+    facilitator.verdict = { kind: 'valid' };
+    const long = await payer.sign({ value: PRICE, validBefore: inSeconds(100) });
+    expect((await shop.buy('x', { 'payment-signature': long.header })).status).toBe(200);
+    const short = await payer.sign({ value: PRICE, validBefore: inSeconds(30) });
+    expect((await shop.get('/list', { 'payment-signature': short.header })).status).toBe(200);
+  });
+
+  test('what official clients drop or fill in is not compared', async () => {
+    const accepted = {
+      asset: TERMS.asset.toLowerCase(),
+      maxTimeoutSeconds: 7,
+      extra: {},
+      resource: 'x',
+    };
+    const { header } = await payer.sign({ value: PRICE, accepted });
+    expect((await shop.buy('y', { 'payment-signature': header })).status).toBe(200);
+  });
+
+  test('a header that cannot be read comes before input that cannot', async () => {
+    const answer = await shop.buy('', { 'payment-signature': '?' }, { body: '{' });
+    expect(answer.status).toBe(402);
+    expect(codeOf(answer)).toBe('invalid_payment');
+  });
+
+  test('bad input comes before a bad signature', async () => {
+    const { header } = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+    const headers = { 'payment-signature': header };
+    expect((await shop.buy('', headers, { body: '{}' })).status).toBe(400);
+    expect((await shop.buy('', headers, { body: '{' })).status).toBe(400);
+  });
+
+  test('the facilitator refuses: 402 in its words, uncharged, and the payment may come again', async () => {
+    facilitator.verdict = { kind: 'invalid', reason: 'insufficient_funds' };
+    const { header } = await payer.sign({ value: PRICE });
+    const refused = await shop.buy('z', { 'payment-signature': header });
+    expect(refused.status).toBe(402);
+    expect(refused.json['error']).toMatch(/^verification_failed: insufficient_funds\./);
+    facilitator.verdict = { kind: 'valid' };
+    expect((await shop.buy('z', { 'payment-signature': header })).status).toBe(200);
+  });
+
+  test('the facilitator is silent: 503, uncharged, and the payment may come again', async () => {
+    facilitator.verdict = { kind: 'unavailable', reason: 'timeout' };
+    const { header } = await payer.sign({ value: PRICE });
+    const answer = await shop.buy('w', { 'payment-signature': header });
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+    facilitator.verdict = { kind: 'valid' };
+    expect((await shop.buy('w', { 'payment-signature': header })).status).toBe(200);
+  });
+});
+
+describe('nobody is invited to sign', () => {
+  test('before the facilitator was reached; then all is well', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.kinds = new FacilitatorUnreachable('not yet');
+    await using shop = await startShop({ facilitator, readinessRetryMs: 20 });
+    const { header } = await payer.sign({ value: PRICE });
+    for (const headers of [{}, { 'payment-signature': header }]) {
+      const answer = await shop.buy('x', headers);
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+    }
+    facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }];
+    await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
+  });
+
+  test('to a service whose facilitator does not take our money: it does not start', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }];
+    await expect(startShop({ facilitator })).rejects.toThrow(/does not take x402 version 2/);
+  });
+
+  test('while it is saturated; what was bought is handed out all the same', async () => {
+    await using shop = await startShop();
+    const bought = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
+    expect((await shop.buy('x', bought)).status).toBe(200);
+    shop.isSaturated = true;
+    const fresh = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
+    for (const headers of [{}, fresh]) {
+      const answer = await shop.buy('y', headers);
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
+    }
+    expect((await shop.buy('x', bought)).status).toBe(200);
+  });
+
+  test('while the store is gone', async () => {
+    const sqlite = openSqlite(MEMORY);
+    let isGone = false;
+    const fail = async () => {
+      throw new StoreError('unavailable', 'gone');
+    };
+    const store = new Proxy(sqlite, {
+      get: (target, name, receiver) =>
+        isGone && name === 'ping' ? fail : Reflect.get(target, name, receiver),
+    });
+    await using shop = await startShop({ store });
+    isGone = true;
+    const answer = await shop.buy('x');
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
+    await sqlite.close();
+  });
+});

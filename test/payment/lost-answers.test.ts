@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import { newPayer, type SignedHeader } from './payer.ts';
+import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+
+const payer = newPayer();
+const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+
+/** Pays, is charged, and hangs up before the answer comes. */
+async function payAndLose(shop: Shop, item: string, settle: ReturnType<typeof slowSettlement>) {
+  const signed = await pay();
+  const abort = new AbortController();
+  const call = shop.buy(item, v2(signed), { signal: abort.signal });
+  await expect.poll(() => settle.facilitator.sent.length).toBe(1);
+  abort.abort();
+  await expect(call).rejects.toThrow();
+  // The server must have seen it go: what the kernel takes counts as written.
+  await expect.poll(() => shop.paidCalls()).toBe(0);
+  return signed;
+}
+
+function slowSettlement() {
+  const facilitator = stubFacilitator();
+  const gate = gateKeeper();
+  facilitator.outcomes = [gate.opened.then(() => ({ kind: 'settled', transaction: TRANSACTION }))];
+  return { facilitator, settle: gate.open };
+}
+
+describe('an answer that was paid for and never arrived', () => {
+  test('is what a fresh signature gets, which is not charged', async () => {
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator });
+    await payAndLose(shop, 'x', slow);
+    // Sent while the first is still being settled: it is waited for.
+    const fresh = await pay();
+    const retry = shop.buy('x', v2(fresh));
+    await expect.poll(() => shop.paidCalls()).toBe(1);
+    slow.settle();
+    const answer = await retry;
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-redelivered')).toBe('1');
+    expect(answer.paid?.transaction).toBe(TRANSACTION);
+    expect(slow.facilitator.sent).toHaveLength(1);
+    expect(shop.computations).toHaveLength(1);
+  });
+
+  test('is owed once: what was written in full is charged again', async () => {
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator });
+    await payAndLose(shop, 'x', slow);
+    slow.settle();
+    await expect.poll(() => shop.published.length).toBe(1);
+    expect((await shop.buy('x', v2(await pay()))).headers.get('x-redelivered')).toBe('1');
+    const next = await shop.buy('x', v2(await pay()));
+    expect(next.status).toBe(200);
+    expect(next.headers.get('x-redelivered')).toBeNull();
+    expect(slow.facilitator.sent).toHaveLength(2);
+  });
+
+  test('is owed for ten minutes', async () => {
+    let nowMs = Date.now();
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator, clock: () => nowMs });
+    await payAndLose(shop, 'x', slow);
+    slow.settle();
+    await expect.poll(() => shop.published.length).toBe(1);
+    nowMs += 10 * 60_000 + 1;
+    const answer = await shop.buy('x', v2(await pay({ nowMs })));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-redelivered')).toBeNull();
+    expect(slow.facilitator.sent).toHaveLength(2);
+  });
+
+  test('is owed to its payer, for its request', async () => {
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator });
+    await payAndLose(shop, 'x', slow);
+    slow.settle();
+    await expect.poll(() => shop.published.length).toBe(1);
+    const stranger = await newPayer().sign({ value: PRICE });
+    expect((await shop.buy('x', v2(stranger))).headers.get('x-redelivered')).toBeNull();
+    expect((await shop.buy('y', v2(await pay()))).headers.get('x-redelivered')).toBeNull();
+    expect(slow.facilitator.sent).toHaveLength(3);
+  });
+
+  test('needs a fresh signature that is good at today’s terms', async () => {
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator });
+    await payAndLose(shop, 'x', slow);
+    slow.settle();
+    await expect.poll(() => shop.published.length).toBe(1);
+    const junk = await pay({ signAs: newPayer().privateKey });
+    slow.facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    expect((await shop.buy('x', v2(junk))).status).toBe(402);
+  });
+});
+
+describe('a payment identifier', () => {
+  const id = 'order_0123456789abcdef';
+
+  test('with a fresh signature gets the stored answer, and is not charged again', async () => {
+    await using shop = await startShop();
+    const first = await shop.buy('x', v2(await pay({ identifier: id })));
+    const second = await shop.buy('x', v2(await pay({ identifier: id })));
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toBe(first.body);
+    expect(second.headers.get('x-redelivered')).toBe('1');
+    expect(second.paid).toEqual(first.paid);
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('is checked by signature alone: a signature of old terms still gets the answer', async () => {
+    await using shop = await startShop();
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
+    const old = await pay({ identifier: id, value: PRICE * 3n, validBefore: 5n });
+    expect((await shop.buy('x', v2(old))).headers.get('x-redelivered')).toBe('1');
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('for another request is a conflict', async () => {
+    await using shop = await startShop();
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
+    const answer = await shop.buy('y', v2(await pay({ identifier: id })));
+    expect(answer.status).toBe(409);
+    expect(answer.json).toMatchObject({ error: 'payment_conflict', field: 'payment-identifier' });
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('belongs to its payer', async () => {
+    await using shop = await startShop();
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
+    const other = await newPayer().sign({ value: PRICE, identifier: id });
+    const answer = await shop.buy('y', v2(other));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-redelivered')).toBeNull();
+    expect(shop.settlements).toHaveLength(2);
+  });
+
+  test('of a call that failed binds to the next signature', async () => {
+    let isBroken = true;
+    await using shop = await startShop({
+      compute: async (item) => {
+        if (isBroken) throw new Error('broken');
+        return answerOf(item);
+      },
+    });
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(500);
+    isBroken = false;
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
+    expect(
+      (await shop.buy('x', v2(await pay({ identifier: id })))).headers.get('x-redelivered'),
+    ).toBe('1');
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('with five signatures at once is one computation and one charge', async () => {
+    const gate = gateKeeper();
+    await using shop = await startShop({
+      compute: async (item) => {
+        await gate.opened;
+        return answerOf(item);
+      },
+    });
+    const headers = await Promise.all(Array.from({ length: 5 }, () => pay({ identifier: id })));
+    const calls = headers.map((signed) => shop.buy('x', v2(signed)));
+    await expect.poll(() => shop.paidCalls()).toBe(5);
+    await expect.poll(() => shop.computations.length).toBe(1);
+    gate.open();
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(new Set(answers.map(({ paid }) => paid?.transaction)).size).toBe(1);
+    expect(shop.computations).toHaveLength(1);
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test.each([
+    ['too short', 'a'.repeat(15)],
+    ['too long', 'a'.repeat(129)],
+    ['of other characters', 'order 0123456789abc'],
+    ['that is no text', 1234567890123456],
+  ])('%s is a bad request', async (_name, identifier) => {
+    await using shop = await startShop();
+    const answer = await shop.buy('x', v2(await pay({ identifier })));
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ error: 'invalid_payment_identifier', charged: false });
+    expect(shop.computations).toHaveLength(0);
+  });
+
+  test.each([16, 128])('of %i characters is good', async (length) => {
+    await using shop = await startShop();
+    const signed = await pay({ identifier: 'a'.repeat(length) });
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+  });
+
+  test('that is only echoed, without an id, changes nothing', async () => {
+    await using shop = await startShop();
+    const signed = await pay({ identifier: null });
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    expect((await shop.buy('y', v2(await pay({ identifier: null })))).status).toBe(200);
+    expect(shop.settlements).toHaveLength(2);
+  });
+});
