@@ -16,7 +16,7 @@ export default fp(
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',
-        info: openApiInfo(revision, siteUrl),
+        info: openApiInfo(revision, { baseUrl, siteUrl }),
         servers: [{ url: baseUrl }],
         tags: [...TAGS],
         components: {

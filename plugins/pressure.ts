@@ -11,9 +11,18 @@ const SAMPLE_INTERVAL_MS = 10_000;
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
-/** Answers 503 before any work, and any payment, while the process cannot keep up. */
+/** Answers 503 before any work, and any payment, while the process cannot keep up or is stopping. */
 export default fp(
   async (app: FastifyInstance) => {
+    let isStopping = false;
+    app.addHook('preClose', async () => {
+      isStopping = true;
+    });
+    app.addHook('onRequest', async (_request, reply) => {
+      if (!isStopping) return;
+      reply.header('connection', 'close');
+      throw new Saturated(RETRY_AFTER_SEC);
+    });
     await app.register(underPressure, {
       maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
       maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE),

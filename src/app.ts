@@ -55,7 +55,8 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { maxHeaderSize: MAX_HEADER_BYTES },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
-    return503OnClosing: true,
+    // `plugins/pressure.ts` answers while stopping, in the form of every other error.
+    return503OnClosing: false,
     // A value of another type is a mistake of the caller's, and an unknown member is none.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),

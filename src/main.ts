@@ -20,16 +20,17 @@ async function main(): Promise<void> {
   trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], knownCertificates);
 
   const service = await openService(config);
-  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err }) => {
-    if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
-    await service.close(GRACE_MS);
-  });
   try {
     await service.app.listen({ host: config.host, port: config.port });
   } catch (error) {
     await service.close();
     throw error;
   }
+  // Not before: it would turn the exit code of a failed start into success.
+  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err }) => {
+    if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
+    await service.close(GRACE_MS);
+  });
   announce(config, service);
 }
 

@@ -1,5 +1,5 @@
 import type { Revision } from '../revision.ts';
-import { DOCUMENTS_TAG, SERVICE_NAME, SUMMARY } from './service-facts.ts';
+import { DOCUMENTS_TAG, PATHS, SERVICE_NAME, SUMMARY } from './service-facts.ts';
 
 export const TAGS = [
   { name: 'scanning', description: 'Scan an origin, read its report and its grade.' },
@@ -22,13 +22,15 @@ A url is an https origin or a bare host; path and query are dropped. An unreacha
 
 Owners: POST /v1/verify/start, serve the token at /.well-known/scanner-challenge, POST /v1/verify/confirm, then POST /v1/listing.`;
 
-export function openApiInfo(revision: Revision, siteUrl: string) {
+type Addresses = { readonly baseUrl: string; readonly siteUrl: string };
+
+export function openApiInfo(revision: Revision, { baseUrl, siteUrl }: Addresses) {
   return {
     title: SERVICE_NAME,
     version: revision.name,
     description: SUMMARY,
     contact: { name: SERVICE_NAME, url: siteUrl },
-    termsOfService: `${siteUrl}/terms.txt`,
+    termsOfService: `${baseUrl}${PATHS.terms}`,
     'x-guidance': GUIDANCE,
   };
 }
