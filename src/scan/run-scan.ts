@@ -10,6 +10,7 @@ import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
 import { createProbeClient } from '../probe/client.ts';
 import { type GatherParts, gather } from '../probe/gather.ts';
+import type { Limits } from '../probe/limits.ts';
 import type { Observations } from '../probe/observations.ts';
 import type { Standing } from '../probe/standing.ts';
 import { createPlanner } from './planner.ts';
@@ -33,6 +34,10 @@ export type ScannerParts = {
   readonly userAgent: string;
   readonly resolver?: Resolver;
   readonly onStage?: GatherParts['onStage'];
+  /** Where they differ from the defaults. */
+  readonly limits?: Partial<Limits>;
+  /** Further trusted roots, PEM. */
+  readonly extraCa?: readonly string[];
 };
 
 export function createScanner(parts: ScannerParts): Scanner {
@@ -132,8 +137,14 @@ export async function judge(
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
 }
 
-function clientOptions({ policy, userAgent, resolver }: ScannerParts) {
-  return { policy, userAgent, ...(resolver ? { resolver } : {}) };
+function clientOptions({ policy, userAgent, resolver, limits, extraCa }: ScannerParts) {
+  return {
+    policy,
+    userAgent,
+    ...(resolver ? { resolver } : {}),
+    ...(limits ? { limits } : {}),
+    ...(extraCa ? { extraCa } : {}),
+  };
 }
 
 async function refuseBlocked(

@@ -6,15 +6,17 @@ import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
 import type { CheckResult } from '../../src/scan/report.ts';
-import { createScanner } from '../../src/scan/run-scan.ts';
+import { createScanner, type ScannerParts } from '../../src/scan/run-scan.ts';
 import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
 
+type Parts = Pick<ScannerParts, 'limits' | 'extraCa'>;
+
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */
-  scan(url: string, checksVersion?: string): Promise<ScanOutcome>;
+  scan(url: string, checksVersion?: string, parts?: Parts): Promise<ScanOutcome>;
   stop(): Promise<void>;
 };
 
@@ -26,7 +28,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
   }
   const pool = createPool();
   return {
-    scan: (url, checksVersion = NEWER) => {
+    scan: (url, checksVersion = NEWER, parts = {}) => {
       const catalog = catalogs.get(checksVersion);
       if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
       const policy = allowingOrigin(url, DEFAULT_POLICY);
@@ -37,6 +39,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
         policy,
         standing: OFFLINE_STANDING,
         userAgent: 'test',
+        ...parts,
       });
       return scanner.scan(parseOrigin(url, policy));
     },
