@@ -7,7 +7,7 @@ import { BaseError, getAddress, type PublicClient } from 'viem';
 import type { SettlementFacts } from '../probe/observations.ts';
 import { type Answer, type Asking, failed } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './chain-client.ts';
-import { readSettlements, type Settlement } from './read-settlements.ts';
+import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';
 import { WINDOW_DAYS } from './settlement-source.ts';
 
 export type LogsSettings = { readonly rpcUrl: string; readonly asset: string };
@@ -60,26 +60,25 @@ async function readBack(
   const settlements: Settlement[] = [];
   let [toBlock, reached, blocksACall] = [latest.number, latest.timestamp, BLOCKS_A_CALL];
   for (let call = 0; call < MAX_CALLS; call += 1) {
+    const isFirst = toBlock === latest.number;
     const fromBlock = toBlock >= blocksACall ? toBlock - blocksACall + 1n : 0n;
-    const chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart }).catch(
-      (error: unknown) => {
-        if (call === 0 && blocksACall === BLOCKS_A_CALL && isRefusal(error)) return 'too-wide';
-        // What was read is worth something: it is told with the window that it covers.
-        if (call > 0) return 'cut';
-        throw error;
-      },
-    );
-    if (chunk === 'cut') break;
-    if (chunk === 'too-wide') {
+    let chunk: SettlementChunk;
+    try {
+      chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart });
+    } catch (error) {
+      // What was read is worth something: it is told with the window that it covers.
+      if (!isFirst) break;
+      if (blocksACall === FEW_BLOCKS_A_CALL || !isRefusal(error)) throw error;
       blocksACall = FEW_BLOCKS_A_CALL;
       continue;
     }
     settlements.push(...chunk.settlements);
+    if (!chunk.isWhole) break;
     reached = chunk.firstTimestamp;
-    if (chunk.isWhole && (fromBlock === 0n || reached <= windowStart)) {
+    if (fromBlock === 0n || reached <= windowStart) {
       return { settlements, windowDays: WINDOW_DAYS };
     }
-    if (!chunk.isWhole || isEnough(settlements) || isTimeShort(deadline)) break;
+    if (isEnough(settlements) || isTimeShort(deadline)) break;
     toBlock = fromBlock - 1n;
   }
   return { settlements, windowDays: daysBetween(reached, latest.timestamp) };

@@ -12,7 +12,9 @@ export type StandIn = {
 };
 
 /** What it says to one request; `hang` never answers. */
-export type Said = { readonly status?: number; readonly json: unknown } | 'hang';
+export type Said =
+  | { readonly status?: number; readonly retryAfter?: string; readonly json: unknown }
+  | 'hang';
 
 export async function startStandIn(
   answer: (url: URL, body: string) => Said | Promise<Said>,
@@ -49,6 +51,9 @@ async function respond(
   const body = (await request.toArray()).join('');
   const said = await answer(new URL(request.url ?? '/', 'http://stand-in'), body);
   if (said === 'hang') return;
-  response.writeHead(said.status ?? 200, { 'content-type': 'application/json' });
+  response.writeHead(said.status ?? 200, {
+    'content-type': 'application/json',
+    ...(said.retryAfter === undefined ? {} : { 'retry-after': said.retryAfter }),
+  });
   response.end(JSON.stringify(said.json));
 }
