@@ -8,10 +8,10 @@ import { SCAN_USAGE } from './scan-options.ts';
 const COMMANDS = { scan: scanCommand, explain: explainCommand, diff: diffCommand } as const;
 
 async function main(args: readonly string[], streams: Streams): Promise<number> {
-  const [name = '', ...rest] = args;
+  const [name = '', ...rest] = commandFirst(args);
   if (name === '' || name === '--help' || rest.includes('--help')) {
     streams.out.write(
-      `${SCAN_USAGE}\n\n  Also: npm run explain -- <id>, npm run diff -- A.json B.json\n`,
+      `${SCAN_USAGE}\n\n  Also: npm run scan -- explain <id>, npm run scan -- diff A.json B.json\n`,
     );
     return name === '' ? 2 : 0;
   }
@@ -26,6 +26,12 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
     streams.err.write(`${oneLine(error)}\n`);
     return 2;
   }
+}
+
+/** `npm run scan -- explain P6` means explain: neither name is a host that could be scanned. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  const [, second = ''] = args;
+  return args[0] === 'scan' && second !== 'scan' && second in COMMANDS ? args.slice(1) : args;
 }
 
 function oneLine(error: unknown): string {
