@@ -1,6 +1,6 @@
 /** Builds the service from its parts; listening is the caller's. */
 import type { IncomingMessage } from 'node:http';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import allowedMethods from '../plugins/allowed-methods.ts';
 import { answerClientError } from '../plugins/client-errors.ts';
 import cors from '../plugins/cors.ts';
@@ -33,6 +33,7 @@ import type { ScanHost } from './scan/scan-host.ts';
 import type { Store } from './store/store.ts';
 
 export type ServiceParts = {
+  readonly log: FastifyBaseLogger;
   readonly store: Store;
   readonly scanHost: ScanHost;
   readonly catalog: Catalog;
@@ -49,7 +50,7 @@ const MAX_HEADER_BYTES = 32 * 1_024;
 /** The parts stay the caller's: closing the app closes none of them. */
 export async function buildApp(config: Config, service: ServiceParts): Promise<FastifyInstance> {
   const app = Fastify({
-    logger: { level: config.logLevel },
+    loggerInstance: service.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 /** `npm start`: reads the settings, opens the service, listens, and stops in good order. */
 import { readFileSync } from 'node:fs';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import tls from 'node:tls';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from './config.ts';
 import { CatalogError } from './engine/errors.ts';
@@ -12,6 +12,9 @@ import { StoreError } from './store/store-error.ts';
 /** Scans in flight may end within this time after a signal. */
 const GRACE_MS = 15_000;
 const CLOSE_WITHIN_MS = 30_000;
+
+const WITHOUT_RPC =
+  'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain, and D3 and D4 do not read its logs';
 
 async function main(): Promise<void> {
   const knownCertificates = process.env['NODE_EXTRA_CA_CERTS'];
@@ -45,7 +48,12 @@ function loadEnvFile(): void {
 /** Node reads the setting of its environment by itself; one from `.env` comes too late for that. */
 function trustCertificates(path: string | undefined, known: string | undefined): void {
   if (!path || path === known) return;
-  setDefaultCACertificates([...getCACertificates('default'), readFileSync(path, 'utf8')]);
+  // Node 24.5 and later can be told while it runs.
+  if (typeof tls.setDefaultCACertificates !== 'function') {
+    const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';
+    throw new SettingError('NODE_EXTRA_CA_CERTS', path, accepted);
+  }
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(path, 'utf8')]);
 }
 
 function announce({ baseUrl, revision, payment, originPolicy }: Config, service: Service): void {
@@ -58,6 +66,7 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
     `Payments: ${mode}, to ${payment.payTo} on ${payment.network}`,
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
+    ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [WITHOUT_RPC] : []),
     ...(exceptions.length > 0 ? [`Scans may also contact ${exceptions.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));

@@ -1,5 +1,6 @@
 /** Puts the parts of the service together, and takes them apart again. */
 import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { createChallengeFetcher } from './directory/challenge-fetch.ts';
@@ -34,26 +35,33 @@ const FIRST_LISTING_MS = 5_000;
 /** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
-  const store = await openStore(config.storeUrl, { onWarning: (text) => console.warn(text) });
+  const log = pino({ level: config.logLevel });
+  const store = await openStore(config.storeUrl, { onWarning: (text) => log.warn(text) });
   undo.defer(() => store.close());
 
   const checks = await discoverChecks();
   const catalog = await loadCatalog(config.checksVersion, { checks });
-  await joinHosts(store, config, catalog);
+  await joinHosts(store, config, catalog, log);
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
-  const pool = createPool({ onStray: (error) => console.error(error) });
+  const pool = createPool({ onStray: (err) => log.error({ err }, 'stray error of a worker') });
   const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
   undo.defer(() => scanner.close());
 
-  const scanHost = openScanHost(config, store, scanner, catalog);
+  const scanHost = openScanHost(config, store, scanner, catalog, log);
   undo.defer(() => scanHost.close());
   const fetchChallenge = createChallengeFetcher({ policy, userAgent });
-  const payments = await openPayments({ config, store, scanHost, onTrouble });
+  const payments = await openPayments({
+    config,
+    store,
+    scanHost,
+    // What no caller meets, and an operator may want to know.
+    onTrouble: (message, err) => log.warn({ err }, `payments: ${message}`),
+  });
   undo.defer(() => payments.stop());
-  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge, payments });
+  const app = await buildApp(config, { log, store, scanHost, catalog, fetchChallenge, payments });
   undo.defer(() => app.close());
   await payments.start();
 
@@ -79,27 +87,23 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
-/** What no caller meets, and an operator may want to know. */
-function onTrouble(message: string, error: unknown): void {
-  console.warn(`payments: ${message}:`, error);
-}
-
 function openScanHost(
   config: Config,
   store: Store,
   scanner: Scanner,
   { scoring }: Catalog,
+  log: Logger,
 ): ScanHost {
   return createScanHost({
     scanner,
     store,
     scanTimeoutMs: config.scanTimeoutMs,
     catalogFacts: { scoring },
-    onError: (error) => console.error(error),
+    onError: (err) => log.error({ err }, 'scan failed'),
   });
 }
 
-function joinHosts(store: Store, config: Config, catalog: Catalog): Promise<void> {
+function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
   const { revision, payment, baseUrl } = config;
   return store.hosts.join({
     settings: {
@@ -113,7 +117,7 @@ function joinHosts(store: Store, config: Config, catalog: Catalog): Promise<void
     signer: payment.signer ?? undefined,
     // Two sets of settings on one store would settle, grade and answer against one another.
     onEvicted: (reason) => {
-      console.error(`Stopping: ${reason.message}`);
+      log.fatal(`Stopping: ${reason.message}`);
       process.kill(process.pid, 'SIGTERM');
     },
   });

@@ -1,4 +1,5 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { pino } from 'pino';
 import { buildApp } from '../../src/app.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import type { FetchChallenge, ServedChallenge } from '../../src/directory/challenge-fetch.ts';
@@ -55,6 +56,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     LOG_LEVEL: 'silent',
     ...environment,
   });
+  const log = pino({ level: config.logLevel });
   const catalog = readCatalog(config.checksVersion);
   const store = openSqlite(MEMORY, { clock: () => nowMs });
   const scanner = createFakeScanner(config.checksVersion);
@@ -71,7 +73,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     options.fetchChallenge ?? (async ({ host }) => challenges.get(host) ?? absent);
   const onTrouble = (message: string, error: unknown) => troubles.push({ message, error });
   const payments = await openPayments({ config, store, scanHost, onTrouble, environment });
-  const app = await buildApp(config, { store, scanHost, catalog, fetchChallenge, payments });
+  const app = await buildApp(config, { log, store, scanHost, catalog, fetchChallenge, payments });
   await payments.start();
 
   return {
