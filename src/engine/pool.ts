@@ -3,15 +3,16 @@
  * task that twice exceeds its limits was given too much; one that twice fails otherwise is broken.
  */
 import { availableParallelism } from 'node:os';
-import type { ObservationName, Observations } from '../probe/observations.ts';
+import type { Observations } from '../probe/observations.ts';
 import type { DiscoveredCheck } from './discover-checks.ts';
 import { EngineFault, type Limit, TaskLimitExceeded } from './errors.ts';
-import type { Answer, Job, PackedObservation } from './job.ts';
+import type { Answer, Job } from './job.ts';
 import { limitsVerdict } from './limits-verdict.ts';
+import { createPacker } from './packer.ts';
 import { readVerdict } from './read-verdict.ts';
 import { createSlots } from './slots.ts';
 import { openThread, type ThreadOptions } from './thread.ts';
-import { type Packed, pack } from './transfer.ts';
+import { pack } from './transfer.ts';
 import type { Verdict } from './verdict.ts';
 
 export type PoolOptions = {
@@ -65,7 +66,8 @@ export function createPool(options: PoolOptions = {}): Pool {
   const threads = Array.from({ length: size }, () => openThread(threadOptions(options)));
   const slots = createSlots(threads, options.maxWaiting ?? 2_500);
   const closing = new AbortController();
-  const packer = createPacker();
+  // One scan a thread is under way, and one may begin while another ends.
+  const packed = createPacker(size + 1);
   let tickets = 0;
 
   async function perform(
@@ -90,16 +92,15 @@ export function createPool(options: PoolOptions = {}): Pool {
         signal,
       ),
     async judge(check, seen, scanKey, signal) {
-      const packed = packer(seen);
-      const { outcomes } = check.definition;
+      const { impl, url, definition } = check;
       const address = (ticket: number): Job => {
-        return { kind: 'judge', ticket, module: check.url, scanKey, seen: packed };
+        return { kind: 'judge', ticket, module: url, scanKey, seen: packed(scanKey, seen) };
       };
       try {
-        return readVerdict(await perform(check.impl, address, signal), outcomes);
+        return readVerdict(await perform(impl, address, signal), definition.outcomes);
       } catch (error) {
-        if (error instanceof TaskLimitExceeded) return limitsVerdict(error.limit, packed);
-        throw error;
+        if (!(error instanceof TaskLimitExceeded)) throw error;
+        return limitsVerdict(error.limit, packed(scanKey, seen));
       }
     },
     load: () => ({ threads: size, ...slots.counts() }),
@@ -125,30 +126,6 @@ async function twoOfAKind(name: string, attempt: () => Promise<Answer>): Promise
       fault = answer.detail;
     }
   }
-}
-
-/** Packs each observation once, however many checks need it: they are frozen, so identity will do. */
-function createPacker(): (seen: Partial<Observations>) => readonly PackedObservation[] {
-  const known = new WeakMap<object, { part: number; value: Packed }>();
-  let parts = 0;
-
-  function packed(observation: object): { part: number; value: Packed } {
-    const before = known.get(observation);
-    if (before) return before;
-    const made = { part: ++parts, value: pack(observation) };
-    known.set(observation, made);
-    return made;
-  }
-  return (seen) =>
-    namesOf(seen).flatMap((name) => {
-      const observation = seen[name];
-      return observation === undefined ? [] : [{ name, ...packed(observation) }];
-    });
-}
-
-function namesOf(seen: Partial<Observations>): readonly ObservationName[] {
-  // Object.keys forgets the key type; the parameter's type has just stated it.
-  return Object.keys(seen) as ObservationName[];
 }
 
 function threadOptions(options: PoolOptions): ThreadOptions {
