@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { Owner } from '../store/insert-outcome.ts';
 import type { LedgerEntry } from '../store/ledger-store.ts';
 import type { Store } from '../store/store.ts';
@@ -45,6 +45,8 @@ export class Recovery {
   async sweep(): Promise<void> {
     const isDead = this.#deathRegister();
     for await (const { key, last } of this.#options.store.ledger.unfinished()) {
+      // The embedded store answers without a turn of the event loop: callers need one of their own.
+      await turn();
       if (this.#stopped.signal.aborted) return;
       if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
       // What was read a moment ago may have gone on since.

@@ -1,0 +1,45 @@
+import type { LedgerAppend, LedgerState } from '../../src/store/ledger-store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts';
+
+export interface FlakyStore {
+  readonly store: Store;
+  /** Steps into these states fail from now on; with `writes` they are in all the same. */
+  failSteps(
+    states: readonly LedgerState[],
+    how?: { code?: StoreErrorCode; writes?: boolean },
+  ): void;
+  heal(): void;
+}
+
+/** A store that forgets, or does not answer, when a ledger step is written. */
+export function flakyStore(clock: () => number = Date.now): FlakyStore {
+  const sqlite = openSqlite(MEMORY, { clock });
+  let failing: ReadonlySet<LedgerState> = new Set();
+  let code: StoreErrorCode = 'unavailable';
+  let writes = false;
+  const ledger = {
+    ...sqlite.ledger,
+    async append(row: LedgerAppend) {
+      if (!failing.has(row.state)) return sqlite.ledger.append(row);
+      if (writes) await sqlite.ledger.append(row);
+      throw new StoreError(code, 'this step fails in the test');
+    },
+  };
+  const store = new Proxy(sqlite, {
+    get: (target, name, receiver) =>
+      name === 'ledger' ? ledger : Reflect.get(target, name, receiver),
+  });
+  return {
+    store,
+    failSteps(states, how = {}) {
+      failing = new Set(states);
+      code = how.code ?? 'unavailable';
+      writes = how.writes ?? false;
+    },
+    heal() {
+      failing = new Set();
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { decodePayment } from '../../src/payment/decode-payment.ts';
+import { LedgerPen } from '../../src/payment/ledger.ts';
+import { storePayment } from '../../src/payment/ledger-rows.ts';
+import { paymentKey } from '../../src/payment/payment-key.ts';
+import type { LedgerState } from '../../src/store/ledger-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newPayer, type SignedHeader, TERMS } from './payer.ts';
+import { JSON_HEADERS, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+
+const payer = newPayer();
+const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const TIMING: ShopOptions = {
+  retryWithinMs: 100,
+  reconcileTiming: {
+    lookIntervalMs: 20,
+    resendIntervalMs: 40,
+    firstBackoffMs: 50,
+    lastBackoffMs: 100,
+  },
+  sweepIntervalMs: 50,
+};
+
+const REQUIREMENTS = {
+  scheme: 'exact',
+  network: TERMS.network,
+  asset: TERMS.asset,
+  amount: `${PRICE}`,
+  payTo: TERMS.payTo,
+  maxTimeoutSeconds: 300,
+  extra: { name: TERMS.assetName, version: TERMS.assetVersion },
+} as const;
+
+/** What a process leaves behind that dies when a payment is in the last of these states. */
+async function leave(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
+  const payment = decodePayment({ 'payment-signature': [signed.header] });
+  const key = paymentKey(TERMS, payment.authorization);
+  const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
+  const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
+  const pen = new LedgerPen(store.ledger, facts, null);
+  for (const state of states) {
+    if (state === 'claimed') await pen.write(state, storePayment(payment, REQUIREMENTS));
+    else if (state === 'computed') {
+      const answerId = `answer-${signed.nonce}`;
+      await store.answers.put(answerId, { status: 200, headers: JSON_HEADERS }, [
+        Buffer.from('{"from":"before"}'),
+      ]);
+      await pen.write(state, {}, { answerId, scanId: 'scan-of-x' });
+    } else await pen.write(state, state === 'settled' ? { transaction: TRANSACTION } : {});
+  }
+  return async (open: Store) => (await open.ledger.entry(key))?.rows.map((row) => row.state) ?? [];
+}
+
+describe('after a crash, on the embedded store,', () => {
+  let folder: string;
+  let store: Store;
+  const reopen = async () => {
+    await store.close();
+    store = await openStore(`sqlite:${join(folder, 'shop.db')}`);
+  };
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'recovery-'));
+    store = await openStore(`sqlite:${join(folder, 'shop.db')}`);
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test.each([
+    ['claimed', ['claimed']],
+    ['computed', ['claimed', 'computed']],
+  ] as const)('a payment that was %s is free again, uncharged', async (_name, states) => {
+    const signed = await pay();
+    const statesOf = await leave(store, signed, states);
+    await reopen();
+    const facilitator = stubFacilitator();
+    await using _shop = await startShop({ store, facilitator, ...TIMING });
+    await expect.poll(() => statesOf(store)).toEqual([...states, 'released']);
+    expect(facilitator.sent).toHaveLength(0);
+  });
+
+  test('a retry need not wait for the sweep: it takes the payment over', async () => {
+    const signed = await pay();
+    const statesOf = await leave(store, signed, ['claimed', 'computed']);
+    await reopen();
+    await using shop = await startShop({ store, ...TIMING, sweepIntervalMs: 3_600_000 });
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-redelivered')).toBeNull();
+    expect(shop.computations[0]?.context.earlierScanIds).toEqual(['scan-of-x']);
+    expect(await statesOf(store)).toEqual([
+      'claimed',
+      'computed',
+      'released',
+      'claimed',
+      'computed',
+      'settling',
+      'settled',
+      'published',
+    ]);
+  });
+
+  test.each([
+    ['settling', ['claimed', 'computed', 'settling']],
+    ['unknown', ['claimed', 'computed', 'settling', 'unknown']],
+  ] as const)(
+    'one that was %s is settled in the background, and its answer redelivered',
+    async (_name, states) => {
+      const signed = await pay();
+      const statesOf = await leave(store, signed, states);
+      await reopen();
+      await using shop = await startShop({ store, ...TIMING });
+      await expect.poll(() => statesOf(store)).toContain('published');
+      const answer = await shop.buy('x', v2(signed));
+      expect(answer.body).toBe('{"from":"before"}');
+      expect(answer.headers.get('x-redelivered')).toBe('1');
+      expect(shop.settlements).toHaveLength(1);
+      expect(shop.published).toEqual(['scan-of-x']);
+    },
+  );
+
+  test('one in doubt answers 503 until it is known, to a fresh signature too', async () => {
+    const signed = await pay();
+    await leave(store, signed, ['claimed', 'computed', 'settling']);
+    await reopen();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
+    await using shop = await startShop({ store, facilitator, ...TIMING });
+    for (const one of [signed, await pay()]) {
+      const answer = await shop.buy('x', v2(one));
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({
+        error: 'settlement_unknown',
+        payment: { nonce: signed.nonce },
+      });
+    }
+    expect(shop.computations).toHaveLength(0);
+  });
+
+  test('one that was settled is published, and its answer redelivered', async () => {
+    const signed = await pay();
+    const statesOf = await leave(store, signed, ['claimed', 'computed', 'settling', 'settled']);
+    await reopen();
+    await using shop = await startShop({ store, ...TIMING });
+    await expect.poll(() => statesOf(store)).toContain('published');
+    expect(shop.published).toEqual(['scan-of-x']);
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.paid?.transaction).toBe(TRANSACTION);
+    expect(shop.settlements).toHaveLength(0);
+  });
+
+  test('hundreds of open payments keep nobody waiting: calls are answered in between', async () => {
+    const signed = await pay();
+    const data = storePayment(
+      decodePayment({ 'payment-signature': [signed.header] }),
+      REQUIREMENTS,
+    );
+    for (let n = 0; n < 400; n++) {
+      const facts = { key: `k${n}`, payer: 'p', request: 'work y', validBeforeMs: Date.now() };
+      await new LedgerPen(store.ledger, facts, null).write('claimed', data);
+    }
+    await reopen();
+    await using shop = await startShop({ store, ...TIMING });
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    expect(await countOpen(store)).toBeGreaterThan(0);
+    await expect.poll(() => countOpen(store), { timeout: 50_000 }).toBe(0);
+  });
+});
+
+async function countOpen(store: Store): Promise<number> {
+  let open = 0;
+  for await (const _entry of store.ledger.unfinished()) open += 1;
+  return open;
+}

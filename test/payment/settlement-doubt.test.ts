@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import type { SettleOutcome } from '../../src/payment/facilitator.ts';
+import { paymentKey } from '../../src/payment/payment-key.ts';
+import { flakyStore } from './flaky-store.ts';
+import { newPayer, type SignedHeader, TERMS } from './payer.ts';
+import { PRICE, type Shop, type ShopOptions, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+
+const payer = newPayer();
+const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const LATE = `0x${'ef'.repeat(32)}` as const;
+
+/** Fast enough for tests, in the proportions of the real ones. */
+const TIMING: ShopOptions = {
+  reconcileWithinMs: 300,
+  retryWithinMs: 100,
+  reconcileTiming: {
+    lookIntervalMs: 20,
+    resendIntervalMs: 40,
+    firstBackoffMs: 50,
+    lastBackoffMs: 100,
+  },
+  sweepIntervalMs: 50,
+};
+
+async function rowsOf(shop: Shop, { nonce }: SignedHeader) {
+  const to = TERMS.payTo;
+  const authorization = {
+    from: payer.address,
+    nonce,
+    to,
+    value: 0n,
+    validAfter: 0n,
+    validBefore: 0n,
+  };
+  return (await shop.store.ledger.entry(paymentKey(TERMS, authorization)))?.rows ?? [];
+}
+
+const statesOf = async (shop: Shop, signed: SignedHeader) =>
+  (await rowsOf(shop, signed)).map(({ state }) => state);
+
+const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
+const settled: SettleOutcome = { kind: 'settled', transaction: LATE };
+const nonceUsed: SettleOutcome = {
+  kind: 'nonce_used',
+  reason: 'nonce_already_used',
+  transaction: null,
+};
+
+describe('a definite refusal', () => {
+  test.each<SettleOutcome>([
+    { kind: 'refused', reason: 'insufficient_funds' },
+    { kind: 'not_sent', reason: 'connection refused' },
+  ])('$kind: 402, told in PAYMENT-RESPONSE, and free for another try', async (outcome) => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
+    await using shop = await startShop({ facilitator, ...TIMING });
+    const signed = await pay();
+    const refused = await shop.buy('x', v2(signed));
+    expect(refused.status).toBe(402);
+    expect(refused.json['error']).toMatch(/^settlement_failed: .*Nothing was charged/);
+    const response = Buffer.from(refused.headers.get('payment-response') ?? '', 'base64');
+    expect(JSON.parse(response.toString())).toMatchObject({
+      success: false,
+      transaction: '',
+      network: 'eip155:8453',
+      payer: payer.address,
+    });
+    expect(shop.published).toHaveLength(0);
+    expect(shop.unpaid.size).toBe(1);
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    expect(shop.unpaid.size).toBe(0);
+    expect(await statesOf(shop, signed)).toEqual([
+      'claimed',
+      'computed',
+      'settling',
+      'released',
+      'claimed',
+      'computed',
+      'settling',
+      'settled',
+      'published',
+    ]);
+  });
+});
+
+describe('a settlement in doubt, without a chain to ask', () => {
+  test('that succeeds when sent again within the call is a 200', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [unclear, unclear, settled];
+    await using shop = await startShop({ facilitator, ...TIMING });
+    const signed = await pay();
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(200);
+    expect(answer.paid?.transaction).toBe(LATE);
+    expect(answer.headers.get('x-redelivered')).toBeNull();
+    expect(await statesOf(shop, signed)).toEqual([
+      'claimed',
+      'computed',
+      'settling',
+      'unknown',
+      'settled',
+      'published',
+    ]);
+    expect(shop.published).toEqual(['scan-of-x']);
+  });
+
+  test('whose nonce turns out to be used counts as settled, by the transaction that was named', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
+    await using shop = await startShop({ facilitator, ...TIMING });
+    const answer = await shop.buy('x', v2(await pay()));
+    expect(answer.status).toBe(200);
+    expect(answer.paid?.transaction).toBe(TRANSACTION);
+  });
+
+  test('that stays so is 503 with the payment to look for, and never a challenge', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
+    await using shop = await startShop({ facilitator, ...TIMING });
+    const signed = await pay();
+    const first = await shop.buy('x', v2(signed));
+    const retry = await shop.buy('x', v2(signed));
+    const fresh = await shop.buy('x', v2(await pay()));
+    for (const answer of [first, retry, fresh]) {
+      expect(answer.status).toBe(503);
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(answer.headers.get('payment-required')).toBeNull();
+      expect(answer.json).toMatchObject({
+        error: 'settlement_unknown',
+        payment: {
+          network: 'eip155:8453',
+          payer: payer.address,
+          nonce: signed.nonce,
+          transaction: TRANSACTION,
+        },
+      });
+    }
+    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+    expect(shop.published).toHaveLength(0);
+    expect(shop.computations).toHaveLength(1);
+
+    facilitator.outcomes = [settled];
+    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    const paid = await shop.buy('x', v2(signed));
+    expect(paid.status).toBe(200);
+    expect(paid.headers.get('x-redelivered')).toBe('1');
+    expect(shop.published).toEqual(['scan-of-x']);
+  });
+
+  test.each<SettleOutcome>([
+    { kind: 'refused', reason: 'insufficient_funds' },
+    { kind: 'not_sent', reason: 'connection refused' },
+  ])('is not ended by $kind of a later send: the first may have taken the money', async (later) => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [unclear, later];
+    await using shop = await startShop({ facilitator, ...TIMING });
+    const signed = await pay();
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
+    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+  });
+
+  test('is given up two days after its authorization ended, without a charge', async () => {
+    let nowMs = Date.now();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [unclear];
+    await using shop = await startShop({ facilitator, clock: () => nowMs, ...TIMING });
+    const signed = await pay({ nowMs });
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    nowMs += 300_000 + 48 * 3_600_000 + 1_000;
+    await expect.poll(() => statesOf(shop, signed)).toContain('failed');
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(402);
+    expect(answer.json['error']).toMatch(/^authorization_expired: /);
+  });
+});
+
+describe('a store that fails around the settlement', () => {
+  test('after it succeeded: the 200 is sent, and recorded later', async () => {
+    const facilitator = stubFacilitator();
+    const flaky = flakyStore();
+    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    flaky.failSteps(['settled', 'unknown']);
+    const signed = await pay();
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(200);
+    expect(answer.paid?.transaction).toBe(TRANSACTION);
+    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling']);
+    flaky.heal();
+    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    expect(facilitator.sent).toHaveLength(1);
+    expect((await rowsOf(shop, signed)).at(-1)?.answerId).toBeDefined();
+    const again = await shop.buy('x', v2(signed));
+    expect(again.body).toBe(answer.body);
+    await flaky.store.close();
+  });
+
+  test('before it: nothing is sent, nothing charged', async () => {
+    const facilitator = stubFacilitator();
+    const flaky = flakyStore();
+    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    for (const state of ['claimed', 'computed'] as const) {
+      flaky.failSteps([state]);
+      const answer = await shop.buy('x', v2(await pay()));
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
+    }
+    flaky.failSteps(['settling'], { code: 'full' });
+    const answer = await shop.buy('x', v2(await pay()));
+    expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
+    expect(facilitator.sent).toHaveLength(0);
+    flaky.heal();
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    await flaky.store.close();
+  });
+
+  test('when the intent may be in it: settlement_unknown, and then 200 by the same header', async () => {
+    const facilitator = stubFacilitator();
+    const flaky = flakyStore();
+    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    flaky.failSteps(['settling'], { writes: true });
+    const signed = await pay();
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'settlement_unknown' });
+    flaky.heal();
+    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    await flaky.store.close();
+  });
+
+  test('when the intent is not in it: settlement_unknown, and nothing is ever sent', async () => {
+    const facilitator = stubFacilitator();
+    const flaky = flakyStore();
+    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    flaky.failSteps(['settling', 'released']);
+    const signed = await pay();
+    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
+    flaky.heal();
+    await expect.poll(() => statesOf(shop, signed)).toEqual(['claimed', 'computed', 'released']);
+    expect(facilitator.sent).toHaveLength(0);
+    await flaky.store.close();
+  });
+
+  test('when a refusal cannot be recorded, no promise is made that it stays uncharged', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
+    const flaky = flakyStore();
+    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    flaky.failSteps(['released']);
+    const signed = await pay();
+    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
+    flaky.heal();
+    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    await flaky.store.close();
+  });
+});
+
+test('publication that fails does not cost the payer its answer, and is made up for', async () => {
+  let isBroken = true;
+  await using shop = await startShop({
+    ...TIMING,
+    publish: async () => {
+      if (isBroken) throw new Error('no room');
+    },
+  });
+  const signed = await pay();
+  expect((await shop.buy('x', v2(signed))).status).toBe(200);
+  expect(await statesOf(shop, signed)).not.toContain('published');
+  isBroken = false;
+  await expect.poll(() => statesOf(shop, signed)).toContain('published');
+  expect(shop.published).toEqual(['scan-of-x']);
+});

@@ -1,0 +1,214 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { ScannerFailed } from '../../src/errors.ts';
+import { decodePayment } from '../../src/payment/decode-payment.ts';
+import { LedgerPen } from '../../src/payment/ledger.ts';
+import { storePayment } from '../../src/payment/ledger-rows.ts';
+import { paymentKey } from '../../src/payment/payment-key.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
+import { newPayer, type SignedHeader, TERMS } from './payer.ts';
+import { answerOf, gateKeeper, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { stubFacilitator } from './stub-facilitator.ts';
+
+const server = await startMongoServer();
+const payer = newPayer();
+const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const SETTINGS = {
+  revision: '0.3.0',
+  network: TERMS.network,
+  asset: TERMS.asset,
+  payTo: TERMS.payTo,
+  baseUrl: 'https://shop.example',
+  catalog: 'one',
+};
+const TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
+
+describe('hosts on one store', needs('uri' in server ? null : server.unavailable), () => {
+  const opened: Store[] = [];
+  let url = '';
+
+  async function openHost(): Promise<Store> {
+    if (url === '') url = freshDatabase('uri' in server ? server.uri : '');
+    const store = await openStore(url);
+    opened.push(store);
+    return store;
+  }
+
+  async function openLivingHost(): Promise<Store> {
+    const store = await openHost();
+    await store.hosts.join({ settings: SETTINGS });
+    return store;
+  }
+
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+    await dropDatabase(url);
+    url = '';
+  });
+  afterAll(async () => {
+    if ('uri' in server) await server.stop();
+  });
+
+  async function claimAs(store: Store, signed: SignedHeader) {
+    const payment = decodePayment({ 'payment-signature': [signed.header] });
+    const requirements = {
+      scheme: 'exact',
+      network: TERMS.network,
+      asset: TERMS.asset,
+      amount: `${PRICE}`,
+      payTo: TERMS.payTo,
+      maxTimeoutSeconds: 300,
+      extra: { name: TERMS.assetName, version: TERMS.assetVersion },
+    } as const;
+    const key = paymentKey(TERMS, payment.authorization);
+    const facts = {
+      key,
+      payer: payer.address.toLowerCase(),
+      request: 'work x',
+      validBeforeMs: Number(payment.authorization.validBefore) * 1000,
+    };
+    const pen = new LedgerPen(store.ledger, facts, null);
+    await pen.write('claimed', storePayment(payment, requirements));
+    return { pen, key };
+  }
+
+  test('share a payment that comes to both at once: one works, one charge, one answer', async () => {
+    const gate = gateKeeper();
+    const compute = async (item: string) => {
+      await gate.opened;
+      return answerOf(item);
+    };
+    const facilitator = stubFacilitator();
+    await using one = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      compute,
+      facilitator,
+    });
+    await using two = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      compute,
+      facilitator,
+    });
+    const signed = await pay();
+    const calls = [one.buy('x', v2(signed)), two.buy('x', v2(signed))];
+    await expect.poll(() => one.computations.length + two.computations.length).toBe(1);
+    gate.open();
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[0]?.body).toBe(answers[1]?.body);
+    expect(one.computations.length + two.computations.length).toBe(1);
+    expect(facilitator.sent).toHaveLength(1);
+  });
+
+  test('share an error with those who wait on another host with the same header', async () => {
+    const gate = gateKeeper();
+    await using one = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      compute: async () => {
+        await gate.opened;
+        throw new ScannerFailed(new Error('broken'));
+      },
+    });
+    const watched = countEntryReads(await openLivingHost());
+    await using two = await startShop({ ...TIMING, store: watched.store });
+    const signed = await pay();
+    const first = one.buy('x', v2(signed));
+    await expect.poll(() => one.computations.length).toBe(1);
+    const second = two.buy('x', v2(signed));
+    // It has looked, and looked again, while the other host works.
+    await expect.poll(() => watched.reads()).toBeGreaterThan(2);
+    gate.open();
+    const answers = [await first, await second];
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    expect(answers[1]?.json).toMatchObject({ error: 'scanner_failed', charged: false });
+    expect(two.computations).toHaveLength(0);
+  });
+
+  test('leave the claims of a host that lives alone', async () => {
+    const other = await openLivingHost();
+    const signed = await pay();
+    const { key } = await claimAs(other, signed);
+    const facilitator = stubFacilitator();
+    await using shop = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      facilitator,
+      answerWithinMs: 1_500,
+    });
+    await shop.payments.recovery.sweep();
+    const late = await shop.buy('x', v2(signed));
+    expect(late.status).toBe(504);
+    expect((await shop.store.ledger.entry(key))?.rows).toHaveLength(1);
+    expect(shop.computations).toHaveLength(0);
+  });
+
+  test('take over from a host that is gone, which then stops for good', async () => {
+    const gone = await openHost();
+    const signed = await pay();
+    const { pen, key } = await claimAs(gone, signed);
+    await using shop = await startShop({ ...TIMING, store: await openLivingHost() });
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(200);
+    const states = (await shop.store.ledger.entry(key))?.rows.map(({ state }) => state);
+    expect(states?.slice(0, 3)).toEqual(['claimed', 'released', 'claimed']);
+    await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
+    await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('bind a payment identifier once, whichever host it comes to', async () => {
+    const gate = gateKeeper();
+    const compute = async (item: string) => {
+      await gate.opened;
+      return answerOf(item);
+    };
+    const facilitator = stubFacilitator();
+    await using one = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      compute,
+      facilitator,
+    });
+    await using two = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      compute,
+      facilitator,
+    });
+    const identifier = 'order_0123456789abcdef';
+    const calls = await Promise.all(
+      [one, two, one, two].map(async (shop) => {
+        const headers = v2(await pay({ identifier }));
+        return () => shop.buy('x', headers);
+      }),
+    );
+    const answers = calls.map((call) => call());
+    await expect.poll(() => one.paidCalls() + two.paidCalls()).toBe(4);
+    gate.open();
+    for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
+    expect(facilitator.sent).toHaveLength(1);
+  });
+});
+
+function countEntryReads(inner: Store): { store: Store; reads: () => number } {
+  let reads = 0;
+  const ledger = {
+    ...inner.ledger,
+    entry: (key: string) => {
+      reads += 1;
+      return inner.ledger.entry(key);
+    },
+  };
+  const store = new Proxy(inner, {
+    get: (target, name, receiver) =>
+      name === 'ledger' ? ledger : Reflect.get(target, name, receiver),
+  });
+  return { store, reads: () => reads };
+}
