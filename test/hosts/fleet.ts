@@ -1,0 +1,89 @@
+import type { LedgerState } from '../../src/store/ledger-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
+import { type HeldSeller, startHeldSeller } from './held-seller.ts';
+import { type HostProcess, type Settings, startHost } from './host-process.ts';
+import type { Purchase } from './purchase.ts';
+
+export interface FleetOptions {
+  /** Of a server; the fleet takes a database of its own there. */
+  readonly mongoUri: string;
+  readonly sellers: number;
+  readonly settings?: Settings;
+  /** Further exceptions of the egress guard, `host:port`. */
+  readonly alsoAllow?: readonly string[];
+}
+
+/** A database, sellers that scans may reach, and whatever hosts a test starts on it. */
+export interface Fleet extends AsyncDisposable {
+  readonly sellers: readonly HeldSeller[];
+  /** A look at what the hosts share, by somebody who is no host. */
+  readonly store: Store;
+  readonly storeUrl: string;
+  start(settings?: Settings): Promise<HostProcess>;
+  /** What is to be given to a host that this fleet does not start. */
+  readonly settings: Settings;
+}
+
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { mongoUri, alsoAllow = [] } = options;
+  await using undo = new AsyncDisposableStack();
+  const storeUrl = freshDatabase(mongoUri);
+  const sellers = await Promise.all(Array.from({ length: options.sellers }, startHeldSeller));
+  undo.defer(async () => {
+    for (const seller of sellers) seller.release();
+    await Promise.all(sellers.map((seller) => seller.stop()));
+  });
+  const store = await openStore(storeUrl);
+  undo.defer(async () => {
+    await store.close();
+    await dropDatabase(storeUrl);
+  });
+  const settings: Settings = {
+    STORE_URL: storeUrl,
+    SCAN_ALLOW_HOSTS: [...sellers.map(({ host }) => host), ...alsoAllow].join(','),
+    ...options.settings,
+  };
+  const hosts: HostProcess[] = [];
+  undo.defer(async () => {
+    await Promise.all(hosts.map((host) => host.kill()));
+  });
+  const started = undo.move();
+  return {
+    sellers,
+    store,
+    storeUrl,
+    settings,
+    async start(more = {}) {
+      const host = await startHost({ ...settings, ...more });
+      hosts.push(host);
+      return host;
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+/** The seller that a test has for itself. */
+export function sellerOf({ sellers }: Fleet, n: number): HeldSeller {
+  const seller = sellers[n];
+  if (seller === undefined) throw new Error(`the fleet has no seller ${n}`);
+  return seller;
+}
+
+/** How many keys are between claim and end. */
+export async function unfinishedKeys({ store }: Fleet): Promise<number> {
+  let count = 0;
+  for await (const _entry of store.ledger.unfinished()) count += 1;
+  return count;
+}
+
+/** How many steps of this state a purchase went through; the ledger forgets none. */
+export async function stepsOf(
+  { store }: Fleet,
+  { key }: Purchase,
+  state: LedgerState,
+): Promise<number> {
+  const entry = await store.ledger.entry(key);
+  return entry?.rows.filter((row) => row.state === state).length ?? 0;
+}

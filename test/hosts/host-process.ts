@@ -1,0 +1,128 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../app/free-port.ts';
+import { TERMS } from '../payment/payer.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** What a host prints last before it takes requests, see `src/main.ts`. */
+const READY = 'Catalog: ';
+
+export type Settings = Readonly<Record<string, string>>;
+
+export interface HostAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The members of a JSON body; empty for any other. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Of a paid 200; null otherwise. */
+  readonly transaction: string | null;
+}
+
+/** The service as `npm start` runs it. */
+export interface HostProcess {
+  readonly url: string;
+  /** The exit code; null where a signal ended it. */
+  readonly exited: Promise<number | null>;
+  out(): string;
+  err(): string;
+  get(path: string, headers?: Settings): Promise<HostAnswer>;
+  post(path: string, body: object, headers?: Settings): Promise<HostAnswer>;
+  kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+}
+
+/** Does not wait for anything: for hosts that are expected not to start, too. */
+export async function launchHost(settings: Settings): Promise<HostProcess> {
+  const port = await freePort();
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      // Hosts on one store must agree on it.
+      BASE_URL: 'http://scanner.test',
+      PAY_TO: TERMS.payTo,
+      X402SCAN_URL: '',
+      BAZAAR_URL: '',
+      ECOSYSTEM_URL: '',
+      LOG_LEVEL: 'silent',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // No host may outlive a run that ends without stopping it.
+  const atExit = () => child.kill('SIGKILL');
+  process.once('exit', atExit);
+  const out = gather(child.stdout);
+  const err = gather(child.stderr);
+  const exited = once(child, 'close').then(([code]) => {
+    process.off('exit', atExit);
+    return typeof code === 'number' ? code : null;
+  });
+  const url = `http://127.0.0.1:${port}`;
+
+  return {
+    url,
+    exited,
+    out,
+    err,
+    get: (path, headers = {}) => ask(url + path, { headers }),
+    post: (path, body, headers = {}) =>
+      ask(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      }),
+    async kill(signal = 'SIGKILL') {
+      child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+/** Listens when this resolves; rejects with what it said where it ends before. */
+export async function startHost(settings: Settings): Promise<HostProcess> {
+  const host = await launchHost(settings);
+  let isOver = false;
+  const ended = host.exited.then((code) => {
+    isOver = true;
+    return code;
+  });
+  while (!host.out().includes(READY)) {
+    if (isOver) throw new Error(`the host ended with ${await ended}: ${host.out()}${host.err()}`);
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+  return host;
+}
+
+function gather(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece;
+  });
+  return () => text;
+}
+
+async function ask(url: string, init: RequestInit): Promise<HostAnswer> {
+  const response = await fetch(url, init);
+  const body = await response.text();
+  const paid = response.status === 200 ? response.headers.get('payment-response') : null;
+  const settlement = paid === null ? {} : jsonOf(Buffer.from(paid, 'base64').toString());
+  const transaction = settlement['transaction'];
+  return {
+    status: response.status,
+    headers: response.headers,
+    body,
+    json: jsonOf(body),
+    transaction: typeof transaction === 'string' ? transaction : null,
+  };
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

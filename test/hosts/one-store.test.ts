@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chainUnavailable } from '../chain/anvil-process.ts';
+import { startChain, type TestChain } from '../chain/test-chain.ts';
+import { type ChallengeOrigin, startChallengeOrigin } from '../directory/challenge-origin.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { TERMS } from '../payment/payer.ts';
+import { sellerOf, startFleet } from './fleet.ts';
+import type { HostProcess } from './host-process.ts';
+import { newPurchase, priceOf } from './purchase.ts';
+import {
+  buyScan,
+  expectOneSaleOfOneHeader,
+  expectOneScanForTenPayers,
+  type Pair,
+} from './shared-work.ts';
+
+const mongo = await startMongoServer();
+const mongoLack = 'uri' in mongo ? null : mongo.unavailable;
+const mongoUri = 'uri' in mongo ? mongo.uri : '';
+afterAll(async () => {
+  if ('uri' in mongo) await mongo.stop();
+});
+
+/** Many callers, told apart by what the balancer in front of the hosts says of them. */
+const BEHIND_PROXY = { TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT: 'off' };
+const UNPAID_ANSWERS_PER_MINUTE = 60;
+
+describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable()), () => {
+  const undo = new AsyncDisposableStack();
+  let chain: TestChain;
+  let pair: Pair;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    undo.defer(() => chain.stop());
+    const local = { PAYMENT_MODE: 'local', RPC_URL: chain.rpcUrl };
+    const settings = { ...BEHIND_PROXY, ...local };
+    const fleet = undo.use(await startFleet({ mongoUri, sellers: 2, settings }));
+    const [one, other] = await Promise.all([
+      fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
+      fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
+    ]);
+    pair = { fleet, one, other };
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const account = async () => (await chain.newPayer(priceOf('scan'))).privateKey;
+
+  test('ten payers of one origin share one scan, and each is charged once', async () => {
+    const before = await chain.balanceOf(TERMS.payTo);
+    const purchases = await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), account);
+    expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(10n * priceOf('scan'));
+    for (const { address } of purchases) expect(await chain.balanceOf(address)).toBe(0n);
+  });
+
+  test('one payment sent to both at once is one sale', async () => {
+    const before = await chain.balanceOf(TERMS.payTo);
+    const { address } = await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), account);
+    expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(priceOf('scan'));
+    expect(await chain.balanceOf(address)).toBe(0n);
+  });
+});
+
+describe('two hosts on one store', needs(mongoLack), () => {
+  const SELLERS = 6;
+  const undo = new AsyncDisposableStack();
+  let pair: Pair;
+  let owned: ChallengeOrigin;
+
+  beforeAll(async () => {
+    owned = undo.use(await startChallengeOrigin());
+    const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
+    undo.defer(() => rm(folder, { recursive: true, force: true }));
+    const certificates = join(folder, 'ca.pem');
+    await writeFile(certificates, owned.ca);
+    const settings = {
+      ...BEHIND_PROXY,
+      RATE_LIMIT: 'on',
+      NODE_EXTRA_CA_CERTS: certificates,
+    };
+    const alsoAllow = [owned.host];
+    const fleet = undo.use(await startFleet({ mongoUri, sellers: SELLERS, settings, alsoAllow }));
+    const [one, other] = await Promise.all([fleet.start(), fleet.start()]);
+    pair = { fleet, one, other };
+  });
+  afterAll(() => undo.disposeAsync());
+
+  const anybody = async () => undefined;
+
+  test('ten payers of one origin share one scan', async () => {
+    await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), anybody);
+  });
+
+  test('one payment sent to both at once is one sale', async () => {
+    await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), anybody);
+  });
+
+  test('changes read in pages from one, while the other publishes, are all there and in order', async () => {
+    const { fleet, one, other } = pair;
+    const since = new Date(fleet.store.now()).toISOString();
+    const published: string[] = [];
+    let isPublishing = true;
+    const publishing = publishAll().finally(() => {
+      isPublishing = false;
+    });
+    const seen = await readChanges(one, since, () => isPublishing);
+    await publishing;
+    expect(seen.map(({ host }) => host).sort()).toEqual(published.sort());
+    const instants = seen.map(({ changedAt }) => changedAt);
+    expect(instants).toEqual([...new Set(instants)].sort());
+
+    /** Four at once, on a host that nobody reads from. */
+    async function publishAll(): Promise<void> {
+      for (let round = 0; round < 2; round += 1) {
+        await Promise.all(
+          [2, 3, 4, 5].map(async (n) => {
+            const seller = sellerOf(fleet, n);
+            const { status } = await buyScan(other, seller, await newPurchase('scan'));
+            expect(status).toBe(200);
+            published.push(seller.host);
+          }),
+        );
+      }
+    }
+  });
+
+  test('requests are counted together', async () => {
+    const { one, other } = pair;
+    const from = { 'x-forwarded-for': '203.0.113.77' };
+    let answered = 0;
+    let lastLeft = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < 3 * UNPAID_ANSWERS_PER_MINUTE; n += 1) {
+      const host = n % 2 === 0 ? one : other;
+      const { status, headers } = await host.post('/v1/scan', {}, from);
+      const left = Number(headers.get('ratelimit-remaining'));
+      // Another minute has begun.
+      if (left > lastLeft) answered = 0;
+      lastLeft = left;
+      if (status === 429) break;
+      expect(status).toBe(402);
+      answered += 1;
+      expect(left).toBe(UNPAID_ANSWERS_PER_MINUTE - answered);
+    }
+    expect(answered).toBe(UNPAID_ANSWERS_PER_MINUTE);
+  });
+
+  test('a verification begun at one is confirmed at the other, and holds at both', async () => {
+    const { one, other, fleet } = pair;
+    const started = await one.post('/v1/verify/start', { url: owned.url });
+    expect(started.status).toBe(200);
+    owned.serve(String(started.json['token']));
+    const confirmed = await other.post('/v1/verify/confirm', { url: owned.url });
+    expect(confirmed.json).toMatchObject({ host: owned.host, verified: true });
+    const hidden = await one.post('/v1/listing', { url: owned.url, listed: false });
+    expect(hidden.status).toBe(200);
+    expect((await fleet.store.listing.get(owned.host)).listed).toBe(false);
+  });
+});
+
+type SeenChange = { readonly host: string; readonly changedAt: string };
+
+/** Pages of two, each of them paid for, until the publisher is done and nothing is left. */
+async function readChanges(
+  host: HostProcess,
+  begin: string,
+  isPublishing: () => boolean,
+): Promise<readonly SeenChange[]> {
+  const seen: SeenChange[] = [];
+  let since = begin;
+  for (;;) {
+    const wasPublishing = isPublishing();
+    const { headers, client } = await newPurchase('changes');
+    const query = `since=${encodeURIComponent(since)}&limit=2`;
+    const answer = await host.get(`/v1/changes?${query}`, { ...client, ...headers });
+    expect(answer.status).toBe(200);
+    seen.push(...(answer.json['changes'] as SeenChange[])); // as `src/directory/changes.ts` types them
+    since = String(answer.json['nextSince']);
+    if (!wasPublishing && answer.json['hasMore'] === false) return seen;
+  }
+}

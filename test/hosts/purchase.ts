@@ -1,0 +1,47 @@
+import type { Hex } from 'viem';
+import { paymentKey } from '../../src/payment/payment-key.ts';
+import { REVISIONS } from '../../src/revision.ts';
+import { newPayer, TERMS } from '../payment/payer.ts';
+
+export type PaidOperation = 'scan' | 'changes';
+
+/** One signed authorization, for one call of whatever host. */
+export interface Purchase {
+  /** Its key in the ledger that the hosts share. */
+  readonly key: string;
+  readonly address: `0x${string}`;
+  readonly headers: { readonly 'payment-signature': string };
+  /** Who calls, for hosts behind a proxy: requests are counted by client, and tests make many. */
+  readonly client: { readonly 'x-forwarded-for': string };
+}
+
+/** Base units. */
+export function priceOf(operation: PaidOperation): bigint {
+  const offer = REVISIONS['0.3.0'].offers[operation];
+  if (offer?.kind !== 'paid') throw new Error(`${operation} is not sold`);
+  return offer.priceBaseUnits;
+}
+
+/** Signed by a new account, unless the key of one that holds tokens is given. */
+export async function newPurchase(operation: PaidOperation, privateKey?: Hex): Promise<Purchase> {
+  const payer = newPayer(privateKey);
+  const { header, nonce } = await payer.sign({ value: priceOf(operation) });
+  return {
+    key: paymentKey(TERMS, {
+      from: payer.address,
+      nonce,
+      to: TERMS.payTo,
+      value: priceOf(operation),
+      validAfter: 0n,
+      validBefore: 0n,
+    }),
+    address: payer.address,
+    headers: { 'payment-signature': header },
+    client: { 'x-forwarded-for': clientOf(payer.address) },
+  };
+}
+
+function clientOf(address: string): string {
+  const [third = 0, last = 0] = Buffer.from(address.slice(2, 6), 'hex');
+  return `10.0.${third}.${last}`;
+}
