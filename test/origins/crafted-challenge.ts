@@ -1,6 +1,6 @@
 /** The challenge of a crafted seller, and the answers that carry it, right or wrong. */
 import { SELLER_PAY_TO } from '../sellers/seller.ts';
-import { SUMMARY, WEATHER } from '../sellers/seller-documents.ts';
+import type { SUMMARY, WEATHER } from '../sellers/seller-documents.ts';
 import type { CraftedAnswer } from './crafted-seller.ts';
 
 /** USDC on Base, as Circle's contract states itself. */

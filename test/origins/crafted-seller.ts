@@ -1,12 +1,12 @@
 /** A seller that is right in everything, but for what a test has it get wrong. */
 import { text } from 'node:stream/consumers';
+import { type Seller, serve } from '../sellers/seller.ts';
 import {
   discoveryDocuments,
   openApiDocument,
   SUMMARY,
   WEATHER,
 } from '../sellers/seller-documents.ts';
-import { type Seller, serve } from '../sellers/seller.ts';
 import type { ServerCertificate } from '../tls/test-ca.ts';
 import { challengeAnswer, challengeOf } from './crafted-challenge.ts';
 

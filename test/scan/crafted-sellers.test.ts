@@ -1,0 +1,134 @@
+/**
+ * One fault a seller, over real sockets, and every check that it moves: what is not listed must say
+ * the same as of a seller without faults.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { challengeAnswer, challengeOf } from '../origins/crafted-challenge.ts';
+import {
+  type Answering,
+  type CraftedOptions,
+  type CraftedSeller,
+  startCraftedSeller,
+} from '../origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../sellers/seller-documents.ts';
+import { createTestCa, selfSigned, type TestCa } from '../tls/test-ca.ts';
+import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
+import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
+import { DOCUMENT_ROWS, MANIFEST_ROWS } from './crafted/document-rows.ts';
+import type { Row } from './crafted/row.ts';
+import { SITE_ROWS } from './crafted/site-rows.ts';
+import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+
+const DAY_MS = 86_400_000;
+
+let engine: EngineUnderTest;
+let ca: TestCa;
+let perfect: readonly string[];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  ca = await createTestCa();
+  const { report } = await scanned({});
+  expect(report).toMatchObject({ grade: 'A', score: 100 });
+  perfect = cells({ report });
+});
+afterAll(() => engine.stop());
+
+async function scanned(options: CraftedOptions) {
+  const seller = await startCraftedSeller(options);
+  try {
+    const outcome = await engine.scan(seller.url, undefined, { extraCa: [ca.pem] });
+    expectManners(seller);
+    return outcome;
+  } finally {
+    await seller.stop();
+  }
+}
+
+/** Whatever a seller gets wrong, we never pay, never post but `{}`, and only to what is for sale. */
+function expectManners({ requests }: CraftedSeller): void {
+  expect(requests.length).toBeLessThanOrEqual(60);
+  for (const { method, path, headers, body } of requests) {
+    expect(headers).not.toHaveProperty('payment-signature');
+    expect(headers).not.toHaveProperty('x-payment');
+    if (method !== 'POST') {
+      expect(['GET', 'HEAD']).toContain(method);
+      expect(body).toBe('');
+      continue;
+    }
+    expect({ body, type: headers['content-type'] }).toEqual({
+      body: '{}',
+      type: 'application/json',
+    });
+    expect(path).toMatch(/^(?:\/v1)?\/(?:weather|summaries)$/);
+  }
+}
+
+function moved(outcome: Parameters<typeof cells>[0]): readonly string[] {
+  return cells(outcome).filter((cell) => !perfect.includes(cell));
+}
+
+function table(rows: readonly Row[]) {
+  it.each(rows)('$name', async ({ answers, moved: expected, says = {} }) => {
+    const outcome = await scanned({ answers });
+    expect(outcome.report.results).toHaveLength(25);
+    expect(moved(outcome)).toEqual(expected);
+    for (const [id, words] of Object.entries(says)) {
+      expect(resultOf(outcome, id).evidence).toContain(words);
+    }
+  });
+}
+
+describe('the challenge', () => table(CHALLENGE_ROWS));
+describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
+describe('the documents', () => table(DOCUMENT_ROWS));
+describe('the shapes of the manifest', () => table(MANIFEST_ROWS));
+describe('the site', () => table(SITE_ROWS));
+
+describe('TLS', () => {
+  it('sells over https as over http', async () => {
+    const tls = await ca.issue({ hosts: ['127.0.0.1'] });
+    const outcome = await scanned({ tls });
+    expect(moved(outcome)).toEqual([]);
+    expect(outcome.report.origin).toMatch(/^https:/);
+  });
+
+  it('tells a proxy that ends TLS from a wrong address', async () => {
+    const tls = await ca.issue({ hosts: ['127.0.0.1'] });
+    const plain: Answering = (request) => {
+      const origin = request.origin.replace('https://', 'http://');
+      const sold = request.path === WEATHER.path ? WEATHER : SUMMARY;
+      return request.method === 'GET' && sold === SUMMARY
+        ? null
+        : challengeAnswer(challengeOf(sold, origin));
+    };
+    const entries: Answering = ({ origin }) => ({
+      status: 200,
+      body: { resources: [`${origin.replace('https://', 'http://')}${WEATHER.path}`] },
+    });
+    const answers = { '/weather': plain, '/summaries': plain, '/.well-known/x402': entries };
+    const outcome = await scanned({ tls, answers });
+    expect(moved(outcome)).toEqual(['P3 warn http-url', 'S6 warn http-entries']);
+  });
+
+  it.each([
+    [
+      'tls-expired',
+      () => ca.issue({ hosts: ['127.0.0.1'], notAfter: new Date(Date.now() - DAY_MS) }),
+    ],
+    ['tls-self-signed', () => selfSigned(['127.0.0.1'])],
+    ['tls-wrong-host', () => ca.issue({ hosts: ['shop.example'] })],
+    [
+      'tls-unknown-issuer',
+      async () => (await createTestCa('Stranger')).issue({ hosts: ['127.0.0.1'] }),
+    ],
+  ])('%s ends it', async (outcome, certificate) => {
+    const { report } = await scanned({ tls: await certificate() });
+    expect(report).toMatchObject({ grade: 'F', score: 0 });
+    expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome });
+    const rest = report.results.filter(
+      ({ id, category }) => id !== 'P1' && category !== 'directory',
+    );
+    expect(new Set(rest.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
+  });
+});

@@ -1,0 +1,60 @@
+/** One crafted seller and the checks that it moves, against the same seller with nothing wrong. */
+import type { JsonObject } from '../../../src/formats/json.ts';
+import { challengeAnswer, challengeOf, type Sold } from '../../origins/crafted-challenge.ts';
+import type { Answering, CraftedAnswer, CraftedOptions } from '../../origins/crafted-seller.ts';
+
+export type Row = {
+  readonly name: string;
+  readonly answers: NonNullable<CraftedOptions['answers']>;
+  /** "P4 fail missing": every cell that differs from the perfect seller's, in catalog order. */
+  readonly moved: readonly string[];
+  /** What the evidence of a check must say. */
+  readonly says?: Readonly<Record<string, string>>;
+};
+
+/** What P3 to P8 become where no challenge was seen. */
+export const NO_CHALLENGE = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(
+  (id) => `${id} fail prerequisite-failed`,
+);
+/** What P3 to P8 become where seeing a challenge would take a request that we do not send. */
+export const UNSEEN = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${id} warn unseen`);
+/** What follows from S1. */
+export const NO_OPENAPI = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);
+
+export const ABSENT: CraftedAnswer = { status: 404, body: { error: 'not found' } };
+
+/** The usual document with something changed. */
+export function edited(edit: (document: JsonObject) => unknown): Answering {
+  return (_, usual) => ({ ...usual, body: edit(JSON.parse(String(usual.body))) });
+}
+
+/** The usual challenge with something changed. */
+export function challenging(
+  sold: Sold,
+  edit: (challenge: ReturnType<typeof challengeOf>) => object,
+): Answering {
+  return ({ method, origin }, usual) =>
+    usual.status === 402 || method === sold.method.toUpperCase()
+      ? challengeAnswer(edit(challengeOf(sold, origin)))
+      : usual;
+}
+
+/** The usual challenge with its only offer changed. */
+export function offering(sold: Sold, edit: Readonly<Record<string, unknown>>): Answering {
+  return challenging(sold, (challenge) => ({
+    ...challenge,
+    accepts: challenge.accepts.map((offer) => ({ ...offer, ...edit })),
+  }));
+}
+
+export function json(body: unknown): CraftedAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+}
+
+export function plain(body: string): CraftedAnswer {
+  return { status: 200, headers: { 'content-type': 'text/plain' }, body };
+}
+
+export function page(body: string): CraftedAnswer {
+  return { status: 200, headers: { 'content-type': 'text/html' }, body };
+}
