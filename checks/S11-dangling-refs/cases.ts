@@ -1,8 +1,18 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
 import type { HttpObservation, LinkObservation, LinkSet } from '../../src/probe/observations.ts';
-import { answer, failure, NOT_FOUND, ORIGIN } from '../../test/checks/build-observations.ts';
+import {
+  answer,
+  challenge402,
+  failure,
+  NOT_FOUND,
+  ORIGIN,
+  postChallenge,
+  resource,
+  resources,
+} from '../../test/checks/build-observations.ts';
 
 const OK = answer(200);
+const POSTED = challenge402(postChallenge());
 
 function link(answered: HttpObservation, more: Partial<LinkObservation> = {}): LinkObservation {
   const url = `${ORIGIN}/docs`;
@@ -102,6 +112,46 @@ const cases: readonly CheckCase[] = [
     name: 'a POST operation is judged by its own method',
     seen: links([link(answer(402), { method: 'POST' })]),
     expect: { status: 'pass', outcome: 'all-alive' },
+  },
+  {
+    name: 'a paid resource that the manifest names without a method, which POST alone finds',
+    seen: {
+      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      resources: resources([
+        resource({
+          method: null,
+          path: '/summaries',
+          get: [NOT_FOUND, NOT_FOUND],
+          post: [POSTED, POSTED],
+        }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'all-alive' },
+  },
+  {
+    name: 'the same where this scan sent no POST: nobody knows',
+    seen: {
+      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      resources: resources([
+        resource({ method: null, path: '/summaries', get: [NOT_FOUND, NOT_FOUND] }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'no-links', basis: 'not_applicable' },
+  },
+  {
+    name: 'the same where POST finds nothing either',
+    seen: {
+      ...links([link(NOT_FOUND, { url: `${ORIGIN}/summaries`, from: '/.well-known/x402' })]),
+      resources: resources([
+        resource({
+          method: null,
+          path: '/summaries',
+          get: [NOT_FOUND, NOT_FOUND],
+          post: [NOT_FOUND, NOT_FOUND],
+        }),
+      ]),
+    },
+    expect: { status: 'warn', outcome: 'some-dead', evidence: ['POST /summaries: 404'] },
   },
   {
     name: 'all alive',

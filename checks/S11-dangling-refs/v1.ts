@@ -1,5 +1,5 @@
 /** S11: what this origin's documents link to is there. Rule and sources: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
+import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/engine/kit.ts';
 import { fail, notApplicable, pass, warn } from '../../src/engine/verdict.ts';
 import type { FailureReason } from '../../src/probe/observation.ts';
@@ -29,17 +29,20 @@ const SERVER_FIX = 'Make every linked address answer in time and below 500.';
 export default defineCheck({
   id: 'S11',
   version: 1,
-  needs: ['links'],
+  needs: ['links', 'resources'],
   requires: ['P1'],
   outcomes: ['no-documents', 'no-links', 'many-dead', 'some-dead', 'failing', 'all-alive'],
 
-  evaluate({ links }, kit) {
+  evaluate({ links, resources }, kit) {
     const elsewhere =
       links.otherHosts > 0 ? `, ${links.otherHosts} on other hosts not contacted` : '';
     if (links.documents === 0) {
       return notApplicable('no-documents', `0 documents with links${elsewhere}`, KEEP);
     }
-    const judged = links.checked.filter(isAnswered);
+    const judged = links.checked
+      .map((link) => byPaidMethod(link, resources.probed, kit))
+      .filter((link) => link !== null)
+      .filter(isAnswered);
     if (judged.length === 0) {
       const evidence = `0 links to this origin in ${links.documents} documents${elsewhere}`;
       return notApplicable('no-links', evidence, KEEP);
@@ -59,6 +62,23 @@ export default defineCheck({
 });
 
 const KEEP = 'Keep the links of all documents current.';
+
+/**
+ * Manifests name paid resources without a method: where GET finds nothing, the answer to POST is the
+ * link's. Null where no POST was sent.
+ */
+function byPaidMethod(
+  link: LinkObservation,
+  paid: Seen<'resources'>['resources']['probed'],
+  kit: Kit,
+): LinkObservation | null {
+  const { pathname, search } = new URL(link.url);
+  const resource = paid.find(({ path, method }) => path === pathname + search && method === null);
+  if (link.server || link.method !== 'GET' || resource === undefined) return link;
+  if (!kit.isPostOnly(resource)) return link;
+  const answer = resource.probes.find(({ method }) => method === 'POST')?.answer;
+  return answer === undefined ? null : { ...link, method: 'POST', answer };
+}
 
 function isAnswered({ answer }: LinkObservation): boolean {
   return answer.ok || !NOT_ASKED.has(answer.reason);
