@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
+import { chainUnavailable } from '../chain/anvil-process.ts';
+import { startChain, type TestChain } from '../chain/test-chain.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { TERMS } from '../payment/payer.ts';
+import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
+import type { HeldSeller } from './held-seller.ts';
+import type { HostAnswer, HostProcess } from './host-process.ts';
+import { newPurchase, type Purchase, priceOf } from './purchase.ts';
+import { buyScan, expectRedelivery } from './shared-work.ts';
+
+const mongo = await startMongoServer();
+const mongoUri = 'uri' in mongo ? mongo.uri : '';
+const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
+
+/** Hosts that start, and die, side by side. */
+const AT_ONCE = 2;
+const SETTLE_WITHIN_MS = 60_000;
+
+/** A sale that its first host did not live to finish. */
+interface BrokenSale {
+  readonly failpoint: Failpoint;
+  readonly seller: HeldSeller;
+  readonly purchase: Purchase;
+  /** What the payer had of the first call. */
+  readonly first: HostAnswer | 'hung up';
+  readonly exitCode: number | null;
+}
+
+describe('when a host is killed in the middle of a sale, another ends it', needs(lack), () => {
+  const undo = new AsyncDisposableStack();
+  const sales = new Map<Failpoint, BrokenSale>();
+  const retries = new Map<Failpoint, PromiseSettledResult<HostAnswer>>();
+  let chain: TestChain;
+  let fleet: Fleet;
+  let survivor: HostProcess;
+  let earnedBefore: bigint;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    undo.defer(() => chain.stop());
+    const settings = { NODE_ENV: 'test', RATE_LIMIT: 'off', PAYMENT_MODE: 'local' };
+    const local = { ...settings, RPC_URL: chain.rpcUrl };
+    const sellers = FAILPOINTS.length;
+    fleet = undo.use(await startFleet({ mongoUri, sellers, settings: local }));
+    earnedBefore = await chain.balanceOf(TERMS.payTo);
+
+    const waiting = [...FAILPOINTS.entries()];
+    const breakNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [n, failpoint] = next;
+        sales.set(failpoint, await breakSale(failpoint, sellerOf(fleet, n)));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, breakNext));
+    survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
+
+    // All at once: the silence of a dead host passes for all of them together.
+    const tried = await Promise.allSettled(
+      [...sales.values()].map(({ seller, purchase }) => buyScan(survivor, seller, purchase)),
+    );
+    for (const [index, failpoint] of [...sales.keys()].entries()) {
+      const retry = tried[index];
+      if (retry !== undefined) retries.set(failpoint, retry);
+    }
+  }, 400_000);
+
+  afterAll(async () => {
+    await undo.disposeAsync();
+    if ('uri' in mongo) await mongo.stop();
+  });
+
+  /** One call of a host that dies at the failpoint. */
+  async function breakSale(failpoint: Failpoint, seller: HeldSeller): Promise<BrokenSale> {
+    const { privateKey } = await chain.newPayer(priceOf('scan'));
+    const purchase = await newPurchase('scan', privateKey);
+    const host = await fleet.start({
+      SETTLEMENT_KEY: await chain.newFundedKey(),
+      X402_TEST_FAILPOINT: failpoint,
+    });
+    const first = await buyScan(host, seller, purchase).catch(() => 'hung up' as const);
+    return { failpoint, seller, purchase, first, exitCode: await host.exited };
+  }
+
+  function saleAt(failpoint: Failpoint) {
+    const sale = sales.get(failpoint);
+    const retry = retries.get(failpoint);
+    if (sale === undefined || retry === undefined) throw new Error(`no sale broke at ${failpoint}`);
+    if (retry.status === 'rejected') throw retry.reason;
+    return { ...sale, retried: retry.value };
+  }
+
+  test.each(FAILPOINTS)('at "%s": the same payment buys the same answer there', async (name) => {
+    const { seller, purchase, first, exitCode, retried } = saleAt(name);
+    // The host died, and its payer had no whole answer.
+    expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
+
+    expect({ status: retried.status, body: retried.json['error'] }).toEqual({ status: 200 });
+    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    expect(await chain.balanceOf(purchase.address)).toBe(0n);
+    // What the dead host had computed was of use; it was not asked of the seller again.
+    expect(seller.scans()).toBe(1);
+
+    expectRedelivery(await buyScan(survivor, seller, purchase), retried);
+    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+  });
+
+  test('the sum of what was settled is the sum of what was answered', async () => {
+    const earned = (await chain.balanceOf(TERMS.payTo)) - earnedBefore;
+    expect(earned).toBe(priceOf('scan') * BigInt(FAILPOINTS.length));
+  });
+
+  test('whatever was sold is published, by whoever ended it', async () => {
+    for (const { seller, purchase } of sales.values()) {
+      await expect
+        .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: SETTLE_WITHIN_MS })
+        .toBe(1);
+      const status = await survivor.get(`/v1/status?url=${encodeURIComponent(seller.url)}`);
+      expect(status.json).toMatchObject({ known: true, fresh: true });
+    }
+  });
+});
