@@ -30,12 +30,14 @@ const QUALITY = {
 const TIMEOUT_MS = 1_000;
 
 /** What each source says; tests replace single answers. */
-type Script = Record<string, () => Said | Promise<Said | undefined>>;
+type Script = Record<string, () => Said | Promise<Said>>;
+
+const FOUND: Said = {
+  json: trpc([originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)])]),
+};
 
 const GOOD: Script = {
-  'public.origins.search': () => ({
-    json: trpc([originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)])]),
-  }),
+  'public.origins.search': () => FOUND,
   'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
   'public.sellers.bazaar.list': () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
   'public.sellers.all.list': () => ({ json: page([sellerByAddress(PAY_TO)]) }),
@@ -302,7 +304,7 @@ describe('an outage after a good look', () => {
 
 describe('a source that hangs', () => {
   test('costs one limit of time for questions that depend on each other', async () => {
-    script['public.origins.search'] = () => sleep(4_000, GOOD['public.origins.search']?.());
+    script['public.origins.search'] = () => sleep(4_000, FOUND);
     script['public.resources.verificationStatus'] = HANGS;
     const began = performance.now();
     const { x402scan } = await standing({}, 5_000).origin(ORIGIN);

@@ -1,0 +1,33 @@
+/** The command line in a process of its own, as people and build machines run it. */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export type CliRun = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** Only `environment` and what a process needs to start is set; the checkout is the folder. */
+export async function runCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CliRun> {
+  const child = spawn(process.execPath, ['src/cli/main.ts', ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    }),
+  ]);
+  return { code, stdout, stderr };
+}
