@@ -26,7 +26,7 @@ export default fp(
         'RateLimit-Reset',
       ],
       maxAge: 86_400,
-      // An OPTIONS that is no preflight is answered as any other wrong method.
+      // Any OPTIONS is answered 204: it neither runs nor costs anything.
       strictPreflight: false,
     });
   },

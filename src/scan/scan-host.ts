@@ -34,8 +34,6 @@ export type ScanHost = {
    * StoreError.
    */
   run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
-  /** A finished scan that nobody paid for yet; it waits at least ten minutes for its payer. */
-  waiting(origin: Origin): Promise<FinishedScan | null>;
   /** Makes a finished scan public: cache, directory, changes. May be done again. */
   publish(scanId: string): Promise<void>;
   /** True while a new scan would be refused; joining one in flight is always possible. */
@@ -63,8 +61,6 @@ const MAX_SCANS = 32;
 /** A scan ends 70 s after it began; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
-/** `scannedAt` is when a scan began: ten minutes after its end is at most this long after it. */
-const WAITS_MS = 10 * 60_000 + LEASE_LIFETIME_MS;
 
 export function createScanHost(options: ScanHostOptions): ScanHost {
   const flights = new ScanFlights(options);
@@ -73,7 +69,6 @@ export function createScanHost(options: ScanHostOptions): ScanHost {
     admit: (origin) => scanner.admit(origin),
     run: (origin, { signal, withinMs = scanTimeoutMs, submittedUrl = origin.url } = {}) =>
       waitWithin(flights.join(origin, submittedUrl), withinMs, signal),
-    waiting: (origin) => findWaiting(store, origin),
     async publish(scanId) {
       const result = await store.results.byScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
@@ -188,13 +183,6 @@ class ScanFlights {
       await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandoned.signal });
     }
   }
-}
-
-async function findWaiting(store: Store, origin: Origin): Promise<FinishedScan | null> {
-  const result = await store.results.waiting(origin.host, store.now() - WAITS_MS);
-  if (result === null) return null;
-  const finished = fromStoredReport(result);
-  return finished.origin === origin.url ? finished : null;
 }
 
 /** Leaves the work running when the caller's time is up or the caller has gone. */
