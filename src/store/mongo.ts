@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import { ChangeFeed } from './mongo/change-feed.ts';
 import { DatabaseClock } from './mongo/database-clock.ts';
 import { mongoAnswers } from './mongo/mongo-answers.ts';
 import { mongoChanges } from './mongo/mongo-changes.ts';
@@ -77,7 +78,12 @@ async function storeOn(
   const clock = new DatabaseClock(database, location, given, onWarning);
   await clock.start();
   const tables = tablesOf(database, { location, isClosed: () => closed });
-  const context: MongoContext = { ...tables, owner, now: clock.now };
+  const context: MongoContext = {
+    ...tables,
+    owner,
+    now: clock.now,
+    feed: new ChangeFeed(tables.changes),
+  };
   const leases = mongoLeases(context);
   const hosts = new MongoHosts(context, leases, onWarning);
 

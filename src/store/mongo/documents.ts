@@ -100,6 +100,7 @@ export interface HistoryDocument {
   readonly grade: Grade;
   readonly score: number;
   readonly checksVersion: string;
+  /** The smallest scan time up to this row. */
   readonly firstSeenAtMs: number;
   readonly scan: string;
 }
@@ -120,8 +121,9 @@ export interface RecordDocument {
 }
 
 export interface ChangeDocument {
-  /** The number of the change. */
-  readonly _id: number;
+  /** The number of the change as text. */
+  readonly _id: string;
+  readonly n: number;
   readonly attempt: string;
   readonly scanId: string;
   readonly changeType: ChangeType;

@@ -1,5 +1,6 @@
 import type { ChangeStore, DirectoryChange } from '../change-store.ts';
 import type { InsertOutcome } from '../insert-outcome.ts';
+import { changeId } from './change-feed.ts';
 import type { ChangeDocument } from './documents.ts';
 import type { MongoContext } from './mongo-context.ts';
 import { optedOutHosts } from './owner-wishes.ts';
@@ -23,18 +24,18 @@ export function mongoChanges(context: MongoContext): ChangeStore {
 
 /** Tries to be this number of the feed. Lost: the number, or the scan, is in the feed already. */
 export function insertChange(
-  { changes }: MongoContext,
-  { n, previousGrade, previousScore, ...members }: DirectoryChange,
+  { changes }: Pick<MongoContext, 'changes'>,
+  { previousGrade, previousScore, ...members }: DirectoryChange,
   attempt: string,
 ): Promise<InsertOutcome> {
   const row = {
     ...members,
-    _id: n,
+    _id: changeId(members.n),
     attempt,
     previousGrade: previousGrade ?? null,
     previousScore: previousScore ?? null,
   };
-  return changes.decide(row, { $or: [{ _id: n }, { scanId: members.scanId }] });
+  return changes.decide(row, { scanId: members.scanId });
 }
 
 function toChange({
@@ -44,6 +45,6 @@ function toChange({
   previousScore,
   ...members
 }: ChangeDocument): DirectoryChange {
-  if (previousGrade === null || previousScore === null) return { n: _id, ...members };
-  return { n: _id, ...members, previousGrade, previousScore };
+  if (previousGrade === null || previousScore === null) return members;
+  return { ...members, previousGrade, previousScore };
 }

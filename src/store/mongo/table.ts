@@ -18,7 +18,7 @@ const DECIDE_WITHIN_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 
 export interface Document {
-  readonly _id: string | number;
+  readonly _id: string;
 }
 
 /** What every table shares: where errors happened, and whether the store is still open. */
@@ -40,7 +40,7 @@ export class Table<T extends Document> {
   /**
    * Inserts a contended row and finds out who won. A reply that got lost, or a rival that no majority
    * has yet, is asked about again: the own attempt id in the store means that this caller won.
-   * @param rivals every row that the insert can collide with
+   * @param rivals rows under other ids that the insert can collide with (a second unique index)
    */
   async decide(row: T & { readonly attempt: string }, rivals?: Filter<T>): Promise<InsertOutcome> {
     const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
@@ -148,12 +148,10 @@ export class Table<T extends Document> {
     row: T & { readonly attempt: string },
     rivals: Filter<T> | undefined,
   ): Promise<InsertOutcome | null> {
-    const held = await this.all(rivals ?? idFilter<T>(row._id));
+    const held = (await this.byId(row._id)) ?? (rivals ? await this.first(rivals) : null);
     // Nothing: the rival is not with a majority yet, and may still vanish.
-    if (held.length === 0) return null;
-    return held.some((rival) => 'attempt' in rival && rival.attempt === row.attempt)
-      ? 'won'
-      : 'lost';
+    if (!held) return null;
+    return 'attempt' in held && held.attempt === row.attempt ? 'won' : 'lost';
   }
 
   async #guard<R>(work: () => Promise<R>): Promise<R> {

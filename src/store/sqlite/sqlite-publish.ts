@@ -42,11 +42,9 @@ function insertHistory({ connection }: SqliteContext, scan: PublishedScan): void
     publishedScanToJson(scan),
   );
   connection.run(
-    `DELETE FROM history WHERE host = ?1 AND seq < ?2 AND seq NOT IN (
-       SELECT seq FROM history WHERE host = ?1 ORDER BY scanned_at_ms DESC, scan_id DESC LIMIT ?3)`,
+    'DELETE FROM history WHERE host = ? AND seq <= ?',
     scan.host,
-    seq,
-    HISTORY_ROWS_PER_HOST,
+    seq - HISTORY_ROWS_PER_HOST,
   );
 }
 

@@ -1,0 +1,62 @@
+import type { ChangeDocument } from './documents.ts';
+import type { Table } from './table.ts';
+
+/** Beyond so many steps behind, the end is looked up instead of walked to. */
+const WALK_AT_MOST = 100;
+/** Hosts whose last change is remembered; beyond it all are forgotten and looked up again. */
+const REMEMBER_HOSTS = 10_000;
+
+type HostChange = Pick<ChangeDocument, 'grade' | 'score'>;
+
+/**
+ * The end of the feed as far as this process has followed it: changes are numbered without gaps
+ * and never change, so the next number tells all.
+ */
+export class ChangeFeed {
+  readonly #changes: Table<ChangeDocument>;
+  readonly #lastOfHost = new Map<string, HostChange | null>();
+  #tail: ChangeDocument | null = null;
+
+  constructor(changes: Table<ChangeDocument>) {
+    this.#changes = changes;
+  }
+
+  /** The last change, as it was at some moment during this call; null while there is none. */
+  async tail(): Promise<ChangeDocument | null> {
+    for (let walked = 0; this.#tail && walked < WALK_AT_MOST; walked += 1) {
+      const next = await this.#changes.byId(changeId(this.#tail.n + 1));
+      if (!next) return this.#tail;
+      this.#follow(next);
+    }
+    // Unknown, or far behind: what happened in between is not known of any host.
+    this.#lastOfHost.clear();
+    this.#tail = await this.#changes.first({}, { sort: { n: -1 } });
+    return this.#tail;
+  }
+
+  /** The last change of a host up to number `upTo`, or a later one. */
+  async lastOf(host: string, upTo: number): Promise<HostChange | null> {
+    const known = this.#lastOfHost.get(host);
+    if (known !== undefined) return known;
+    const last = await this.#changes.first({ host, n: { $lte: upTo } }, { sort: { n: -1 } });
+    // Only if nothing was followed meanwhile: that would be older than what is known by now.
+    if (this.#tail?.n === upTo) this.#remember(host, last);
+    return last;
+  }
+
+  #follow(next: ChangeDocument): void {
+    // Several callers walk at once, and each step is to be taken by one of them.
+    if (next.n !== (this.#tail?.n ?? 0) + 1) return;
+    this.#tail = next;
+    this.#remember(next.host, next);
+  }
+
+  #remember(host: string, change: HostChange | null): void {
+    if (this.#lastOfHost.size >= REMEMBER_HOSTS) this.#lastOfHost.clear();
+    this.#lastOfHost.set(host, change);
+  }
+}
+
+export function changeId(n: number): string {
+  return String(n);
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { SETTINGS } from './mongo-races.ts';
+import { dropDatabase, freshDatabase } from './mongo-subject.ts';
+import { OtherProcess } from './other-process.ts';
+
+const SIGNER = '0xAbCdef0000000000000000000000000000000001';
+
+const server = await startMongoServer();
+
+describe('hosts on one database', needs('uri' in server ? null : server.unavailable), () => {
+  const uri = 'uri' in server ? server.uri : '';
+  let url = '';
+  const cleanUps: (() => Promise<void>)[] = [];
+
+  beforeEach(() => {
+    url = freshDatabase(uri);
+    cleanUps.push(() => dropDatabase(url));
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  });
+  afterAll(async () => {
+    if ('uri' in server) await server.stop();
+  });
+
+  async function open(options: OpenStoreOptions = {}): Promise<Store> {
+    const store = await openStore(url, options);
+    cleanUps.push(() => store.close());
+    return store;
+  }
+
+  async function otherProcess(): Promise<OtherProcess> {
+    const other = await OtherProcess.start(url);
+    cleanUps.push(() => other.kill());
+    return other;
+  }
+
+  it('live together when they agree', async () => {
+    const [a, b] = [await open(), await open()];
+    await a.hosts.join({ settings: SETTINGS });
+    await b.hosts.join({ settings: SETTINGS });
+    expect(await a.hosts.isAlive(b.info.owner)).toBe(true);
+    expect(await b.hosts.alive()).toHaveLength(2);
+    await b.hosts.leave();
+    expect(await a.hosts.alive()).toEqual([a.info.owner]);
+    expect(await a.hosts.isAlive(b.info.owner)).toBe(false);
+  });
+
+  it.each(['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const)(
+    'refuse one with another %s, and name it',
+    async (name) => {
+      const [a, b] = [await open(), await open()];
+      await a.hosts.join({ settings: SETTINGS });
+      const settings = { ...SETTINGS, [name]: 'another' };
+      await expect(b.hosts.join({ settings, waitMs: 0 })).rejects.toMatchObject({
+        code: 'incompatible',
+        message: expect.stringMatching(new RegExp(`${name} ".*", this one "another"`)),
+      });
+      expect(await a.hosts.alive()).toEqual([a.info.owner]);
+      await a.hosts.leave();
+      await b.hosts.join({ settings, waitMs: 0 });
+    },
+  );
+
+  it('do not wait for the silence of one that goes on living', async () => {
+    const [a, b] = [await open(), await open()];
+    await a.hosts.join({ settings: SETTINGS });
+    const settings = { ...SETTINGS, baseUrl: 'http://another' };
+    const refused = b.hosts.join({ settings, waitMs: 3_600_000 });
+    await expect(refused).rejects.toMatchObject({ code: 'incompatible' });
+  });
+
+  it('that come at once and disagree do not both get in', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const stores = [await open(), await open(), await open()];
+      const joins = stores.map((store, index) =>
+        store.hosts.join({ settings: { ...SETTINGS, payTo: `0x${index}` }, waitMs: 2_000 }),
+      );
+      const outcomes = await Promise.allSettled(joins);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const store of stores) await store.hosts.leave();
+    }
+  });
+
+  it('refuse a second one with the same signer, in any case, until the first leaves', async () => {
+    const [a, b] = [await open(), await open()];
+    await a.hosts.join({ settings: SETTINGS, signer: SIGNER });
+    const same = { settings: SETTINGS, signer: SIGNER.toLowerCase(), waitMs: 0 };
+    await expect(b.hosts.join(same)).rejects.toMatchObject({
+      code: 'incompatible',
+      message: expect.stringContaining('SETTLEMENT_KEY'),
+    });
+    await b.hosts.join({ settings: SETTINGS, signer: '0xother', waitMs: 0 });
+    await b.hosts.leave();
+    await a.hosts.leave();
+    await b.hosts.join(same);
+  });
+
+  it('take over from one that was killed once it has been silent, and not before', async () => {
+    const other = await otherProcess();
+    expect(await other.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
+    await other.kill();
+
+    let aheadMs = 0;
+    const store = await open({ clock: () => Date.now() + aheadMs });
+    const take = () =>
+      store.leases.take({ name: 'scan:a.com', attempt: randomUUID(), lifetimeMs: 60_000 });
+    const before = await take();
+    expect(before.held).toBe(false);
+    if (before.held) return;
+    expect(await store.hosts.isAlive(before.heldBy.owner)).toBe(true);
+
+    aheadMs = 20_000;
+    expect(await store.hosts.isAlive(before.heldBy.owner)).toBe(false);
+    expect(await store.leases.isHeld(before.heldBy)).toBe(false);
+    expect(await take()).toMatchObject({ held: true, lease: { turn: 2 } });
+    const settings = { ...SETTINGS, baseUrl: 'http://another' };
+    await store.hosts.join({ settings, waitMs: 0 });
+  });
+
+  it('that were silent too long learn that the store has been taken', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const sleeper = await open();
+    const reason = new Promise<Error>((onEvicted) => {
+      const joined = sleeper.hosts.join({ settings: SETTINGS, onEvicted });
+      cleanUps.push(() => joined);
+    });
+    await vi.waitFor(async () => expect(await sleeper.hosts.alive()).toHaveLength(1));
+    const next = await open({ clock: () => Date.now() + 60_000 });
+    await next.hosts.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
+    vi.advanceTimersByTime(25_000);
+    expect(await reason).toMatchObject({
+      code: 'incompatible',
+      message: expect.stringContaining('payTo "0xnext"'),
+    });
+  });
+
+  it("go by the database's clock, not by their own", async () => {
+    const realMs = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => realMs + 3_600_000);
+    const store = await open();
+    expect(Math.abs(store.now() - realMs)).toBeLessThan(600_000);
+    await store.hosts.join({ settings: SETTINGS });
+    vi.restoreAllMocks();
+    const other = await open();
+    expect(await other.hosts.isAlive(store.info.owner)).toBe(true);
+  });
+});

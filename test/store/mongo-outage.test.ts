@@ -1,0 +1,115 @@
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { ledgerStep, publishedScan } from './contract/samples.ts';
+import { SETTINGS } from './mongo-races.ts';
+import { freshDatabase } from './mongo-subject.ts';
+
+const server = await startMongoServer();
+const own = 'uri' in server ? server.process : undefined;
+const lack = 'uri' in server ? null : server.unavailable;
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+afterAll(async () => {
+  if ('uri' in server) await server.stop();
+});
+
+async function open(url: string, options: OpenStoreOptions = {}): Promise<Store> {
+  const store = await openStore(url, { connectTimeoutMs: 1_000, ...options });
+  cleanUps.push(() => store.close());
+  return store;
+}
+
+describe('a database that cannot be reached at the start', () => {
+  it('is said within seconds, without the password', async () => {
+    const url = 'mongodb://user:secret@127.0.0.1:1/scanner';
+    const error: unknown = await open(url).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/mongodb:\/\/127\.0\.0\.1:1\/scanner.*check that it runs/s),
+    });
+    expect(String(error)).not.toContain('secret');
+  });
+});
+
+describe('a URL that asks for less certainty', needs(lack), () => {
+  it('does not weaken any decision', async () => {
+    const url = freshDatabase('uri' in server ? server.uri : '');
+    const weak = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
+    const { ledger } = await open(weak);
+    const first = ledgerStep('k', 1, 'claimed', { data: { by: 'first' } });
+    expect(await ledger.append(first)).toBe('won');
+    // Unacknowledged, this insert would look like a success.
+    expect(await ledger.append(ledgerStep('k', 1, 'claimed'))).toBe('lost');
+    expect((await ledger.entry('k'))?.last.data).toEqual({ by: 'first' });
+  });
+});
+
+const lacksProcess = 'MONGODB_URI names a server that is not ours to kill';
+describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess)), () => {
+  it('gives clear errors, and service again when it is back, without a restart of ours', async () => {
+    const warnings: string[] = [];
+    const url = freshDatabase('uri' in server ? server.uri : '');
+    const store = await open(url, { onWarning: (warning) => warnings.push(warning) });
+    await store.hosts.join({ settings: SETTINGS });
+    await store.ledger.append(ledgerStep('before', 1, 'claimed'));
+    await store.publish(publishedScan());
+
+    await own?.kill();
+    const step = ledgerStep('during', 1, 'claimed');
+    for (const call of [
+      () => store.ping(),
+      () => store.ledger.append(step),
+      () => store.ledger.entry('before'),
+      () => store.publish(publishedScan()),
+      () => store.directory.list({ sort: 'recent', page: 0, pageSize: 10 }),
+      () => store.limits.hit('client', 60_000),
+      () => store.purge(store.now()),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    }
+    await own?.restart();
+
+    await store.ping();
+    expect(await store.ledger.append(step)).toBe('won');
+    expect((await store.ledger.entry('before'))?.rows).toHaveLength(1);
+    expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
+  });
+
+  it('in the middle of writing leaves each step written once, by a writer that knows it', async () => {
+    const store = await open(freshDatabase('uri' in server ? server.uri : ''));
+    let written = 0;
+    const write = async (): Promise<void> => {
+      for (let n = 0; n < 60; n += 1) {
+        const step = ledgerStep(`k${n}`, 1, 'claimed', { data: { n } });
+        expect(await appendUntilAnswered(store, step)).toBe('won');
+        written += 1;
+        if (n % 20 === 10) void own?.restart();
+      }
+    };
+    await write();
+    await own?.restart();
+    expect(written).toBe(60);
+    for (let n = 0; n < 60; n += 1) {
+      const entry = await store.ledger.entry(`k${n}`);
+      expect(entry?.rows.map((row) => row.data)).toEqual([{ n }]);
+    }
+  });
+});
+
+/** As a caller does it: the same step with the same attempt id, until the store has an answer. */
+async function appendUntilAnswered(store: Store, step: ReturnType<typeof ledgerStep>) {
+  for (;;) {
+    try {
+      return await store.ledger.append(step);
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'StoreError', code: 'unavailable' });
+    }
+  }
+}

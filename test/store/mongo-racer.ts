@@ -1,0 +1,38 @@
+/** The other process of the race tests: does what it is told, answers with a number, dies with its parent. */
+import { randomUUID } from 'node:crypto';
+import { openStore } from '../../src/store/open-store.ts';
+import { publishedScan } from './contract/samples.ts';
+import { type RacerOrder, racing, SETTINGS } from './mongo-races.ts';
+
+const PUBLISH_AT_ONCE = 4;
+
+const url = process.argv[2] ?? '';
+const store = await openStore(url);
+await store.hosts.join({ settings: SETTINGS });
+const { race } = racing(store, url);
+
+process.on('message', (order: RacerOrder) => {
+  obey(order).then((answer) => process.send?.(answer));
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+
+async function obey(order: RacerOrder): Promise<number> {
+  if (order.kind === 'race') return race(order.decision, order.round);
+  if (order.kind === 'publish') return publish(order.from, order.scans);
+  const request = { name: order.lease, attempt: randomUUID(), lifetimeMs: 3_600_000 };
+  return (await store.leases.take(request)).held ? 1 : 0;
+}
+
+async function publish(from: number, scans: number): Promise<number> {
+  let next = from;
+  const worker = async (): Promise<void> => {
+    while (next < from + scans) {
+      const n = next;
+      next += 1;
+      await store.publish(publishedScan({ scanId: `scan-${n}`, host: `h${n % 50}.com` }));
+    }
+  };
+  await Promise.all(Array.from({ length: PUBLISH_AT_ONCE }, worker));
+  return scans;
+}

@@ -1,0 +1,59 @@
+/** What the racers of the race tests do; both processes run this. */
+import { randomUUID } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import { insertChange } from '../../src/store/mongo/mongo-changes.ts';
+import { tablesOf } from '../../src/store/mongo/tables.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ledgerStep, publishedScan } from './contract/samples.ts';
+
+export type Decision = 'ledger step' | 'lease' | 'change number';
+
+/** What the other process may be told to do. */
+export type RacerOrder =
+  | { readonly kind: 'race'; readonly decision: Decision; readonly round: number }
+  | { readonly kind: 'publish'; readonly from: number; readonly scans: number }
+  | { readonly kind: 'hold'; readonly lease: string };
+
+export const RACERS_PER_PROCESS = 50;
+
+export const SETTINGS = {
+  revision: '0.3.0',
+  network: 'eip155:8453',
+  asset: '0xasset',
+  payTo: '0xpayto',
+  baseUrl: 'http://127.0.0.1:4021',
+  catalog: '2026-08-14.2',
+};
+
+export interface Racing {
+  /** How many of this process's racers won the round. */
+  race(decision: Decision, round: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+export function racing(store: Store, url: string): Racing {
+  const client = new MongoClient(url);
+  const home = { location: 'races', isClosed: () => false };
+  const { changes } = tablesOf(client.db(), home);
+  const decide: Record<Decision, (round: number) => Promise<boolean>> = {
+    'ledger step': async (round) =>
+      (await store.ledger.append(ledgerStep('raced', round, 'computed'))) === 'won',
+    lease: async (round) => {
+      const request = { name: `scan:${round}`, attempt: randomUUID(), lifetimeMs: 3_600_000 };
+      return (await store.leases.take(request)).held;
+    },
+    'change number': async (round) => {
+      const { scanId, host, grade, score, checksVersion } = publishedScan();
+      const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;
+      const numbered = { ...change, n: round, changedAtMs: round };
+      return (await insertChange({ changes }, numbered, randomUUID())) === 'won';
+    },
+  };
+  return {
+    async race(decision, round) {
+      const racers = Array.from({ length: RACERS_PER_PROCESS }, () => decide[decision](round));
+      return (await Promise.all(racers)).filter(Boolean).length;
+    },
+    close: () => client.close(),
+  };
+}
