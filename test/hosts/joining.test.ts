@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../app/free-port.ts';
+import { startMongoServer } from '../mongo-server/mongo-server.ts';
+import { needs } from '../needs.ts';
+import { TERMS } from '../payment/payer.ts';
+import { type Fleet, startFleet } from './fleet.ts';
+import { type HostProcess, launchHost, type Settings } from './host-process.ts';
+
+const mongo = await startMongoServer();
+const mongoUri = 'uri' in mongo ? mongo.uri : '';
+const OTHER_PAY_TO = '0x3333333333333333333333333333333333333333';
+const OTHER_CATALOG = '2026-07-25.1';
+/** Many times what it takes, and far less than drivers wait by themselves. */
+const WITHIN_MS = 30_000;
+
+/** The one line, and nothing else, that an operator gets. */
+async function refusalOf(settings: Settings): Promise<string> {
+  const host = await launchHost(settings);
+  const code = await host.exited;
+  expect({ code, out: host.out() }).toEqual({ code: 1, out: '' });
+  const lines = host.err().trim().split('\n');
+  expect(lines).toHaveLength(1);
+  return lines.join();
+}
+
+describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable), () => {
+  const undo = new AsyncDisposableStack();
+  let fleet: Fleet;
+  let member: HostProcess;
+
+  beforeAll(async () => {
+    fleet = undo.use(await startFleet({ mongoUri, sellers: 0 }));
+    member = await fleet.start();
+  });
+  afterAll(async () => {
+    await undo.disposeAsync();
+    if ('uri' in mongo) await mongo.stop();
+  });
+
+  test('hosts that differ from one that lives there are told in what, and do not start', async () => {
+    const [payTo, catalog] = await Promise.all([
+      refusalOf({ ...fleet.settings, PAY_TO: OTHER_PAY_TO }),
+      refusalOf({ ...fleet.settings, CHECKS_VERSION: OTHER_CATALOG }),
+    ]);
+    expect(payTo).toContain(`payTo "${TERMS.payTo}", this one "${OTHER_PAY_TO}"`);
+    expect(catalog).toContain(`this one "${OTHER_CATALOG}"`);
+    for (const line of [payTo, catalog]) expect(line).toContain('STORE_URL');
+    expect((await member.get('/health')).status).toBe(200);
+  });
+
+  test('a signer belongs to one host at a time', async () => {
+    const key = generatePrivateKey();
+    const settings = {
+      PAYMENT_MODE: 'local',
+      // Nobody is asked at the start whether it answers.
+      RPC_URL: `http://127.0.0.1:${await freePort()}`,
+      SETTLEMENT_KEY: key,
+    };
+    const holder = await fleet.start(settings);
+    const line = await refusalOf({ ...fleet.settings, ...settings });
+    expect(line).toContain(`already sends settlements from ${privateKeyToAddress(key)}`);
+    expect(line).not.toContain(key);
+    // Handed over in good order, it is free at once.
+    await holder.kill('SIGTERM');
+    expect(await holder.exited).toBe(0);
+    const heir = await fleet.start(settings);
+    await heir.kill('SIGTERM');
+  });
+
+  test('when the last of them has left, the settings may change', async () => {
+    await member.kill('SIGTERM');
+    const changed = await fleet.start({ PAY_TO: OTHER_PAY_TO });
+    expect((await changed.get('/health')).status).toBe(200);
+  });
+});
+
+describe('a database that is not there at the start', () => {
+  test('is told within seconds, where nobody listens', async () => {
+    const port = await freePort();
+    const began = performance.now();
+    const line = await refusalOf({ STORE_URL: `mongodb://user:secret@127.0.0.1:${port}/scanner` });
+    expect(performance.now() - began).toBeLessThan(WITHIN_MS);
+    expect(line).toContain(`127.0.0.1:${port}`);
+    expect(line).not.toContain('secret');
+  });
+
+  test('is told within seconds, where somebody listens and says nothing', async () => {
+    const silent = createServer((socket) => socket.on('error', () => undefined));
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    try {
+      const began = performance.now();
+      const line = await refusalOf({ STORE_URL: `mongodb://127.0.0.1:${address.port}/scanner` });
+      expect(performance.now() - began).toBeLessThan(WITHIN_MS);
+      expect(line).toContain(`127.0.0.1:${address.port}`);
+    } finally {
+      silent.close();
+    }
+  });
+});
