@@ -1,0 +1,54 @@
+import { getAddress } from 'viem';
+import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
+import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
+import type { TestChain } from '../chain/test-chain.ts';
+import { newNonce, newPayer, type Payer, TERMS } from './payer.ts';
+import { type ShopOptions, startShop } from './shop.ts';
+
+/** In the proportions of the real ones; a chain on a busy machine needs a second now and then. */
+export const CHAIN_TIMING: ShopOptions = {
+  reconcileWithinMs: 20_000,
+  retryWithinMs: 3_000,
+  reconcileTiming: {
+    lookIntervalMs: 100,
+    resendIntervalMs: 500,
+    firstBackoffMs: 100,
+    lastBackoffMs: 300,
+  },
+  sweepIntervalMs: 200,
+};
+
+export interface Seller {
+  readonly terms: PaymentTerms;
+  /** What it has earned so far, base units. */
+  earned(): Promise<bigint>;
+}
+
+/** A recipient of its own, so that tests on one chain do not count each other's money. */
+export function newSeller(chain: TestChain): Seller {
+  const payTo = getAddress(`0x${newNonce().slice(2, 42)}`);
+  return {
+    terms: { ...TERMS, payTo },
+    earned: () => chain.balanceOf(payTo),
+  };
+}
+
+export async function fundedPayer(
+  chain: TestChain,
+  { terms }: Seller,
+  balance?: bigint,
+): Promise<Payer> {
+  const { privateKey } = await chain.newPayer(balance);
+  return newPayer(privateKey, terms);
+}
+
+/** A shop that settles through a facilitator's HTTP, with or without a chain to look at. */
+export async function remoteShop(
+  seller: Seller,
+  url: string,
+  options: ShopOptions & { readonly settleTimeoutMs?: number } = {},
+) {
+  const { settleTimeoutMs = 30_000, ...rest } = options;
+  const facilitator = await createRemoteFacilitator({ url, settleTimeoutMs });
+  return startShop({ ...CHAIN_TIMING, terms: seller.terms, facilitator, ...rest });
+}

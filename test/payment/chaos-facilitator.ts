@@ -1,0 +1,131 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { x402Facilitator } from '@x402/core/facilitator';
+import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+
+/** What a facilitator can do to a seller, all of it seen in the wild. */
+export type SettleConduct =
+  | 'honest'
+  /** Settles, and answers nothing. */
+  | 'settles-and-hangs'
+  | 'settles-and-says-500'
+  | 'settles-and-drops'
+  /** Settles, and says that the transaction failed. */
+  | 'settles-and-denies'
+  | 'settles-and-talks-rubbish'
+  | 'drops'
+  | 'says-500'
+  | 'says-503-insufficient-funds'
+  | 'claims-success-without-transaction'
+  | 'claims-success-for-another'
+  | 'claims-success-elsewhere';
+
+export interface ChaosFacilitator extends AsyncDisposable {
+  readonly url: string;
+  /** How the next settlements go, one each; then honestly. */
+  plan: SettleConduct[];
+  /** Settlements that were asked for. */
+  readonly asked: number;
+}
+
+/** The official facilitator on a real chain, behind HTTP that cannot be trusted. */
+export async function startChaosFacilitator(honest: x402Facilitator): Promise<ChaosFacilitator> {
+  const state = { plan: [] as SettleConduct[], asked: 0 };
+  const hanging = new Set<ServerResponse>();
+
+  const server = createServer(async (request, response) => {
+    if (request.url === '/supported') return answer(response, 200, honest.getSupported());
+    const { paymentPayload, paymentRequirements } = await readJson(request);
+    if (request.url === '/verify') {
+      return answer(response, 200, await honest.verify(paymentPayload, paymentRequirements));
+    }
+    state.asked += 1;
+    const conduct = state.plan.shift() ?? 'honest';
+    const settle = () => honest.settle(paymentPayload, paymentRequirements);
+    await misbehave(conduct, response, settle, paymentRequirements.network, hanging);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get plan() {
+      return state.plan;
+    },
+    set plan(plan) {
+      state.plan = plan;
+    },
+    get asked() {
+      return state.asked;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const response of hanging) response.destroy();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function misbehave(
+  conduct: SettleConduct,
+  response: ServerResponse,
+  settle: () => Promise<SettleResponse>,
+  network: PaymentRequirements['network'],
+  hanging: Set<ServerResponse>,
+): Promise<void> {
+  const lie = { success: true, transaction: `0x${'ee'.repeat(32)}`, network };
+  if (conduct.startsWith('settles')) {
+    const settled = await settle();
+    if (!settled.success) throw new Error(`the chain refused: ${settled.errorReason}`);
+  }
+  switch (conduct) {
+    case 'honest':
+      return answer(response, 200, await settle());
+    case 'settles-and-hangs':
+      hanging.add(response);
+      return;
+    case 'settles-and-says-500':
+    case 'says-500':
+      return answer(response, 500, { error: 'internal' });
+    case 'settles-and-drops':
+    case 'drops':
+      response.destroy();
+      return;
+    case 'settles-and-denies':
+      return answer(response, 200, {
+        ...lie,
+        success: false,
+        transaction: '',
+        errorReason: 'invalid_exact_evm_transaction_failed',
+      });
+    case 'settles-and-talks-rubbish':
+      response.end('<html>');
+      return;
+    case 'says-503-insufficient-funds':
+      return answer(response, 503, {
+        ...lie,
+        success: false,
+        transaction: '',
+        errorReason: 'insufficient_funds',
+      });
+    case 'claims-success-without-transaction':
+      return answer(response, 200, { ...lie, transaction: '' });
+    case 'claims-success-for-another':
+      return answer(response, 200, { ...lie, payer: `0x${'9'.repeat(40)}` });
+    case 'claims-success-elsewhere':
+      return answer(response, 200, { ...lie, network: 'eip155:1' });
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function readJson(
+  request: IncomingMessage,
+): Promise<{ paymentPayload: PaymentPayload; paymentRequirements: PaymentRequirements }> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return JSON.parse(Buffer.concat(pieces).toString());
+}

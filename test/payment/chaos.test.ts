@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { chainUnavailable } from '../chain/anvil-process.ts';
+import { chainFacilitator } from '../chain/chain-facilitator.ts';
+import { startChain, type TestChain } from '../chain/test-chain.ts';
+import { needs } from '../needs.ts';
+import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
+import {
+  type ChaosFacilitator,
+  type SettleConduct,
+  startChaosFacilitator,
+} from './chaos-facilitator.ts';
+import { PRICE } from './shop.ts';
+
+const SETTLE_TIMEOUT_MS = 4_000;
+
+describe('in front of a real chain, a facilitator that', needs(chainUnavailable()), () => {
+  let chain: TestChain;
+  let chaos: ChaosFacilitator;
+  let seller: Seller;
+  beforeAll(async () => {
+    chain = await startChain();
+    chaos = await startChaosFacilitator(chainFacilitator(chain));
+  });
+  beforeEach(() => {
+    seller = newSeller(chain);
+    chaos.plan = [];
+  });
+  afterAll(async () => {
+    await chaos?.[Symbol.asyncDispose]();
+    await chain?.stop();
+  });
+
+  async function buyOnce(conduct: SettleConduct, rpcUrl: string | null) {
+    const payer = await fundedPayer(chain, seller);
+    const shop = await remoteShop(seller, chaos.url, {
+      rpcUrl,
+      settleTimeoutMs: SETTLE_TIMEOUT_MS,
+    });
+    chaos.plan = [conduct];
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    const answer = await shop.buy('x', headers);
+    return { shop, headers, answer, signed, payer };
+  }
+
+  const taken: readonly SettleConduct[] = [
+    'honest',
+    'settles-and-hangs',
+    'settles-and-says-500',
+    'settles-and-drops',
+    'settles-and-denies',
+    'settles-and-talks-rubbish',
+  ];
+  const missed: readonly SettleConduct[] = [
+    'drops',
+    'says-500',
+    'says-503-insufficient-funds',
+    'claims-success-without-transaction',
+    'claims-success-for-another',
+    'claims-success-elsewhere',
+  ];
+
+  describe.each([
+    ['the chain can be asked', true],
+    ['only the facilitator can be asked', false],
+  ])('%s', (_name, canAsk) => {
+    test.each(taken)('%s: the payer has paid once, and has its answer', async (conduct) => {
+      const { shop, headers, answer, signed, payer } = await buyOnce(
+        conduct,
+        canAsk ? chain.rpcUrl : null,
+      );
+      await using _closing = shop;
+      expect(answer.status).toBe(200);
+      expect(await seller.earned()).toBe(PRICE);
+      expect(await chain.authorizationUsed(payer.address, signed.nonce)).toBe(true);
+      if (canAsk) expect(answer.paid?.transaction).toMatch(/^0x[0-9a-f]{64}$/);
+      const again = await shop.buy('x', headers);
+      expect(again.body).toBe(answer.body);
+      expect(again.paid).toEqual(answer.paid);
+      expect(await seller.earned()).toBe(PRICE);
+      expect(shop.published).toEqual(['scan-of-x']);
+    });
+
+    test.each(missed)('%s without settling: it is settled once all the same', async (conduct) => {
+      const { shop, answer } = await buyOnce(conduct, canAsk ? chain.rpcUrl : null);
+      await using _closing = shop;
+      expect(answer.status).toBe(200);
+      expect(chaos.asked).toBeGreaterThan(1);
+      expect(await seller.earned()).toBe(PRICE);
+    });
+  });
+
+  test('lies as long as it lives gets nobody a free answer', async () => {
+    const payer = await fundedPayer(chain, seller);
+    await using shop = await remoteShop(seller, chaos.url, {
+      rpcUrl: chain.rpcUrl,
+      reconcileWithinMs: 500,
+    });
+    chaos.plan = Array.from({ length: 200 }, () => 'claims-success-without-transaction' as const);
+    const signed = await payer.sign({ value: PRICE });
+    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({
+      error: 'settlement_unknown',
+      payment: { payer: payer.address, nonce: signed.nonce },
+    });
+    expect(await seller.earned()).toBe(0n);
+    expect(shop.published).toHaveLength(0);
+    chaos.plan = [];
+    await expect.poll(() => shop.published, { timeout: 20_000 }).toEqual(['scan-of-x']);
+    expect(await seller.earned()).toBe(PRICE);
+  });
+
+  test('cannot be reached at all: 402, free of charge, and the payment may come again', async () => {
+    const payer = await fundedPayer(chain, seller);
+    const closed = await startChaosFacilitator(chainFacilitator(chain));
+    await using shop = await remoteShop(seller, closed.url, {
+      rpcUrl: chain.rpcUrl,
+      compute: async (item) => {
+        await closed[Symbol.asyncDispose]();
+        return { headers: {}, body: item };
+      },
+    });
+    const signed = await payer.sign({ value: PRICE });
+    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    expect(answer.status).toBe(402);
+    expect(answer.json['error']).toMatch(/^settlement_failed: connection_refused/);
+    expect(await seller.earned()).toBe(0n);
+  });
+
+  test('ten payers of one item: each pays once, whatever happens to the others', async () => {
+    const conducts: SettleConduct[] = [
+      'honest',
+      'settles-and-drops',
+      'says-500',
+      'settles-and-denies',
+    ];
+    const payers = await Promise.all(Array.from({ length: 10 }, () => fundedPayer(chain, seller)));
+    await using shop = await remoteShop(seller, chaos.url, { rpcUrl: chain.rpcUrl });
+    chaos.plan = payers.map((_payer, index) => conducts[index % 4] ?? 'honest');
+    const answers = await Promise.all(
+      payers.map(async (payer) => {
+        const { header } = await payer.sign({ value: PRICE });
+        return shop.buy('x', { 'payment-signature': header });
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(payers.map(() => 200));
+    const transactions = new Set(answers.map(({ paid }) => paid?.transaction));
+    expect(transactions.size).toBe(10);
+    expect(await seller.earned()).toBe(PRICE * 10n);
+  });
+});

@@ -1,0 +1,234 @@
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  parseSignature,
+  publicActions,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { base } from 'viem/chains';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createChainEvidence } from '../../src/payment/chain-evidence.ts';
+import { decodePayment } from '../../src/payment/decode-payment.ts';
+import { chainUnavailable } from '../chain/anvil-process.ts';
+import { chainFacilitator } from '../chain/chain-facilitator.ts';
+import { startChain, type TestChain } from '../chain/test-chain.ts';
+import { tokenAbi } from '../chain/token-abi.ts';
+import { needs } from '../needs.ts';
+import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
+import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
+import { newNonce, type Payer, type SignedHeader } from './payer.ts';
+import { answerOf, PRICE } from './shop.ts';
+
+const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
+const SETTLED_NO_MORE_SEC = 400;
+
+describe('a payer who', needs(chainUnavailable()), () => {
+  let chain: TestChain;
+  let chaos: ChaosFacilitator;
+  let seller: Seller;
+  let aheadMs = 0;
+  let send: (to: Address, data: Hex) => Promise<void>;
+
+  beforeAll(async () => {
+    chain = await startChain();
+    chaos = await startChaosFacilitator(chainFacilitator(chain));
+    const account = privateKeyToAccount(await chain.newFundedKey());
+    const wallet = createWalletClient({
+      account,
+      chain: base,
+      transport: http(chain.rpcUrl),
+      pollingInterval: 50,
+    }).extend(publicActions);
+    send = async (to, data) => {
+      const hash = await wallet.sendTransaction({ to, data });
+      const { status } = await wallet.waitForTransactionReceipt({ hash });
+      if (status !== 'success') throw new Error('the cheating transaction was reverted');
+    };
+  });
+  beforeEach(() => {
+    seller = newSeller(chain);
+    chaos.plan = [];
+  });
+  afterAll(async () => {
+    await chaos?.[Symbol.asyncDispose]();
+    await chain?.stop();
+  });
+
+  const clock = () => Date.now() + aheadMs;
+  /** Past the end of what was signed: the chain's clock, and that of the store with it. */
+  async function passTime() {
+    await chain.increaseTime(SETTLED_NO_MORE_SEC);
+    aheadMs += SETTLED_NO_MORE_SEC * 1_000;
+  }
+
+  /** While the shop works, after the payment was verified. */
+  function shopWhere(cheat: (item: string) => Promise<void>) {
+    return remoteShop(seller, chaos.url, {
+      rpcUrl: chain.rpcUrl,
+      clock,
+      reconcileWithinMs: 1_000,
+      retryWithinMs: 300,
+      compute: async (item) => {
+        await cheat(item);
+        return answerOf(item);
+      },
+    });
+  }
+
+  const sign = (payer: Payer, options = {}) =>
+    payer.sign({ value: PRICE, nowMs: clock(), ...options });
+  const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+
+  async function transferData(payer: Payer, to: Address, nonce: Hex): Promise<Hex> {
+    const { payload } = await payer.sign({ value: PRICE, nowMs: clock(), to, nonce });
+    const { signature, authorization } = payload['payload'] as {
+      signature: Hex;
+      authorization: { validBefore: string };
+    };
+    return encodeFunctionData({
+      abi: tokenAbi,
+      functionName: 'transferWithAuthorization',
+      args: [payer.address, to, PRICE, 0n, BigInt(authorization.validBefore), nonce, signature],
+    });
+  }
+
+  async function cancelData(payer: Payer, nonce: Hex): Promise<Hex> {
+    const signature = await privateKeyToAccount(payer.privateKey).signTypedData({
+      domain: {
+        name: 'USD Coin',
+        version: '2',
+        chainId: chain.chainId,
+        verifyingContract: chain.token,
+      },
+      types: {
+        CancelAuthorization: [
+          { name: 'authorizer', type: 'address' },
+          { name: 'nonce', type: 'bytes32' },
+        ],
+      },
+      primaryType: 'CancelAuthorization',
+      message: { authorizer: payer.address, nonce },
+    });
+    const { v = 27n, r, s } = parseSignature(signature);
+    return encodeFunctionData({
+      abi: tokenAbi,
+      functionName: 'cancelAuthorization',
+      args: [payer.address, nonce, Number(v), r, s],
+    });
+  }
+
+  test.each(['cancels the nonce', 'pays itself with the nonce'])(
+    '%s gets nothing: 503 until the authorization has ended, then 402',
+    async (how) => {
+      const payer = await fundedPayer(chain, seller);
+      const nonce = newNonce();
+      const signed = await sign(payer, { nonce });
+      const data = how.startsWith('cancels')
+        ? await cancelData(payer, nonce)
+        : await transferData(payer, payer.address, nonce);
+      await using shop = await shopWhere(() => send(chain.token, data));
+      const first = await shop.buy('x', v2(signed));
+      expect(first.status).toBe(503);
+      expect(first.json).toMatchObject({ error: 'settlement_unknown', payment: { nonce } });
+      expect(await chain.authorizationUsed(payer.address, nonce)).toBe(true);
+      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+
+      await passTime();
+      await expect
+        .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+        .toBe(402);
+      expect(await seller.earned()).toBe(0n);
+      expect(shop.published).toHaveLength(0);
+    },
+  );
+
+  test('uses two nonces in one transaction and pays with one of them has paid once', async () => {
+    const payer = await fundedPayer(chain, seller);
+    const [spentOnItself, spentOnUs] = [newNonce(), newNonce()];
+    const calls = [
+      { target: chain.token, callData: await transferData(payer, payer.address, spentOnItself) },
+      { target: chain.token, callData: await transferData(payer, seller.terms.payTo, spentOnUs) },
+    ];
+    const both = encodeFunctionData({
+      abi: [
+        {
+          type: 'function',
+          name: 'tryAggregate',
+          stateMutability: 'payable',
+          inputs: [
+            { name: 'requireSuccess', type: 'bool' },
+            {
+              name: 'calls',
+              type: 'tuple[]',
+              components: [
+                { name: 'target', type: 'address' },
+                { name: 'callData', type: 'bytes' },
+              ],
+            },
+          ],
+          outputs: [],
+        },
+      ],
+      functionName: 'tryAggregate',
+      args: [true, calls],
+    });
+    const claimedMs = clock();
+    await send(MULTICALL3, both);
+    expect(await seller.earned()).toBe(PRICE);
+    const evidence = createChainEvidence(chain.rpcUrl);
+    const lookUp = async (nonce: Hex) => {
+      const { header } = await sign(payer, { nonce });
+      const { authorization, signature } = decodePayment({ 'payment-signature': [header] });
+      const requirements = {
+        scheme: 'exact',
+        network: 'eip155:8453',
+        asset: chain.token,
+        amount: `${PRICE}`,
+        payTo: seller.terms.payTo,
+        maxTimeoutSeconds: 300,
+        extra: { name: 'USD Coin', version: '2' },
+      } as const;
+      return evidence.lookUp({ authorization, signature, requirements }, claimedMs);
+    };
+    expect(await lookUp(spentOnUs)).toMatchObject({ kind: 'paid' });
+    expect(await lookUp(spentOnItself)).toEqual({ kind: 'spent_elsewhere', isExpired: false });
+    expect(await lookUp(newNonce())).toEqual({ kind: 'unused', isExpired: false });
+  });
+
+  test('whose balance goes while the shop works is told so, and pays after a top-up', async () => {
+    const payer = await fundedPayer(chain, seller, PRICE);
+    let isCheating = true;
+    const away = await transferData(payer, chain.token, newNonce());
+    await using shop = await shopWhere(async () => {
+      if (isCheating) await send(chain.token, away);
+      isCheating = false;
+    });
+    const signed = await sign(payer);
+    const refused = await shop.buy('x', v2(signed));
+    expect([402, 503]).toContain(refused.status);
+    if (refused.status === 402) expect(refused.json['error']).toContain('insufficient');
+    await chain.mint(payer.address, PRICE);
+    await expect
+      .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+      .toBe(200);
+    expect(await seller.earned()).toBe(PRICE);
+  });
+
+  test('lets an unsent payment run out is not charged, and told so', async () => {
+    const payer = await fundedPayer(chain, seller);
+    await using shop = await shopWhere(async () => {});
+    chaos.plan = Array.from({ length: 500 }, () => 'says-500' as const);
+    const signed = await sign(payer);
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    await passTime();
+    await expect
+      .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+      .toBe(402);
+    chaos.plan = [];
+    expect(await seller.earned()).toBe(0n);
+    expect(await chain.authorizationUsed(payer.address, signed.nonce)).toBe(false);
+  });
+});

@@ -1,0 +1,177 @@
+import { wrapAxiosWithPayment } from '@x402/axios';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import axios from 'axios';
+import { privateKeyToAccount } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
+import { chainUnavailable } from '../chain/anvil-process.ts';
+import { startChain, type TestChain } from '../chain/test-chain.ts';
+import { needs } from '../needs.ts';
+import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
+import { PRICE, type Shop, startShop } from './shop.ts';
+
+describe(
+  'with default options, on a chain that the service settles on itself,',
+  needs(chainUnavailable()),
+  () => {
+    let chain: TestChain;
+    let shop: Shop;
+    let seller: Seller;
+    beforeAll(async () => {
+      chain = await startChain();
+      seller = newSeller(chain);
+      const facilitator = createLocalFacilitator({
+        rpcUrl: chain.rpcUrl,
+        network: seller.terms.network,
+        settlementKey: chain.facilitatorKey,
+        pollIntervalMs: 50,
+      });
+      shop = await startShop({
+        ...CHAIN_TIMING,
+        terms: seller.terms,
+        facilitator,
+        rpcUrl: chain.rpcUrl,
+      });
+    });
+    afterAll(async () => {
+      await shop?.[Symbol.asyncDispose]();
+      await chain?.stop();
+    });
+
+    async function client() {
+      const { privateKey, address } = await chain.newPayer();
+      const scheme = new ExactEvmScheme(privateKeyToAccount(privateKey));
+      return { address, x402: new x402Client().register('eip155:*', scheme) };
+    }
+
+    test('@x402/fetch pays a POST and a GET', async () => {
+      const { address, x402 } = await client();
+      const fetchPaid = wrapFetchWithPayment(fetch, x402);
+      const before = await seller.earned();
+      const posted = await fetchPaid(`${shop.url}/work`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ item: 'by fetch' }),
+      });
+      expect(posted.status).toBe(200);
+      expect(await posted.json()).toMatchObject({ item: 'by fetch' });
+      const listed = await fetchPaid(`${shop.url}/list?n=5`);
+      expect(listed.status).toBe(200);
+      expect(await listed.text()).toHaveLength(5_004);
+      expect((await seller.earned()) - before).toBe(PRICE * 2n);
+      const paid = JSON.parse(
+        Buffer.from(listed.headers.get('payment-response') ?? '', 'base64').toString(),
+      );
+      expect(paid).toMatchObject({ success: true, payer: address, network: 'eip155:8453' });
+    });
+
+    test('@x402/axios pays a POST', async () => {
+      const { x402 } = await client();
+      const before = await seller.earned();
+      // Of another release of @x402/core than the axios package's, which is the same class.
+      const same = x402 as unknown as Parameters<typeof wrapAxiosWithPayment>[1];
+      const paying = wrapAxiosWithPayment(axios.create(), same);
+      const { status, data } = await paying.post(`${shop.url}/work`, { item: 'by axios' });
+      expect(status).toBe(200);
+      expect(data).toMatchObject({ item: 'by axios' });
+      expect((await seller.earned()) - before).toBe(PRICE);
+    });
+
+    test('ten payers at once are settled, each once', async () => {
+      const before = await seller.earned();
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const payer = await fundedPayer(chain, seller);
+          const { header } = await payer.sign({ value: PRICE });
+          return shop.buy('popular', { 'payment-signature': header });
+        }),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      expect((await seller.earned()) - before).toBe(PRICE * 10n);
+    });
+
+    test('a payer without money is told before any work is done', async () => {
+      const payer = await fundedPayer(chain, seller, 0n);
+      const worked = shop.computations.length;
+      const { header } = await payer.sign({ value: PRICE });
+      const answer = await shop.buy('poor', { 'payment-signature': header });
+      expect(answer.status).toBe(402);
+      expect(answer.json['error']).toContain('insufficient_balance');
+      expect(shop.computations).toHaveLength(worked);
+    });
+
+    test('a contract wallet pays, and gets its answer again', async () => {
+      const wallet = await chain.newContractPayer();
+      const payer = await fundedPayer(chain, seller);
+      const signed = await payer.sign({
+        value: PRICE,
+        from: wallet.address,
+        signAs: wallet.ownerKey,
+      });
+      const headers = { 'payment-signature': signed.header };
+      const first = await shop.buy('contract', headers);
+      expect(first.status).toBe(200);
+      expect(first.paid?.payer).toBe(wallet.address);
+      expect(await chain.authorizationUsed(wallet.address, signed.nonce)).toBe(true);
+      const again = await shop.buy('contract', headers);
+      expect(again.status).toBe(200);
+      expect(again.headers.get('x-redelivered')).toBe('1');
+      const forged = await payer.sign({ value: PRICE, from: wallet.address });
+      expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
+    });
+
+    test('a transaction that stays pending is 503, and then the answer', async () => {
+      const slowSeller = newSeller(chain);
+      const facilitator = createLocalFacilitator({
+        rpcUrl: chain.rpcUrl,
+        network: slowSeller.terms.network,
+        settlementKey: await chain.newFundedKey(),
+        pollIntervalMs: 50,
+        confirmationTimeoutMs: 1_000,
+      });
+      await using slow = await startShop({
+        ...CHAIN_TIMING,
+        terms: slowSeller.terms,
+        facilitator,
+        rpcUrl: chain.rpcUrl,
+        reconcileWithinMs: 300,
+      });
+      const payer = await fundedPayer(chain, slowSeller);
+      const { header, nonce } = await payer.sign({ value: PRICE });
+      await chain.pauseMining();
+      const answer = await slow.buy('pending', { 'payment-signature': header });
+      await chain.resumeMining();
+      expect(answer.status).toBe(503);
+      expect(answer.json).toMatchObject({
+        error: 'settlement_unknown',
+        payment: { nonce, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+      });
+      await expect
+        .poll(async () => (await slow.buy('pending', { 'payment-signature': header })).status, {
+          timeout: 20_000,
+        })
+        .toBe(200);
+      expect(await slowSeller.earned()).toBe(PRICE);
+    });
+
+    test('a chain with another id stops the start; one that does not answer only closes the till', async () => {
+      const options = { settlementKey: chain.facilitatorKey, rpcTimeoutMs: 500 } as const;
+      const wrong = createLocalFacilitator({
+        ...options,
+        rpcUrl: chain.rpcUrl,
+        network: 'eip155:84532',
+      });
+      const terms = { ...seller.terms, network: 'eip155:84532' } as const;
+      await expect(startShop({ facilitator: wrong, terms })).rejects.toThrow(/eip155:84532/);
+
+      const silent = createLocalFacilitator({
+        ...options,
+        rpcUrl: 'http://127.0.0.1:9',
+        network: 'eip155:8453',
+      });
+      await using closed = await startShop({ facilitator: silent, terms: seller.terms });
+      expect((await closed.buy('x')).status).toBe(503);
+    });
+  },
+);

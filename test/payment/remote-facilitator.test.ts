@@ -1,0 +1,182 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import nock from 'nock';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { decodePayment } from '../../src/payment/decode-payment.ts';
+import type { FacilitatorRequest } from '../../src/payment/facilitator.ts';
+import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
+import { newPayer, TERMS } from './payer.ts';
+
+const URL_ = 'https://facilitator.example/x402';
+const TRANSACTION = `0x${'ab'.repeat(32)}`;
+const payer = newPayer();
+const { header } = await payer.sign({ value: 50_000n });
+const { authorization, signature } = decodePayment({ 'payment-signature': [header] });
+const requirements = {
+  scheme: 'exact',
+  network: TERMS.network,
+  asset: TERMS.asset,
+  amount: '50000',
+  payTo: TERMS.payTo,
+  maxTimeoutSeconds: 300,
+  extra: { name: TERMS.assetName, version: TERMS.assetVersion },
+} as const;
+const request: FacilitatorRequest = {
+  payment: { authorization, signature, requirements },
+  offer: {
+    requirements,
+    resource: { url: 'https://shop.example/work' },
+    extensions: { bazaar: {} },
+  },
+};
+
+const facilitator = await createRemoteFacilitator({ url: URL_ });
+const server = () => nock('https://facilitator.example');
+
+beforeAll(() => nock.disableNetConnect());
+afterEach(() => nock.cleanAll());
+afterAll(() => {
+  nock.restore();
+  nock.enableNetConnect();
+});
+
+test('a facilitator is asked in the words of version 2, with our own terms', async () => {
+  let asked: Record<string, unknown> = {};
+  server()
+    .post('/x402/verify', (body) => {
+      asked = body;
+      return true;
+    })
+    .reply(200, { isValid: true, payer: payer.address });
+  expect(await facilitator.verify(request)).toEqual({ kind: 'valid' });
+  expect(asked).toMatchObject({
+    x402Version: 2,
+    paymentPayload: {
+      x402Version: 2,
+      accepted: requirements,
+      resource: { url: 'https://shop.example/work' },
+      extensions: { bazaar: {} },
+      payload: { signature, authorization: { from: payer.address, value: '50000' } },
+    },
+    paymentRequirements: requirements,
+  });
+});
+
+describe('what it says to verify', () => {
+  const cases: readonly (readonly [string, number, unknown, string])[] = [
+    [
+      'valid, for our payer in lower case',
+      200,
+      { isValid: true, payer: payer.address.toLowerCase() },
+      'valid',
+    ],
+    ['valid, for another payer', 200, { isValid: true, payer: TERMS.payTo }, 'unavailable'],
+    ['invalid', 200, { isValid: false, invalidReason: 'insufficient_funds' }, 'invalid'],
+    [
+      'invalid, by a status of 400',
+      400,
+      { isValid: false, invalidReason: 'invalid_payload' },
+      'invalid',
+    ],
+    ['invalid, without a reason', 200, { isValid: false }, 'unavailable'],
+    ['invalid, by a status of 500', 500, { isValid: false, invalidReason: 'x' }, 'unavailable'],
+    ['nothing that could be read', 200, 'hello', 'unavailable'],
+    ['an error', 502, '<html>', 'unavailable'],
+  ];
+  test.each(cases)('%s', async (_name, status, body, kind) => {
+    server()
+      .post('/x402/verify')
+      .reply(status, body as nock.Body);
+    expect((await facilitator.verify(request)).kind).toBe(kind);
+  });
+});
+
+describe('what it says to settle', () => {
+  const good = {
+    success: true,
+    transaction: TRANSACTION,
+    network: 'eip155:8453',
+    payer: payer.address,
+  };
+  const bad = (errorReason: string) => ({ ...good, success: false, transaction: '', errorReason });
+  const cases: readonly (readonly [string, number, unknown, string])[] = [
+    ['success', 200, good, 'settled'],
+    ['success with null members', 200, { ...good, errorReason: null, extensions: null }, 'settled'],
+    ['success without a network', 200, { ...good, network: undefined }, 'unclear'],
+    ['insufficient funds', 200, bad('insufficient_funds'), 'refused'],
+    ['insufficient funds, by a status of 402', 402, bad('insufficient_funds'), 'refused'],
+    ['insufficient funds, by a status of 500', 500, bad('insufficient_funds'), 'unclear'],
+    ['success, by a status of 400', 400, good, 'unclear'],
+    ['a used nonce', 200, bad('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
+    ['unauthorized', 401, { error: 'unauthorized' }, 'unclear'],
+    ['nothing that could be read', 200, '{', 'unclear'],
+  ];
+  test.each(cases)('%s', async (_name, status, body, kind) => {
+    server()
+      .post('/x402/settle')
+      .reply(status, body as nock.Body);
+    expect((await facilitator.settle(request)).kind).toBe(kind);
+  });
+
+  test('a refused connection', async () => {
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    server().post('/x402/settle').replyWithError(refused);
+    expect((await facilitator.settle(request)).kind).toBe('not_sent');
+  });
+});
+
+test('silence is waited for only so long', async () => {
+  nock.enableNetConnect('127.0.0.1');
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const waiting = await createRemoteFacilitator({
+    url,
+    verifyTimeoutMs: 100,
+    settleTimeoutMs: 100,
+  });
+  expect((await waiting.verify(request)).kind).toBe('unavailable');
+  expect((await waiting.settle(request)).kind).toBe('unclear');
+  silent.closeAllConnections();
+  silent.close();
+  nock.disableNetConnect();
+});
+
+test('what it supports is read, and its silence is told', async () => {
+  const kind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
+  server()
+    .get('/x402/supported')
+    .reply(200, { kinds: [kind], extensions: [], signers: {} });
+  expect(await facilitator.supported()).toMatchObject([kind]);
+  server().get('/x402/supported').reply(500, 'no');
+  await expect(facilitator.supported()).rejects.toMatchObject({ name: 'FacilitatorUnreachable' });
+});
+
+test('keys of the Coinbase Developer Platform sign every request', async () => {
+  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const secret = Buffer.concat([
+    Buffer.from(jwk.d ?? '', 'base64url'),
+    Buffer.from(jwk.x ?? '', 'base64url'),
+  ]).toString('base64');
+  const cdp = await createRemoteFacilitator({
+    url: 'https://api.cdp.coinbase.com/platform/v2/x402',
+    cdpKey: { id: '11111111-2222-3333-4444-555555555555', secret },
+  });
+  const seen: string[] = [];
+  const remember = (value: string | string[]) => {
+    seen.push(String(value));
+    return true;
+  };
+  nock('https://api.cdp.coinbase.com', { reqheaders: { authorization: remember } })
+    .post('/platform/v2/x402/settle')
+    .reply(200, { success: true, transaction: TRANSACTION, network: 'eip155:8453' });
+  expect(await cdp.settle(request)).toEqual({ kind: 'settled', transaction: TRANSACTION });
+  const [, claims = ''] = (seen[0] ?? '').replace('Bearer ', '').split('.');
+  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+    uris: ['POST api.cdp.coinbase.com/platform/v2/x402/settle'],
+  });
+});
