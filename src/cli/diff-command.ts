@@ -2,8 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { Streams } from './scan-command.ts';
+import { cleanText } from '../formats/text.ts';
+import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
+
+const MAX_LINE_CHARS = 500;
 
 type Cell = {
   readonly id: string;
@@ -43,7 +46,7 @@ export async function diffCommand(args: readonly string[], { out }: Streams): Pr
     throw new UsageError('usage: npm run diff -- A.json B.json (reports of scan --format json)');
   }
   const [before, after] = await Promise.all([readReport(first), readReport(second)]);
-  out.write(`${describe(before, after).join('\n')}\n`);
+  await write(out, `${describe(before, after).join('\n')}\n`);
   return 0;
 }
 
@@ -62,7 +65,8 @@ function describe(before: Report, after: Report): readonly string[] {
     head(after),
     moved.length === 0 ? 'No check moved.' : `${moved.length} moved:`,
     ...moved,
-  ];
+    // Report files come from anywhere: nothing in them may steer a terminal.
+  ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
 }
 
 function cellText(cell: Cell | undefined): string {

@@ -1,7 +1,7 @@
 /** `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds. */
 import { type Explanation, explainCheck } from '../engine/explain.ts';
 import { startEngine } from './engine.ts';
-import type { Streams } from './scan-command.ts';
+import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws UsageError where there is no such check. */
@@ -17,7 +17,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(`${id}: no such check; there are ${ids}`);
   }
-  out.write(render(await explainCheck(wanted, catalog, checks)));
+  await write(out, render(await explainCheck(wanted, catalog, checks)));
   return 0;
 }
 

@@ -1,27 +1,35 @@
 /** The command line: `scan`, `explain`, `diff`. Every failure is one line on standard error, exit 2. */
 import { existsSync } from 'node:fs';
-import { diffCommand } from './diff-command.ts';
-import { explainCommand } from './explain-command.ts';
-import { type Streams, scanCommand } from './scan-command.ts';
 import { SCAN_USAGE } from './scan-options.ts';
+import type { Streams } from './streams.ts';
 
-const COMMANDS = { scan: scanCommand, explain: explainCommand, diff: diffCommand } as const;
+type Command = (args: readonly string[], streams: Streams) => Promise<number>;
+
+/** Loaded when called: usage and `diff` need no engine. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  scan: async () => (await import('./scan-command.ts')).scanCommand,
+  explain: async () => (await import('./explain-command.ts')).explainCommand,
+  diff: async () => (await import('./diff-command.ts')).diffCommand,
+};
 
 async function main(args: readonly string[], streams: Streams): Promise<number> {
   const [name = '', ...rest] = commandFirst(args);
-  if (name === '' || name === '--help' || rest.includes('--help')) {
+  const names = Object.keys(COMMANDS).join(', ');
+  if (name === '--help' || rest.includes('--help')) {
     streams.out.write(
       `${SCAN_USAGE}\n\n  Also: npm run scan -- explain <id>, npm run scan -- diff A.json B.json\n`,
     );
-    return name === '' ? 2 : 0;
+    return 0;
   }
-  const command = Object.entries(COMMANDS).find(([known]) => known === name)?.[1];
+  const command = isCommand(name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
-    streams.err.write(`${name}: no such command; there are ${Object.keys(COMMANDS).join(', ')}\n`);
+    const said = name === '' ? 'a command is missing' : `${name}: no such command`;
+    streams.err.write(`${said}; there are ${names} (--help lists the flags)\n`);
     return 2;
   }
   try {
-    return await command(rest, streams);
+    const run = await command();
+    return await run(rest, streams);
   } catch (error) {
     streams.err.write(`${oneLine(error)}\n`);
     return 2;
@@ -30,8 +38,12 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
 
 /** `npm run scan -- explain P6` means explain: neither name is a host that could be scanned. */
 function commandFirst(args: readonly string[]): readonly string[] {
-  const [, second = ''] = args;
-  return args[0] === 'scan' && second !== 'scan' && second in COMMANDS ? args.slice(1) : args;
+  const [first, second = ''] = args;
+  return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
+}
+
+function isCommand(name: string): boolean {
+  return Object.hasOwn(COMMANDS, name);
 }
 
 function oneLine(error: unknown): string {
@@ -39,6 +51,10 @@ function oneLine(error: unknown): string {
   return text.split('\n')[0] ?? text;
 }
 
+// Whoever reads may have seen enough ("| head"): that is no failure of the scan.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
+});
 if (existsSync('.env')) process.loadEnvFile('.env');
 process.exitCode = await main(process.argv.slice(2), {
   out: process.stdout,

@@ -1,8 +1,8 @@
 /** `scan`: from an origin or a recording to a printed report and an exit code. */
-
 import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
 import { readRecording, toRecording, underCatalog } from '../probe/recording.ts';
+import { OFFLINE_STANDING } from '../probe/standing.ts';
 import { scannerUserAgent } from '../probe/user-agent.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scan-outcome.ts';
@@ -10,48 +10,56 @@ import { type Engine, startEngine } from './engine.ts';
 import { FORMATS } from './formats/formats.ts';
 import { createProgress } from './progress.ts';
 import { parseScanOptions, type ScanOptions } from './scan-options.ts';
-import { selectResults } from './select-results.ts';
-import { standingFor } from './standing.ts';
+import { refuseUnknown, selectResults } from './select-results.ts';
+import { type Streams, write } from './streams.ts';
 import { missedThresholds } from './thresholds.ts';
 import { UsageError } from './usage-error.ts';
 import { writeOutput } from './write-output.ts';
 
-export type Streams = {
-  readonly out: NodeJS.WriteStream;
-  readonly err: NodeJS.WriteStream;
-};
-
 const NO_TERMINAL_COLUMNS = 100;
+
+type Target = { readonly origin: Origin; readonly policy: OriginPolicy };
 
 /** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   const options = parseScanOptions(args);
+  // Whatever is wrong with the call is said before anybody is asked anything.
+  const target = options.from === null ? targetOf(options) : null;
   const engine = await startEngine(options.checksVersion);
   try {
+    refuseUnknown(options.only, engine.catalog.checks);
     const outcome =
-      options.from === null
-        ? await scanOrigin(options, engine, streams)
-        : await replay(options.from, options, engine);
+      target === null
+        ? await replay(options.from ?? '', options, engine)
+        : await scanOrigin(target, options, engine, streams);
     return await deliver(outcome, options, streams);
   } finally {
     await engine.pool.close();
   }
 }
 
+function targetOf({ origin, allowPrivate }: ScanOptions): Target {
+  const input = origin ?? '';
+  const policy = allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
+  return { origin: parseOrigin(input, policy), policy };
+}
+
 async function scanOrigin(
-  options: ScanOptions,
+  { origin, policy }: Target,
+  { offline }: ScanOptions,
   engine: Engine,
   { err }: Streams,
 ): Promise<ScanOutcome> {
-  const input = options.origin ?? '';
-  const policy = options.allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
-  const origin = parseOrigin(input, policy);
+  // What asks a chain is slow to load, and not needed offline.
+  const standing = offline
+    ? OFFLINE_STANDING
+    : (await import('./standing.ts')).standingFrom(process.env);
   const progress = createProgress(err);
   try {
     const scanner = createScanner({
       ...engine,
       policy,
-      standing: standingFor(options.offline, process.env),
+      standing,
       userAgent: scannerUserAgent('command line'),
       onStage: progress.at,
     });
@@ -85,10 +93,6 @@ async function deliver(
   { out, err }: Streams,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
-  if (options.save !== null) {
-    const recording = toRecording(report.scannedAt, observations);
-    await writeOutput('--save', options.save, `${JSON.stringify(recording, null, 1)}\n`);
-  }
   const printed = selectResults(report.results, options.only);
   const text = FORMATS[options.format]({
     report,
@@ -97,9 +101,17 @@ async function deliver(
     colour: options.output === null && hasColours(out),
     columns: out.columns ?? NO_TERMINAL_COLUMNS,
   });
-  if (options.output === null) await write(out, text);
-  else await writeOutput('--output', options.output, text);
+  const recording = toRecording(report.scannedAt, observations);
+  const delivered = await Promise.allSettled([
+    options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
+    options.save === null
+      ? undefined
+      : writeOutput('--save', options.save, `${JSON.stringify(recording, null, 1)}\n`),
+  ]);
   if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
+  // A scan is not done again for a file that could not be written: the other one is there.
+  const failure = delivered.find((one) => one.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
 
   const missed = missedThresholds(report, printed, options);
   for (const line of missed) await write(err, `${line}\n`);
@@ -113,11 +125,4 @@ function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOu
 
 function hasColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
-}
-
-/** Waits until the text is out: a pipe may still hold it when the process ends. */
-function write(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    stream.write(text, (error) => (error ? reject(error) : resolve()));
-  });
 }

@@ -3,16 +3,22 @@ import type { CheckResult } from '../scan/report.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws UsageError where a pattern names no check of the catalog: a typo must not pass a build. */
+export function refuseUnknown(
+  only: readonly string[] | null,
+  checks: readonly { readonly id: string }[],
+): void {
+  const unknown = only?.find((pattern) => !checks.some(({ id }) => matches(id, pattern)));
+  if (unknown === undefined) return;
+  const ids = checks.map(({ id }) => id).join(', ');
+  throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
+}
+
+/** In the order of the catalog, each once. */
 export function selectResults(
   results: readonly CheckResult[],
   only: readonly string[] | null,
 ): readonly CheckResult[] {
   if (only === null) return results;
-  const unknown = only.find((pattern) => !results.some(({ id }) => matches(id, pattern)));
-  if (unknown !== undefined) {
-    const ids = results.map(({ id }) => id).join(', ');
-    throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
-  }
   return results.filter(({ id }) => only.some((pattern) => matches(id, pattern)));
 }
 

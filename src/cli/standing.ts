@@ -1,11 +1,11 @@
-/** Whom the command line asks about an origin's standing: nobody, or the sources of the settings. */
+/** Whom the command line asks about an origin's standing: the sources of the settings. */
 
 import { fileURLToPath } from 'node:url';
 import { createStanding } from '../ecosystem/create-standing.ts';
 import { createFileShelf } from '../ecosystem/file-shelf.ts';
 import { readEcosystemConfig } from '../ecosystem-config.ts';
 import { readPaymentConfig } from '../payment-config.ts';
-import { OFFLINE_STANDING, type Standing } from '../probe/standing.ts';
+import type { Standing } from '../probe/standing.ts';
 import { scannerUserAgent } from '../probe/user-agent.ts';
 import { readSettings } from '../settings.ts';
 
@@ -24,8 +24,7 @@ const SETTINGS = [
 ];
 
 /** Throws SettingError. */
-export function standingFor(offline: boolean, environment: NodeJS.ProcessEnv): Standing {
-  if (offline) return OFFLINE_STANDING;
+export function standingFrom(environment: NodeJS.ProcessEnv): Standing {
   const own = Object.fromEntries(SETTINGS.map((name) => [name, environment[name]]));
   const settings = readSettings(own);
   const { rpcUrl, asset, network } = readPaymentConfig(settings, own);

@@ -34,9 +34,12 @@ function testCase(result: CheckResult): string {
   return `${open}/>`;
 }
 
-/** Evidence is cleaned of control characters already; XML needs its five escapes. */
+/** What XML 1.0 cannot hold, not even escaped: https://www.w3.org/TR/xml/#charsets */
+const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
 function escapeXml(text: string): string {
   return text
+    .replace(NOT_XML, '')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

@@ -10,7 +10,7 @@ export function formatMarkdown({ report, printed }: Printable): string {
     .sort((a, b) => rank[a.status] - rank[b.status]);
   const passed = printed.length - problems.length;
   return [
-    `# ${escapeCell(report.origin)}: grade ${report.grade}, ${report.score}/100`,
+    `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
@@ -26,13 +26,23 @@ function table(problems: readonly CheckResult[]): readonly string[] {
     '|---|---|---|---|',
     ...problems.map(
       ({ status, id, title, evidence, fix }) =>
-        `| ${status} | ${id} ${title} | ${escapeCell(evidence)} | ${escapeCell(fix)} |`,
+        `| ${status} | ${id} ${title} | ${asCode(evidence)} | ${escapeText(fix)} |`,
     ),
   ];
 }
 
-/** Evidence quotes origins: nothing in it may become markup or a new cell. */
-function escapeCell(text: string): string {
+/**
+ * Evidence quotes origins, and escaping leaves addresses that become links and names that call
+ * people: in code nothing does. Only the table's own separator is read there.
+ */
+function asCode(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const runs = [...line.matchAll(/`+/g)].map(([run]) => run.length);
+  const fence = '`'.repeat(Math.max(0, ...runs) + 1);
+  return `${fence} ${line.replaceAll('|', '\\|')} ${fence}`;
+}
+
+function escapeText(text: string): string {
   return text
     .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
     .replaceAll(/\s+/g, ' ');
