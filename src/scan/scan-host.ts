@@ -61,6 +61,7 @@ const MAX_SCANS = 32;
 /** A scan ends 70 s after it began; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
+const RELEASE_INTERVAL_MS = 1_000;
 
 export function createScanHost(options: ScanHostOptions): ScanHost {
   const flights = new ScanFlights(options);
@@ -160,8 +161,26 @@ class ScanFlights {
       await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report });
       return finished;
     } finally {
-      // A lease that cannot be released expires; the scan's own outcome matters more.
-      await store.leases.release(lease).catch((error: unknown) => this.#options.onError?.(error));
+      // The scan's own outcome matters more, and nobody is to wait for a store that is gone.
+      await store.leases.release(lease).catch((error: unknown) => {
+        this.#options.onError?.(error);
+        this.#releaseLater(lease).catch(() => undefined);
+      });
+    }
+  }
+
+  /** Until it expired, no host could scan this origin. */
+  async #releaseLater(lease: Lease): Promise<void> {
+    const { store } = this.#options;
+    const { signal } = this.#abandoned;
+    for (;;) {
+      await pause(RELEASE_INTERVAL_MS, undefined, { signal, ref: false });
+      if (store.now() > lease.expiresAtMs) return;
+      const released = await store.leases.release(lease).then(
+        () => true,
+        () => false,
+      );
+      if (released) return;
     }
   }
 

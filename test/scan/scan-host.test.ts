@@ -238,6 +238,33 @@ test('a result that its payer had published at once still reaches the host that 
   expect((await second).scanId).toBe((await first).scanId);
 });
 
+test('an origin can be scanned again soon after its lease could not be released', async () => {
+  await using store = openClosable();
+  let failures = 2;
+  const { leases } = store;
+  const flaky: Store['leases'] = {
+    ...leases,
+    release: (lease) => {
+      failures -= 1;
+      return failures >= 0 ? Promise.reject(new Error('gone')) : leases.release(lease);
+    },
+  };
+  await using parts = setUp({ store: { ...store, leases: flaky } });
+  const { host, scanner, errors } = parts;
+  scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
+  await expect(host.run(SHOP)).rejects.toThrow('no threads');
+  expect(errors.map(String)).toContain('Error: gone');
+  // The fake clock stands still, so the lease would never expire.
+  scanner.will(SHOP.host, {});
+  await host.run(SHOP);
+  expect(scanner.began).toEqual([SHOP.host, SHOP.host]);
+});
+
+function openClosable() {
+  const store = openSqlite(MEMORY, { clock: () => HOUR_MS });
+  return { ...store, [Symbol.asyncDispose]: () => store.close() };
+}
+
 /** The same database, left open when the host that uses it stops. */
 function sharedView(store: Store): Store {
   return { ...store, close: async () => undefined };
