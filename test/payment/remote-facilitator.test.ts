@@ -167,11 +167,11 @@ test('keys of the Coinbase Developer Platform sign every request', async () => {
     cdpKey: { id: '11111111-2222-3333-4444-555555555555', secret },
   });
   const seen: string[] = [];
-  const remember = (value: string | string[]) => {
-    seen.push(String(value));
-    return true;
-  };
-  nock('https://api.cdp.coinbase.com', { reqheaders: { authorization: remember } })
+  nock('https://api.cdp.coinbase.com')
+    .matchHeader('authorization', (value) => {
+      seen.push(String(value));
+      return true;
+    })
     .post('/platform/v2/x402/settle')
     .reply(200, { success: true, transaction: TRANSACTION, network: 'eip155:8453' });
   expect(await cdp.settle(request)).toEqual({ kind: 'settled', transaction: TRANSACTION });
