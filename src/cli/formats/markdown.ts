@@ -31,15 +31,16 @@ function table(problems: readonly CheckResult[]): readonly string[] {
   ];
 }
 
+/** What Markdown reads, and what turns an address into a link. */
+const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
+
 /**
- * Evidence quotes origins, and escaping leaves addresses that become links and names that call
- * people: in code nothing does. Only the table's own separator is read there.
+ * Evidence quotes origins. In code no name calls people and no number names an issue; as entities
+ * nothing is markup, link or another cell, which backslashes cannot say of a pipe behind a backslash.
  */
 function asCode(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  const runs = [...line.matchAll(/`+/g)].map(([run]) => run.length);
-  const fence = '`'.repeat(Math.max(0, ...runs) + 1);
-  return `${fence} ${line.replaceAll('|', '\\|')} ${fence}`;
+  return `<code>${line.replace(MARKUP, (character) => `&#${character.codePointAt(0)};`)}</code>`;
 }
 
 function escapeText(text: string): string {

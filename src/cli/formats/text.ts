@@ -71,11 +71,13 @@ function passLines(
 ): readonly string[] {
   if (passed.length === 0) return [];
   const width = Math.max(...passed.map((result) => `${result.id} ${result.title}`.length));
+  const isNarrow = columns < width + MIN_COLUMNS;
   return [
     `  ${paint(['bold', 'green'], 'PASS')}`,
-    ...passed.flatMap((result) => {
-      const name = `${result.id} ${result.title}`.padEnd(width);
-      return wrap(result.evidence, columns, `    ${name}  `, ' '.repeat(width + 6));
+    ...passed.flatMap(({ id, title, evidence }) => {
+      const name = `    ${id} ${title}`;
+      if (isNarrow) return [name, ...wrap(evidence, columns, '      ', '      ')];
+      return wrap(evidence, columns, `${name.padEnd(width + 4)}  `, ' '.repeat(width + 6));
     }),
   ];
 }
