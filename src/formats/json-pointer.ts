@@ -22,20 +22,39 @@ export function atPointer(value: JsonValue | undefined, pointer: string): JsonVa
   return current;
 }
 
+/** What a value of one document stands for: itself, or what its `$ref` names there. */
+export type RefReader = (value: JsonValue | undefined) => JsonValue | undefined;
+
 /**
- * What a value stands for: itself, or what its `$ref` names in the same document. Undefined where
- * the reference is not local, leads nowhere or in circles. Nothing is ever fetched.
+ * Undefined where the reference is not local, leads nowhere or in circles. Nothing is ever fetched.
+ * A reference is followed once, however many values hold it: documents share them by the thousand.
  */
-export function followRef(
-  document: JsonValue,
-  value: JsonValue | undefined,
-): JsonValue | undefined {
-  let current = value;
-  for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
-    if (!isJsonObject(current) || typeof current['$ref'] !== 'string') return current;
-    current = atFragment(document, current['$ref']);
+export function refReader(document: JsonValue): RefReader {
+  const known = new Map<string, JsonValue | undefined>();
+
+  function target(reference: string): JsonValue | undefined {
+    const passed: string[] = [];
+    let at = reference;
+    while (!known.has(at)) {
+      const isCircle = passed.includes(at);
+      if (isCircle || passed.push(at) > MAX_HOPS) {
+        // Too long a way says nothing of those who stand nearer to its end.
+        for (const one of isCircle ? passed : [reference]) known.set(one, undefined);
+        return undefined;
+      }
+      const named = atFragment(document, at);
+      if (!isReference(named)) known.set(at, named);
+      else at = named.$ref;
+    }
+    const end = known.get(at);
+    for (const one of passed) known.set(one, end);
+    return end;
   }
-  return undefined;
+  return (value) => (isReference(value) ? target(value.$ref) : value);
+}
+
+function isReference(value: JsonValue | undefined): value is { readonly $ref: string } {
+  return isJsonObject(value) && typeof value['$ref'] === 'string';
 }
 
 /** A pointer in a URI is percent-encoded (RFC 6901, 6). */

@@ -5,8 +5,9 @@ import {
   type JsonValue,
   jsonList,
   jsonObject,
+  jsonText,
 } from './json.ts';
-import { followRef, pointerStep } from './json-pointer.ts';
+import { pointerStep, type RefReader, refReader } from './json-pointer.ts';
 import {
   hasPathParameters,
   needsParameters,
@@ -50,16 +51,20 @@ export type Operation = {
 const MAX_PATHS = 2_000;
 const MAX_OPERATIONS = 4_000;
 const MAX_LIST = 100;
+const MAX_NAME_CHARS = 200;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
 /** Where an operation stands: the document, its path item, its parameters. */
 type Place = {
   readonly root: JsonObject;
+  readonly follow: RefReader;
   readonly documentUrl: string;
   readonly template: string;
   readonly item: JsonObject;
-  readonly itemParameters: readonly JsonObject[];
+  readonly parametersOf: ParameterReader;
 };
+
+type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
 
 export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
 
@@ -68,11 +73,12 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
   const paths = Object.entries(jsonObject(root['paths']))
     .filter(([template]) => template.startsWith('/'))
     .slice(0, MAX_PATHS);
+  const follow = refReader(root);
+  const parametersOf = parameterReader(follow);
   const found: SourcedOperation[] = [];
   for (const [template, value] of paths) {
-    const item = pathItem(root, value);
-    const itemParameters = parametersOf(root, item['parameters']);
-    const place = { root, documentUrl, template, item, itemParameters };
+    const item = pathItem(value, follow);
+    const place = { root, follow, documentUrl, template, item, parametersOf };
     for (const method of METHODS) {
       const source = item[method];
       if (!isJsonObject(source) || found.length >= MAX_OPERATIONS) continue;
@@ -83,10 +89,10 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
 }
 
 /** Members beside a `$ref` count over those of what it names. */
-function pathItem(root: JsonObject, value: JsonValue | undefined): JsonObject {
+function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
   const own = jsonObject(value);
   if (own['$ref'] === undefined) return own;
-  const named = jsonObject(followRef(root, own));
+  const named = jsonObject(follow(own));
   const members = [...METHODS, 'parameters', 'servers'].map((name) => [
     name,
     own[name] ?? named[name],
@@ -95,19 +101,19 @@ function pathItem(root: JsonObject, value: JsonValue | undefined): JsonObject {
 }
 
 function operationOf(place: Place, method: string, source: JsonObject): Operation {
-  const { root, template, item } = place;
+  const { root, follow, template, item, parametersOf } = place;
   const pointer = `/paths/${pointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
-  const parameters = merge(place.itemParameters, parametersOf(root, source['parameters']));
+  const parameters = merge(parametersOf(item['parameters']), parametersOf(source['parameters']));
   const server = [source, item, root].map((one) => jsonList(one['servers'])[0]).find(isJsonObject);
   const basePath = serverBasePath(server, place.documentUrl);
-  const responses = jsonObject(followRef(root, source['responses']));
+  const responses = jsonObject(follow(source['responses']));
   const declares402 = responses['402'] !== undefined;
   return {
     method: method.toUpperCase(),
     template,
     pointer,
-    requestPath: requestPathOf(basePath, template, parameters, root),
+    requestPath: requestPathOf(basePath, template, parameters, follow),
     hasPathParameters: hasPathParameters(template),
     hasRequiredParameters: needsParameters(parameters),
     security: securityOf(source) ?? securityOf(root),
@@ -128,19 +134,27 @@ function securityOf(owner: JsonObject): readonly JsonObject[] | null {
   return isJsonList(security) ? security.slice(0, MAX_LIST).filter(isJsonObject) : null;
 }
 
-function parametersOf(root: JsonObject, list: JsonValue | undefined): readonly JsonObject[] {
-  return jsonList(list)
-    .slice(0, MAX_LIST)
-    .map((parameter) => followRef(root, parameter))
-    .filter(isJsonObject);
+/** Lists that thousands of operations share through a `$ref` are read once. */
+function parameterReader(follow: RefReader): ParameterReader {
+  const known = new Map<JsonValue | undefined, readonly JsonObject[]>();
+  return (list) => {
+    const before = known.get(list);
+    if (before !== undefined) return before;
+    const parameters = jsonList(list).slice(0, MAX_LIST).map(follow).filter(isJsonObject);
+    known.set(list, parameters);
+    return parameters;
+  };
 }
 
 /** A parameter of the operation takes the place of the path item's of the same name and place. */
 function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
+  if (own.length === 0 || shared.length === 0) return [...own, ...shared];
   const keys = new Set(own.map(keyOf));
   return [...own, ...shared.filter((parameter) => !keys.has(keyOf(parameter)))];
 }
 
+/** By the start of the name: a long one may be shared by thousands of operations. */
 function keyOf(parameter: JsonObject): string {
-  return JSON.stringify([parameter['in'], parameter['name']]);
+  const name = jsonText(parameter['name']) ?? '';
+  return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;
 }

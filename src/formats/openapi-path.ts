@@ -1,10 +1,11 @@
 /** The path to request for a path template: base path of the server, parameters filled in. */
 import { type JsonObject, type JsonValue, jsonList, jsonObject, jsonText } from './json.ts';
-import { followRef } from './json-pointer.ts';
+import type { RefReader } from './json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
 const MAX_EXAMPLES = 5;
+const MAX_NAMES = 20;
 const FALLBACK = 'example';
 const UUID = '00000000-0000-4000-8000-000000000000';
 
@@ -36,12 +37,12 @@ export function requestPathOf(
   basePath: string,
   template: string,
   parameters: readonly JsonObject[],
-  document: JsonValue,
+  follow: RefReader,
 ): string {
   const inPath = parameters.filter((one) => one['in'] === 'path');
   const byName = new Map(inPath.map((one) => [one['name'], one]));
   const filled = fillTemplate(template, (name) =>
-    encodeURIComponent(exampleOf(byName.get(name) ?? {}, document)),
+    encodeURIComponent(exampleOf(byName.get(name) ?? {}, follow)),
   );
   // A host of ours takes the place of the origin's: only path and query are kept.
   const written = `https://origin.invalid${basePath}${filled}`;
@@ -50,13 +51,13 @@ export function requestPathOf(
 }
 
 /**
- * `{name}` by `{name}`; a brace that nothing closes stays. Ends where the result is longer than any
- * address that is requested.
+ * `{name}` by `{name}`; a brace that nothing closes stays, and so do names beyond those that any
+ * address has. Ends where the result is longer than any address that is requested.
  */
 function fillTemplate(template: string, write: (name: string) => string): string {
   let filled = '';
   let at = 0;
-  while (at < template.length) {
+  for (let names = 0; names < MAX_NAMES; names += 1) {
     if (filled.length > MAX_ADDRESS_CHARS) return filled;
     const open = template.indexOf('{', at);
     const close = open === -1 ? -1 : template.indexOf('}', open);
@@ -67,11 +68,11 @@ function fillTemplate(template: string, write: (name: string) => string): string
   return filled + template.slice(at);
 }
 
-function exampleOf(parameter: JsonObject, document: JsonValue): string {
-  const schema = jsonObject(followRef(document, parameter['schema']));
+function exampleOf(parameter: JsonObject, follow: RefReader): string {
+  const schema = jsonObject(follow(parameter['schema']));
   const candidates = [
     parameter['example'],
-    ...namedExamples(parameter['examples'], document),
+    ...namedExamples(parameter['examples'], follow),
     schema['example'],
     ...jsonList(schema['examples']).slice(0, MAX_EXAMPLES),
     schema['default'],
@@ -88,12 +89,12 @@ function exampleOf(parameter: JsonObject, document: JsonValue): string {
 /** The first few: a parameter may be shared by thousands of operations. */
 function namedExamples(
   examples: JsonValue | undefined,
-  document: JsonValue,
+  follow: RefReader,
 ): readonly (JsonValue | undefined)[] {
   const values: (JsonValue | undefined)[] = [];
   for (const name in jsonObject(examples)) {
     if (values.length >= MAX_EXAMPLES) break;
-    values.push(jsonObject(followRef(document, jsonObject(examples)[name]))['value']);
+    values.push(jsonObject(follow(jsonObject(examples)[name]))['value']);
   }
   return values;
 }

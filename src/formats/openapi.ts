@@ -7,7 +7,7 @@ import {
   jsonObject,
   jsonText,
 } from './json.ts';
-import { followRef } from './json-pointer.ts';
+import { refReader } from './json-pointer.ts';
 import { type Operation, readOperations } from './openapi-operations.ts';
 
 export type { Operation } from './openapi-operations.ts';
@@ -76,8 +76,9 @@ function hasContact(contact: JsonValue | undefined): boolean {
 
 function securitySchemes(root: JsonObject): readonly SecurityScheme[] {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
+  const follow = refReader(root);
   return Object.entries(declared).flatMap(([name, value]) => {
-    const scheme = followRef(root, value);
+    const scheme = follow(value);
     if (!isJsonObject(scheme)) return [];
     return [
       {

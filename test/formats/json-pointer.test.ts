@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atPointer, followRef, pointerStep } from '../../src/formats/json-pointer.ts';
+import { atPointer, pointerStep, refReader } from '../../src/formats/json-pointer.ts';
 
 const document = {
   paths: { '/users/{id}': { get: 'operation' } },
@@ -32,27 +32,39 @@ describe('atPointer', () => {
   );
 });
 
-describe('followRef', () => {
+describe('refReader', () => {
+  const follow = refReader(document);
+
   it('follows local references, percent-encoded ones too', () => {
-    expect(followRef(document, document.hop)).toEqual(['zero', 'one']);
+    expect(follow(document.hop)).toEqual(['zero', 'one']);
     const encoded = { $ref: '#/paths/~1users~1%7Bid%7D/get' };
-    expect(followRef(document, encoded)).toBe('operation');
-    expect(followRef(document, { $ref: '#' })).toEqual(document);
+    expect(follow(encoded)).toBe('operation');
+    expect(follow({ $ref: '#' })).toEqual(document);
   });
 
   it('leaves alone what is no reference', () => {
-    expect(followRef(document, document.list)).toEqual(['zero', 'one']);
-    expect(followRef(document, undefined)).toBeUndefined();
+    expect(follow(document.list)).toEqual(['zero', 'one']);
+    expect(follow(undefined)).toBeUndefined();
   });
 
   it('ends in circles, and at other documents', () => {
     for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
-      expect(followRef(document, document[name])).toBeUndefined();
+      expect(follow(document[name])).toBeUndefined();
     }
-    expect(followRef(document, { $ref: '#/%' })).toBeUndefined();
+    expect(follow({ $ref: '#/%' })).toBeUndefined();
   });
 
   it('does not walk a pointer of any length', () => {
-    expect(followRef(document, { $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
+    expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
+  });
+
+  it('takes eight steps, whoever asked first', () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
+    );
+    const reader = refReader({ ...chain, s12: 'end' });
+    expect(reader({ $ref: '#/s4' })).toBeUndefined();
+    expect(reader({ $ref: '#/s5' })).toBe('end');
+    expect(reader({ $ref: '#/s0' })).toBeUndefined();
   });
 });
