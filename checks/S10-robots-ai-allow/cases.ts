@@ -27,6 +27,14 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unreadable', evidence: ['timeout'] },
   },
   {
+    name: 'rules that break off, on a site where everything does',
+    seen: {
+      robots: asked('/robots.txt', answer(200, '', {}, { bodyFailure: 'timeout' })),
+      soft404: asked('/no-such-page', answer(200, '', {}, { bodyFailure: 'timeout' })),
+    },
+    expect: { status: 'warn', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
+  },
+  {
     name: 'everybody is denied everything',
     seen: robots('User-agent: *', 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['"User-agent: *"'] },

@@ -37,9 +37,13 @@ export default defineCheck({
 
   evaluate({ robots, soft404 }, kit) {
     if (!robots.ok) return warn('unreadable', kit.failure('GET /robots.txt', robots), SERVER_FIX);
-    const { status, body } = robots.data;
+    const { status, body, bodyFailure } = robots.data;
     const seen = `GET /robots.txt: ${status}`;
     if (status >= 500) return fail('server-error', seen, SERVER_FIX);
+    // Rules that did not arrive may be the ones that deny.
+    if (status === 200 && bodyFailure !== undefined) {
+      return warn('unreadable', `${seen}, but the body broke off (${bodyFailure})`, SERVER_FIX);
+    }
     // A page for every path is no robots.txt, and crawlers find no rule in HTML.
     const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
     if (status !== 200 || isPage) return pass('no-robots', `${seen}, so all is allowed`, KEEP);

@@ -14,11 +14,18 @@ function text(body: string, type = 'text/plain; charset=utf-8'): CheckCase['seen
 
 const PAGE = '<!doctype html><html><body>Our app</body></html>';
 
+const BROKEN_OFF = answer(200, '', {}, { bodyFailure: 'timeout' });
+
 const cases: readonly CheckCase[] = [
   {
     name: 'no answer in time',
     seen: { llmsTxt: failure('timeout') },
     expect: { status: 'fail', outcome: 'unreadable', evidence: ['GET /llms.txt', 'timeout'] },
+  },
+  {
+    name: 'a body that breaks off, on a site where everything does',
+    seen: { llmsTxt: asked('/llms.txt', BROKEN_OFF), soft404: asked('/d3b07384', BROKEN_OFF) },
+    expect: { status: 'fail', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
   },
   {
     name: 'not there',

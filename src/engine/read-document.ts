@@ -8,8 +8,8 @@ const MAX_TARGET_CHARS = 100;
 
 /**
  * What stands at a path where a document is due. In this order: no answer, another status than
- * 200, the page for any path, HTML, a body that is no text or breaks off, one over the cap, a
- * document.
+ * 200, a body that breaks off, the page for any path, HTML, a body that is no text, one over the
+ * cap, a document.
  */
 export function readDocument(
   path: string,
@@ -23,15 +23,16 @@ export function readDocument(
     const evidence = `${request}: ${statusText(data)}`;
     return { state: 'absent', status: data.status, evidence };
   }
+  // What broke off is like anything else that broke off at the same place.
+  if (data.bodyFailure !== undefined) {
+    const evidence = `${request}: 200, but the body broke off (${data.bodyFailure})`;
+    return { state: 'unreadable', evidence };
+  }
   if (isSameBody(answer, soft404)) {
     return { state: 'soft-404', evidence: `${request}: 200, the same page as for a random path` };
   }
   if (isHtmlAnswer(answer)) return { state: 'html', evidence: `${request}: 200, but HTML` };
   if (data.binary) return { state: 'unreadable', evidence: `${request}: 200, but no text` };
-  if (data.bodyFailure !== undefined) {
-    const evidence = `${request}: 200, but the body broke off (${data.bodyFailure})`;
-    return { state: 'unreadable', evidence };
-  }
   if (answer.truncated) {
     const evidence = `${request}: 200, but longer than the ${data.body.length} characters that are read`;
     return { state: 'oversize', evidence };
