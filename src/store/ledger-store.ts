@@ -68,8 +68,8 @@ export interface LedgerStore {
   entry(key: string): Promise<LedgerEntry | null>;
 
   /**
-   * Every key whose last step is not terminal, oldest claim first, read in batches: memory does
-   * not grow with their number.
+   * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
+   * batches, so that a long list does not have to fit in memory.
    */
   unfinished(): AsyncIterable<LedgerEntry>;
 

@@ -16,9 +16,18 @@ export class ChangeFeed {
   readonly #changes: Table<ChangeDocument>;
   readonly #lastOfHost = new Map<string, HostChange | null>();
   #tail: ChangeDocument | null = null;
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   constructor(changes: Table<ChangeDocument>) {
     this.#changes = changes;
+  }
+
+  /** One writer of this process at a time: it would only lose numbers to itself. */
+  inTurn<R>(work: () => Promise<R>): Promise<R> {
+    const turn = this.#lastTurn.then(work);
+    // The next one's turn comes whether or not this one succeeds.
+    this.#lastTurn = turn.catch(() => undefined);
+    return turn;
   }
 
   /** The last change, as it was at some moment during this call; null while there is none. */

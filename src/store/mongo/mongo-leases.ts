@@ -9,20 +9,22 @@ export function mongoLeases(context: MongoContext): LeaseStore {
   const { leases, owner, now } = context;
   return {
     async take({ name, attempt, lifetimeMs }) {
+      let last = await lastTurn(name);
       for (;;) {
-        const last = await lastTurn(name);
         if (last && !(await over(last))) {
           return last.attempt === attempt
             ? { held: true, lease: leaseOf(last) }
             : { held: false, heldBy: leaseOf(last) };
         }
-        const turn = (last?.turn ?? 0) + 1;
+        const turn: number = (last?.turn ?? 0) + 1;
         const takenAtMs = now();
         const expiresAtMs = takenAtMs + lifetimeMs;
         const lease: Lease = { name, turn, owner, attempt, takenAtMs, expiresAtMs };
-        const row = { _id: idOf(name, turn), ...lease, releasedAtMs: null };
-        // Lost: another took this turn; see who, and whether it is over already.
-        if ((await leases.decide(row)) === 'won') return { held: true, lease };
+        const _id = idOf(name, turn);
+        const outcome = await leases.decide({ _id, ...lease, releasedAtMs: null });
+        if (outcome === 'won') return { held: true, lease };
+        // Another took this turn: see who, and whether it is over already.
+        last = (await leases.byId(_id)) ?? (await lastTurn(name));
       }
     },
 

@@ -25,7 +25,7 @@ export async function publishToMongo(context: MongoContext, scan: PublishedScan)
   if (isLong && (await context.changes.first({ scanId: scan.scanId }))) return;
   await insertHistory(context, history, scan);
   await projectRecord(context, history);
-  await appendChange(context, history, scan.scanId);
+  await context.feed.inTurn(() => appendChange(context, history, scan.scanId));
   if (isLong) await trimHistory(context, scan.host, history.seq);
 }
 
