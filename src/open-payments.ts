@@ -4,7 +4,7 @@ import type { Facilitator } from './payment/facilitator.ts';
 import { createLocalFacilitator } from './payment/facilitators/local-facilitator.ts';
 import { createMockFacilitator } from './payment/facilitators/mock-facilitator.ts';
 import { createRemoteFacilitator } from './payment/facilitators/remote-facilitator.ts';
-import { failpointsOf } from './payment/failpoints.ts';
+import { type Failpoints, failpointsOf } from './payment/failpoints.ts';
 import type { PaymentTerms } from './payment/payment-terms.ts';
 import { createPayments, type Payments } from './payment/payments.ts';
 import { type SoldRoute, soldRoutes } from './routes/paid/paid-catalog.ts';
@@ -17,6 +17,8 @@ export type OpenPayments = Payments & { readonly sold: readonly SoldRoute[] };
 export type PaymentParts = SellingParts & {
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly environment?: Environment | undefined;
+  /** Default: what the environment arms, and that under test alone. */
+  readonly failpoints?: Failpoints | undefined;
 };
 
 /** Nothing is asked or swept before `start`. */
@@ -33,7 +35,7 @@ export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
-    failpoints: failpointsOf(environment),
+    failpoints: parts.failpoints ?? failpointsOf(environment),
     onTrouble,
   });
   return { ...payments, sold };

@@ -1,0 +1,72 @@
+/** The service, in a process that may be killed at any moment. Settings come by the environment. */
+import pino from 'pino';
+import { buildApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openPayments } from '../../src/open-payments.ts';
+import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
+import { createScanHost } from '../../src/scan/scan-host.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { readCatalog } from '../app/test-catalog.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
+
+/** From the parent: dies at the nth passing of this failpoint, or of any. */
+export type Arm = { readonly name: Failpoint | 'any'; readonly n: number };
+export type ChildMessage = { readonly listening: string } | { readonly armed: true };
+
+const SCAN_MS = 20;
+
+function armable(): Failpoints {
+  let armed: Arm | null = null;
+  let left = 0;
+  process.on('message', (arm: Arm) => {
+    armed = arm;
+    left = arm.n;
+    process.send?.({ armed: true } satisfies ChildMessage);
+  });
+  return {
+    isArmed: true,
+    pass(name) {
+      if (armed === null || (armed.name !== 'any' && armed.name !== name)) return;
+      left -= 1;
+      if (left === 0) process.kill(process.pid, 'SIGKILL');
+    },
+  };
+}
+
+const config = loadConfig(process.env);
+const store = await openStore(config.storeUrl);
+const scanner = createFakeScanner(config.checksVersion);
+const slowScanner = {
+  ...scanner,
+  async scan(...args: Parameters<typeof scanner.scan>) {
+    await new Promise((resolve) => setTimeout(resolve, SCAN_MS));
+    return scanner.scan(...args);
+  },
+};
+const scanHost = createScanHost({
+  scanner: slowScanner,
+  store,
+  scanTimeoutMs: config.scanTimeoutMs,
+  catalogFacts: {},
+});
+const payments = await openPayments({
+  config,
+  store,
+  scanHost,
+  failpoints: armable(),
+  onTrouble: () => undefined,
+});
+const app = await buildApp(config, {
+  store,
+  scanHost,
+  catalog: readCatalog(config.checksVersion),
+  fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
+  payments,
+  log: pino({ level: config.logLevel }),
+});
+await payments.start();
+process.send?.({
+  listening: await app.listen({ port: 0, host: '127.0.0.1' }),
+} satisfies ChildMessage);
+// A child whose parent is gone serves nobody.
+process.on('disconnect', () => process.exit());
