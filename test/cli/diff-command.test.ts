@@ -1,0 +1,82 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { diffCommand } from '../../src/cli/diff-command.ts';
+import { formatJson } from '../../src/cli/formats/json.ts';
+import { formatSarif } from '../../src/cli/formats/sarif.ts';
+import type { CheckResult } from '../../src/scan/report.ts';
+import { collector } from './collector.ts';
+import { FAILED, PASSED, printable, result, WARNED } from './printable.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'diff-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function save(name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+const report = (...printed: readonly CheckResult[]) => formatJson(printable({ printed }));
+
+async function diff(...files: readonly string[]): Promise<readonly string[]> {
+  const { streams, written } = collector();
+  expect(await diffCommand(files, streams)).toBe(0);
+  return written().split('\n');
+}
+
+describe('diff', () => {
+  test('names the checks that moved, by status and outcome', async () => {
+    const before = await save('a.json', report(FAILED, PASSED, WARNED, result('P8')));
+    const fixed = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;
+    const other = { ...WARNED, outcome: 'no-links', evidence: 'other' };
+    const after = await save('b.json', report(fixed, PASSED, other, result('D1')));
+    const head = 'https://api.example.com 2026-08-20T12:00:00.000Z by 2026-08-14.2: F 0';
+    expect(await diff(before, after)).toEqual([
+      head,
+      head,
+      '4 moved:',
+      '  P1 check-p1: fail (refused) -> pass (reachable)',
+      '  S7 check-s7: warn (no-summary) -> warn (no-links)',
+      '  P8 check-p8: pass (fine) -> not there',
+      '  D1 check-d1: not there -> pass (fine)',
+      '',
+    ]);
+  });
+
+  test('says so where only words differ', async () => {
+    const before = await save('a.json', report(FAILED));
+    const after = await save('b.json', report({ ...FAILED, evidence: 'other words' }));
+    expect((await diff(before, after)).at(2)).toBe('No check moved.');
+  });
+
+  test('lets no report steer the terminal', async () => {
+    const evil = { ...FAILED, title: '\u001b[2J\u001b[31mx\nP9 forged', outcome: 'o\u202e' };
+    const before = await save('a.json', report(FAILED));
+    const lines = await diff(before, await save('b.json', report(evil)));
+    expect(lines).toHaveLength(5);
+    expect(lines[3]).toBe('  P1 [2J[31mx P9 forged: fail (refused) -> fail (o)');
+  });
+
+  test.each([
+    ['no file', null, 'cannot be read as JSON'],
+    ['no JSON', '{', 'cannot be read as JSON'],
+    ['another format', formatSarif(printable()), 'no scan report'],
+    ['a report without results', '{"origin":"https://a.example"}', 'no scan report'],
+  ])('refuses %s', async (_name, text, words) => {
+    const good = await save('a.json', report(FAILED));
+    const bad = text === null ? join(folder, 'none.json') : await save('b.json', text);
+    await expect(diffCommand([good, bad], collector().streams)).rejects.toThrow(words);
+  });
+
+  test.each([[[]], [['a.json']], [['a.json', 'b.json', 'c.json']]])(
+    'of %j is no diff',
+    async (files) => {
+      await expect(diffCommand(files, collector().streams)).rejects.toThrow('usage');
+    },
+  );
+});

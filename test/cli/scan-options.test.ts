@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { parseScanOptions } from '../../src/cli/scan-options.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
+
+const ORIGIN = 'https://api.example.com';
+
+function refusal(...args: string[]): string {
+  try {
+    parseScanOptions(args);
+  } catch (error) {
+    expect(error).toBeInstanceOf(UsageError);
+    const { message } = error as UsageError; // as the line above holds
+    expect(message).not.toContain('\n');
+    return message;
+  }
+  throw new Error(`${args.join(' ')} was accepted`);
+}
+
+describe('the flags of scan', () => {
+  test('may all be left out', () => {
+    expect(parseScanOptions([ORIGIN])).toEqual({
+      origin: ORIGIN,
+      allowPrivate: false,
+      format: 'text',
+      output: null,
+      minGrade: null,
+      failOn: null,
+      only: null,
+      checksVersion: null,
+      save: null,
+      from: null,
+      offline: false,
+      timing: false,
+    });
+  });
+
+  test('may all be given, before and behind the origin', () => {
+    const args =
+      '--allow-private --format sarif --output o.json --min-grade B --fail-on warn --only P1,s* ' +
+      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --timing`;
+    expect(parseScanOptions(args.split(' '))).toEqual({
+      origin: ORIGIN,
+      allowPrivate: true,
+      format: 'sarif',
+      output: 'o.json',
+      minGrade: 'B',
+      failOn: 'warn',
+      only: ['P1', 'S*'],
+      checksVersion: '2026-07-25.1',
+      save: 's.json',
+      from: 'f.json',
+      offline: true,
+      timing: true,
+    });
+  });
+
+  test('take their value behind "=" too, and a list with spaces', () => {
+    const options = parseScanOptions([ORIGIN, '--format=json', '--only=P1, d*']);
+    expect(options).toMatchObject({ format: 'json', only: ['P1', 'D*'] });
+  });
+
+  test('need an origin or a recording', () => {
+    expect(refusal()).toContain('an origin is missing');
+    expect(parseScanOptions(['--from', 'f.json'])).toMatchObject({ origin: null, from: 'f.json' });
+    expect(refusal(ORIGIN, 'https://b.example')).toContain('one origin at a time: 2 were given');
+  });
+
+  test.each([
+    [['--format', 'nonsense'], 'text, json, sarif, junit, markdown'],
+    [['--format', 'JSON'], 'text, json, sarif, junit, markdown'],
+    [['--min-grade', 'F'], '--min-grade "F" is not one of A, B, C, D'],
+    [['--min-grade', 'a'], 'A, B, C, D'],
+    [['--fail-on', 'pass'], '--fail-on "pass" is not one of fail, warn'],
+    [['--only', ''], 'give ids and prefixes, such as P1,S*'],
+    [['--only', 'P1,,P2'], 'give ids and prefixes'],
+    [['--only', '*P'], 'give ids and prefixes'],
+    [['--only', 'P1;S2'], 'give ids and prefixes'],
+    [['--nonsense'], "Unknown option '--nonsense'"],
+    [['--offline=yes'], '--offline'],
+    [['--format'], '--format'],
+    [['--output', '--timing'], '--output'],
+  ])('%j are refused with what is accepted', (args, words) => {
+    expect(refusal(ORIGIN, ...args)).toContain(words);
+  });
+});

@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type CraftedSeller, startCraftedSeller } from '../origins/crafted-seller.ts';
+import { type CliRun, runCli } from './run-cli.ts';
+
+const CATALOGS = ['2026-07-25.1', '2026-08-14.2'] as const;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SLOW_MS = 240_000;
+
+let seller: CraftedSeller;
+let folder: string;
+let recording: string;
+/** The run that made the recording. */
+let live: CliRun;
+beforeAll(async () => {
+  // Right in everything but the one document: an S7 that fails, nothing else.
+  seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
+  folder = await mkdtemp(join(tmpdir(), 'scan-runs-'));
+  recording = join(folder, 'recording.json');
+  live = await scan('--format', 'json', '--save', recording);
+}, SLOW_MS);
+afterAll(async () => {
+  await seller?.stop();
+  await rm(folder, { recursive: true });
+});
+
+const scan = (...flags: readonly string[]) =>
+  runCli(['scan', seller.url, '--allow-private', '--offline', ...flags]);
+const replay = (...flags: readonly string[]) => runCli(['scan', '--from', recording, ...flags]);
+
+describe('a finished scan', () => {
+  test('prints the report, and nothing else where nobody watches', () => {
+    expect({ code: live.code, stderr: live.stderr }).toEqual({ code: 0, stderr: '' });
+    const report = JSON.parse(live.stdout);
+    expect(report).toMatchObject({
+      origin: seller.url,
+      cache: 'miss',
+      checksVersion: '2026-08-14.2',
+      subScores: { protocol: 100, standing: null },
+    });
+    expect(report.results).toHaveLength(25);
+    expect(report).not.toHaveProperty('timing');
+    const failed = report.results.filter(({ status }: { status: string }) => status === 'fail');
+    expect(failed.map(({ id }: { id: string }) => id)).toEqual(['S7']);
+  });
+
+  test('of a closed port is an F with 25 results, and no failure of ours', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    server.close();
+    await once(server, 'close');
+    const { code, stdout, stderr } = await runCli([
+      'scan',
+      `http://127.0.0.1:${port}`,
+      '--allow-private',
+      '--offline',
+      '--format',
+      'json',
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ grade: 'F', score: 0 });
+    expect(report.results).toHaveLength(25);
+    expect(report.results[0]).toMatchObject({ id: 'P1', status: 'fail', basis: 'measured' });
+  });
+
+  test('takes no time to tell where none was asked for, and tells it where it was', async () => {
+    const json = JSON.parse((await scan('--format', 'json', '--timing')).stdout);
+    expect(Object.keys(json.timing)).toEqual([
+      'gatherMs',
+      'judgeMs',
+      'totalMs',
+      'requests',
+      'roundTrips',
+    ]);
+    expect(json.timing.requests).toBeGreaterThan(10);
+    const shown = await scan('--timing');
+    expect(shown.stdout).toMatch(/^\n {2}[A-F] {2}\d+\/100/);
+    expect(shown.stdout).not.toContain('\u001b');
+    expect(shown.stderr).toMatch(
+      /^gathered in \d+ ms, judged in \d+ ms, \d+ ms in all; \d+ requests, \d+ round trips deep\n$/,
+    );
+  });
+});
+
+describe('a recording', () => {
+  test.each(CATALOGS)(
+    'gives the same bytes each time by catalog %s',
+    { timeout: SLOW_MS },
+    async (version) => {
+      const flags = ['--format', 'json', '--checks-version', version];
+      const [one, other] = [await replay(...flags), await replay(...flags)];
+      expect(one).toEqual(other);
+      expect({ code: one.code, stderr: one.stderr }).toEqual({ code: 0, stderr: '' });
+      const report = JSON.parse(one.stdout);
+      expect(report).toMatchObject({ checksVersion: version, origin: seller.url });
+      expect(report.scannedAt).toBe(JSON.parse(live.stdout).scannedAt);
+      expect(report.results).toHaveLength(25);
+    },
+  );
+
+  test('gives what the scan gave that made it', async () => {
+    expect((await replay('--format', 'json')).stdout).toBe(live.stdout);
+  });
+
+  test('may be named with its origin, and with no other', async () => {
+    const named = await runCli(['scan', seller.url, '--from', recording, '--only', 'S7']);
+    expect(named.code).toBe(0);
+    const other = await runCli(['scan', 'https://api.example.com', '--from', recording]);
+    expect(other).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `--from ${recording}: it is a scan of ${seller.url}, not of https://api.example.com\n`,
+    });
+  });
+});
+
+describe('thresholds', () => {
+  test('that are missed are exit 1, below a whole report', async () => {
+    const { code, stdout, stderr } = await replay(
+      '--format',
+      'json',
+      '--fail-on',
+      'fail',
+      '--timing',
+    );
+    expect({ code, last: stderr.split('\n').at(-2) }).toEqual({
+      code: 1,
+      last: '--fail-on fail: S7',
+    });
+    expect(JSON.parse(stdout).results).toHaveLength(25);
+  });
+
+  test('look at what is printed; grade and score stay those of the whole scan', async () => {
+    const { code, stdout, stderr } = await replay(
+      '--only',
+      'P*,d*',
+      '--fail-on',
+      'warn',
+      '--format',
+      'json',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const whole = JSON.parse(live.stdout);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ grade: whole.grade, score: whole.score });
+    expect(report.results.map(({ id }: { id: string }) => id)).toEqual([
+      ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'],
+      ...['D1', 'D2', 'D3', 'D4', 'D5'],
+    ]);
+  });
+
+  test('by grade', async () => {
+    expect(JSON.parse(live.stdout).grade).toBe('A');
+    expect((await replay('--min-grade', 'A')).code).toBe(0);
+    const worse = join(folder, 'worse.json');
+    const saved = JSON.parse(await readFile(recording, 'utf8'));
+    const gone = { ok: false, reason: 'refused', detail: 'connection refused', ms: 1 };
+    saved.observations.openapi = gone;
+    saved.observations.resources.probed = [];
+    await writeFile(worse, JSON.stringify(saved));
+    const { code, stdout, stderr } = await runCli(['scan', '--from', worse, '--min-grade', 'D']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'grade F is below D\n' });
+    expect(stdout).toContain('  F  ');
+  });
+});
+
+describe('files', () => {
+  test('are written whole, whatever the exit, and then nothing is printed', async () => {
+    const output = join(folder, 'report.sarif');
+    const run = await replay('--format', 'sarif', '--output', output, '--fail-on', 'fail');
+    expect(run).toEqual({ code: 1, stdout: '', stderr: '--fail-on fail: S7\n' });
+    expect(JSON.parse(await readFile(output, 'utf8'))).toMatchObject({ version: '2.1.0' });
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  test('that cannot be written are exit 2 in one line, after a finished scan', async () => {
+    const before = seller.requests.length;
+    const saved = join(folder, 'saved.json');
+    const output = join(folder, 'missing', 'report.json');
+    const { code, stdout, stderr } = await scan('--output', output, '--save', saved);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `--output ${output}: cannot be written (its folder does not exist: create it first)\n`,
+    });
+    expect(seller.requests.length).toBeGreaterThan(before + 10);
+    // The work is not lost: what was seen is there, for --from.
+    expect(JSON.parse(await readFile(saved, 'utf8'))).toMatchObject({ schemaVersion: 1 });
+  });
+});
+
+test('a reader that has seen enough is no failure', async () => {
+  const child = spawn(process.execPath, ['src/cli/main.ts', 'scan', '--from', recording], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test.each(['junit', 'markdown', 'text'])('%s comes out of a process whole', async (format) => {
+  const { code, stdout, stderr } = await replay('--format', format);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.endsWith('\n')).toBe(true);
+  expect(stdout).toContain('llms-txt');
+});

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { refuseUnknown, selectResults } from '../../src/cli/select-results.ts';
+import { result } from './printable.ts';
+
+const RESULTS = ['P1', 'P2', 'S1', 'S10', 'S2', 'D1'].map((id) => result(id));
+const select = (...only: string[]) => selectResults(RESULTS, only).map(({ id }) => id);
+
+describe('--only', () => {
+  test('prints all where it is not given', () => {
+    expect(selectResults(RESULTS, null)).toEqual(RESULTS);
+  });
+
+  test('takes ids and prefixes; each check once, in the order of the catalog', () => {
+    expect(select('S1')).toEqual(['S1']);
+    expect(select('S1*')).toEqual(['S1', 'S10']);
+    expect(select('D*', 'P1', 'P*')).toEqual(['P1', 'P2', 'D1']);
+  });
+
+  test.each([['X*'], ['P9'], ['P1', 'S11'], ['P10*']])('refuses %j', (...only) => {
+    const unknown = only.at(-1);
+    expect(() => refuseUnknown(only, RESULTS)).toThrow(
+      `--only ${unknown}: no such check; there are P1, P2, S1, S10, S2, D1`,
+    );
+  });
+
+  test('accepts what names a check, and nothing at all', () => {
+    refuseUnknown(['P1', 'S*'], RESULTS);
+    refuseUnknown(null, RESULTS);
+  });
+});

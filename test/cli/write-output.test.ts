@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/cli/usage-error.ts';
+import { writeOutput } from '../../src/cli/write-output.ts';
+import { needs } from '../needs.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'write-output-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test('writes a new file, and replaces an old one', async () => {
+  const file = join(folder, 'report.json');
+  await writeOutput('--output', file, 'one');
+  expect(await readFile(file, 'utf8')).toBe('one');
+  await writeOutput('--output', file, 'two');
+  expect(await readFile(file, 'utf8')).toBe('two');
+  expect(await readdir(folder)).toEqual(['report.json']);
+});
+
+test('replaces what a link leads to, not the link', async () => {
+  const [file, link] = [join(folder, 'report.json'), join(folder, 'latest.json')];
+  await writeFile(file, 'one');
+  await symlink(file, link);
+  await writeOutput('--output', link, 'two');
+  expect(await readlink(link)).toBe(file);
+  expect(await readFile(file, 'utf8')).toBe('two');
+});
+
+test('says in one line that the folder is missing, and makes none', async () => {
+  const file = join(folder, 'missing', 'report.json');
+  const written = writeOutput('--output', file, 'x');
+  await expect(written).rejects.toThrow(UsageError);
+  await expect(written).rejects.toThrow(
+    `--output ${file}: cannot be written (its folder does not exist: create it first)`,
+  );
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('says so where the name is that of a folder, and leaves nothing behind', async () => {
+  await mkdir(join(folder, 'taken', 'inside'), { recursive: true });
+  const file = join(folder, 'taken');
+  await expect(writeOutput('--save', file, 'x')).rejects.toThrow(
+    `--save ${file}: cannot be written`,
+  );
+  expect(await readdir(folder)).toEqual(['taken']);
+});
+
+test('says so where a file stands in the way of the folder', async () => {
+  await writeFile(join(folder, 'file'), 'mine');
+  await expect(writeOutput('--save', join(folder, 'file', 'x.json'), 'x')).rejects.toThrow(
+    'its folder is a file',
+  );
+  expect(await readFile(join(folder, 'file'), 'utf8')).toBe('mine');
+});
+
+test('keeps the old file where the new one cannot be finished', async () => {
+  const file = join(folder, 'report.json');
+  await writeFile(file, 'old');
+  await writeFile(`${file}.${process.pid}.part`, 'of somebody else');
+  await expect(writeOutput('--output', file, 'new')).rejects.toThrow('cannot be written');
+  expect(await readFile(file, 'utf8')).toBe('old');
+});
+
+const rootLack = process.getuid?.() === 0 ? 'a user other than root' : null;
+describe('without permission', needs(rootLack), () => {
+  test('says that this user may not write there', async () => {
+    await chmod(folder, 0o500);
+    await expect(writeOutput('--output', join(folder, 'x'), 'x')).rejects.toThrow(
+      'this user may not write there',
+    );
+    await chmod(folder, 0o700);
+  });
+});
+
+const pipeLack = process.platform === 'win32' ? 'named pipes' : null;
+describe('a pipe', needs(pipeLack), () => {
+  test('is written to, and stays one', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const [text] = await Promise.all([readFile(pipe, 'utf8'), writeOutput('--output', pipe, 'x')]);
+    expect(text).toBe('x');
+    expect((await stat(pipe)).isFIFO()).toBe(true);
+  });
+});
