@@ -38,6 +38,8 @@ export type ScannerParts = {
   readonly limits?: Partial<Limits>;
   /** Further trusted roots, PEM. */
   readonly extraCa?: readonly string[];
+  /** From its beginning on until what was not answered counts as silent; default 55,000. */
+  readonly gatherDeadlineMs?: number;
 };
 
 export function createScanner(parts: ScannerParts): Scanner {
@@ -63,7 +65,8 @@ async function runScan(
 ): Promise<ScanOutcome> {
   const scannedAt = new Date().toISOString();
   const began = performance.now();
-  const gatherSignal = anySignal(AbortSignal.timeout(GATHER_DEADLINE_MS), signal);
+  const { gatherDeadlineMs = GATHER_DEADLINE_MS } = parts;
+  const gatherSignal = anySignal(AbortSignal.timeout(gatherDeadlineMs), signal);
   const client = createProbeClient({ ...clientOptions(parts), signal: gatherSignal });
   try {
     await refuseBlocked(client, origin);

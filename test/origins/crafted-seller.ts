@@ -8,12 +8,13 @@ import {
   WEATHER,
 } from '../sellers/seller-documents.ts';
 import type { ServerCertificate } from '../tls/test-ca.ts';
+import { countSockets } from './count-sockets.ts';
 import { challengeAnswer, challengeOf } from './crafted-challenge.ts';
 
 export type CraftedAnswer = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Text as it is, anything else as JSON. */
+  /** Text and bytes as they are, anything else as JSON. */
   readonly body?: unknown;
 };
 
@@ -35,19 +36,25 @@ export type Answering = (request: CraftedRequest, usual: CraftedAnswer) => Craft
 export type CraftedOptions = {
   /** By "GET /weather", by "/weather" for all methods, or by "*"; the first of the three decides. */
   readonly answers?: Readonly<Record<string, Answering | CraftedAnswer>>;
+  /** Paths whose requests are never answered. */
+  readonly hangs?: readonly string[];
   readonly tls?: ServerCertificate;
 };
 
 export type CraftedSeller = Seller & {
   /** Everything that was asked for, in the order of arrival. */
   readonly requests: readonly CraftedRequest[];
+  /** The most connections with a request that were open at a time. */
+  peakSockets(): number;
 };
 
 /** Sells GET /weather and POST /summaries; GET /health is free. */
 export async function startCraftedSeller(options: CraftedOptions = {}): Promise<CraftedSeller> {
   const requests: CraftedRequest[] = [];
+  const sockets = countSockets();
   const scheme = options.tls ? 'https' : 'http';
   const seller = await serve(async (incoming, response) => {
+    sockets.add(incoming.socket);
     const method = incoming.method ?? '';
     const path = incoming.url ?? '';
     const isSame = (one: CraftedRequest) => one.method === method && one.path === path;
@@ -60,12 +67,13 @@ export async function startCraftedSeller(options: CraftedOptions = {}): Promise<
       origin: `${scheme}://${incoming.headers.host}`,
     };
     requests.push(request);
+    if (options.hangs?.includes(path)) return;
     const { status, headers = {}, body } = answerTo(request, options.answers ?? {});
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
     response.end(method === 'HEAD' || body === undefined ? '' : bodyText(body));
   }, options.tls);
-  return { ...seller, requests };
+  return { ...seller, requests, peakSockets: sockets.peak };
 }
 
 function answerTo(
@@ -96,6 +104,6 @@ function usualAnswer({ method, path, origin }: CraftedRequest): CraftedAnswer {
   return { status: 404, body: { error: `nothing at ${path}` } };
 }
 
-function bodyText(body: unknown): string {
-  return typeof body === 'string' ? body : JSON.stringify(body);
+function bodyText(body: unknown): string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 }

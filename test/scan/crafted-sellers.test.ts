@@ -14,7 +14,10 @@ import { SUMMARY, WEATHER } from '../sellers/seller-documents.ts';
 import { createTestCa, selfSigned, type TestCa } from '../tls/test-ca.ts';
 import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
-import { DOCUMENT_ROWS, MANIFEST_ROWS } from './crafted/document-rows.ts';
+import { DOCUMENT_ROWS } from './crafted/document-rows.ts';
+import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
+import { OFFER_ROWS } from './crafted/offer-rows.ts';
+import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import type { Row } from './crafted/row.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
 import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
@@ -79,10 +82,12 @@ function table(rows: readonly Row[]) {
   });
 }
 
-describe('the challenge', () => table(CHALLENGE_ROWS));
+describe('how a challenge is sent', () => table(CHALLENGE_ROWS));
+describe('what a challenge says', () => table(OFFER_ROWS));
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
-describe('the documents', () => table(DOCUMENT_ROWS));
-describe('the shapes of the manifest', () => table(MANIFEST_ROWS));
+describe('OpenAPI', () => table(OPENAPI_ROWS));
+describe('the manifest', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
+describe('other documents', () => table(DOCUMENT_ROWS));
 describe('the site', () => table(SITE_ROWS));
 
 describe('TLS', () => {

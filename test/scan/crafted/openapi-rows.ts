@@ -1,0 +1,149 @@
+/** Faults of the OpenAPI document. */
+import type { JsonObject } from '../../../src/formats/json.ts';
+import { challengeAnswer, challengeOf } from '../../origins/crafted-challenge.ts';
+import type { Answering } from '../../origins/crafted-seller.ts';
+import { openApiDocument, SUMMARY, WEATHER } from '../../sellers/seller-documents.ts';
+import { ABSENT, edited, json, NO_OPENAPI, type Row, UNSEEN } from './row.ts';
+
+const at =
+  (path: string): Answering =>
+  ({ origin }) => ({
+    status: 200,
+    headers: { 'content-type': path.endsWith('.yaml') ? 'application/yaml' : 'application/json' },
+    body: path.endsWith('.yaml')
+      ? 'openapi: 3.1.0\ninfo:\n  title: Weather\n'
+      : openApiDocument(origin).body,
+  });
+
+/** The OpenAPI document without what the pattern names. */
+function openApiWithout(part: RegExp): Answering {
+  return (_, usual) => ({ ...usual, body: String(usual.body).replaceAll(part, '') });
+}
+
+function paths(edit: (usual: JsonObject) => object): Answering {
+  return edited(({ paths: usual, ...rest }) => ({ ...rest, paths: edit(usual as JsonObject) }));
+}
+
+function manifest(make: (origin: string) => unknown): Answering {
+  return ({ origin }) => json(make(origin));
+}
+
+const paidOf = (usual: JsonObject) => (usual[WEATHER.path] as JsonObject)['get'];
+const ITEMS = Array.from({ length: 41 }, (_, index) => `/items/${index}`);
+
+export const OPENAPI_ROWS: readonly Row[] = [
+  {
+    name: 'OpenAPI only at /.well-known/openapi.json',
+    answers: { '/openapi.json': ABSENT, '/.well-known/openapi.json': at('/openapi.json') },
+    moved: ['S1 warn elsewhere', 'S11 warn some-dead'],
+  },
+  {
+    name: 'OpenAPI only as YAML',
+    answers: { '/openapi.json': ABSENT, '/openapi.yaml': at('/openapi.yaml') },
+    moved: ['P6 warn undeclared', 'S1 warn yaml-only', ...NO_OPENAPI, 'S11 warn some-dead'],
+  },
+  {
+    name: 'no OpenAPI document',
+    answers: { '/openapi.json': ABSENT },
+    moved: ['P6 warn undeclared', 'S1 fail absent', ...NO_OPENAPI, 'S11 warn some-dead'],
+  },
+  {
+    name: 'Swagger 2',
+    answers: {
+      '/openapi.json': edited(({ openapi: _, ...rest }) => ({ ...rest, swagger: '2.0' })),
+    },
+    moved: ['S1 fail not-openapi-3', ...NO_OPENAPI],
+  },
+  {
+    name: 'no x402 security scheme',
+    answers: { '/openapi.json': openApiWithout(/"x402":\{"type":"http","scheme":"x402"\}/g) },
+    moved: ['S2 warn protocols-only', 'S4 warn no-security'],
+  },
+  {
+    name: 'a free operation that does not say so',
+    answers: { '/openapi.json': openApiWithout(/"security":\[\],/g) },
+    moved: ['S3 fail none-declared'],
+  },
+  {
+    name: 'paid operations without security',
+    answers: { '/openapi.json': openApiWithout(/"security":\[\{"x402":\[\]\}\],/g) },
+    moved: ['S4 warn no-security'],
+  },
+  {
+    name: 'paid operations without a 402 response',
+    answers: { '/openapi.json': openApiWithout(/,"402":\{"description":"Payment required"\}/g) },
+    moved: ['S4 fail no-402'],
+  },
+  {
+    name: 'a path template with an example',
+    answers: {
+      '/openapi.json': paths((usual) => ({
+        ...usual,
+        '/cities/{id}': {
+          parameters: [{ name: 'id', in: 'path', required: true, example: 'lisbon' }],
+          get: paidOf(usual),
+        },
+      })),
+      '/cities/lisbon': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
+    },
+    moved: [],
+    says: { P2: '3 of 3 challenge' },
+  },
+  {
+    name: '41 declared resources',
+    answers: {
+      '/openapi.json': paths((usual) =>
+        Object.fromEntries(ITEMS.map((path) => [path, { get: paidOf(usual) }])),
+      ),
+      '/.well-known/x402': manifest(() => ({ resources: ITEMS })),
+      '*': ({ path, origin }) =>
+        path.startsWith('/items/') ? challengeAnswer(challengeOf(WEATHER, origin)) : null,
+    },
+    moved: ['S3 pass no-free-operations', 'S5 pass no-post-resource'],
+    says: { P2: '6 of 41' },
+  },
+  {
+    name: 'paid operations by PUT alone',
+    answers: {
+      '/openapi.json': paths((usual) => ({ '/weather': { put: paidOf(usual) } })),
+      '/.well-known/x402': ABSENT,
+      '/weather': { status: 405 },
+    },
+    moved: [
+      'P2 warn other-methods',
+      ...UNSEEN,
+      'S3 pass no-free-operations',
+      'S5 pass no-post-resource',
+      'S6 fail absent',
+    ],
+  },
+  {
+    name: 'a base path in servers',
+    answers: {
+      '/openapi.json': (request, usual) => ({
+        ...usual,
+        body: String(usual.body).replace(`"url":"${request.origin}"`, '"url":"/v1"'),
+      }),
+      '/.well-known/x402': json({ resources: ['/v1/weather', '/v1/summaries'] }),
+      '/v1/weather': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
+      'POST /v1/summaries': ({ origin }) => challengeAnswer(challengeOf(SUMMARY, origin)),
+      '*': ({ path }) => (/^\/(?:weather|summaries)/.test(path) ? ABSENT : null),
+    },
+    moved: [],
+    says: { P2: '2 of 2 challenge' },
+  },
+  {
+    name: 'an OpenAPI document of more than 2 MiB',
+    answers: {
+      '/openapi.json': edited((document) => ({ ...document, padding: 'x'.repeat(2_200_000) })),
+    },
+    moved: ['P6 warn undeclared', 'S1 fail oversize', ...NO_OPENAPI],
+  },
+  {
+    name: 'an OpenAPI document that breaks off',
+    answers: {
+      '/openapi.json': (_, usual) => ({ ...usual, body: String(usual.body).slice(0, 500) }),
+    },
+    moved: ['P6 warn undeclared', 'S1 fail not-json', ...NO_OPENAPI],
+  },
+];

@@ -1,0 +1,64 @@
+/**
+ * A process of its own that scans many origins at once and tells what it cost: memory and delays of
+ * the servers under test are not its own. Run with --expose-gc and the origins as arguments.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { startEngine } from './engine-under-test.ts';
+
+export type ScanCosts = {
+  readonly scans: readonly {
+    readonly url: string;
+    readonly results: number;
+    readonly score: number;
+    readonly totalMs: number;
+  }[];
+  /** Beyond what the process held before the scans, garbage collected. */
+  readonly grownMib: number;
+  /** The highest that was seen while they ran, beyond the same. */
+  readonly peakMib: number;
+  readonly delayP99Ms: number;
+  readonly unhandled: readonly string[];
+};
+
+const MIB = 1_048_576;
+const LIMITS = { requestTimeoutMs: 2_000, stallMs: 700, dialTimeoutMs: 1_000 };
+
+const urls = process.argv.slice(2);
+const engine = await startEngine();
+// Once before anything is measured: modules, worker heaps and buffers are there from then on.
+await Promise.all(urls.map((url) => engine.scan(url, undefined, { limits: LIMITS })));
+
+const unhandled: string[] = [];
+process.on('unhandledRejection', (reason) => unhandled.push(String(reason)));
+process.on('uncaughtException', (error) => unhandled.push(String(error.stack)));
+
+const before = rss();
+let peak = before;
+const watching = setInterval(() => {
+  peak = Math.max(peak, process.memoryUsage.rss());
+}, 50);
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
+const scans = await Promise.all(
+  urls.map(async (url) => {
+    const { report, timing } = await engine.scan(url, undefined, { limits: LIMITS });
+    return { url, results: report.results.length, score: report.score, totalMs: timing.totalMs };
+  }),
+);
+delay.disable();
+clearInterval(watching);
+const costs: ScanCosts = {
+  scans,
+  grownMib: (rss() - before) / MIB,
+  peakMib: (peak - before) / MIB,
+  delayP99Ms: delay.percentile(99) / 1e6,
+  unhandled,
+};
+await engine.stop();
+process.stdout.write(`${JSON.stringify(costs)}\n`);
+
+function rss(): number {
+  if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
+  globalThis.gc();
+  return process.memoryUsage.rss();
+}
