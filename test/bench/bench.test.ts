@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+
+test('a quick case prints its table and writes its numbers', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    const file = join(folder, 'bench.json');
+    const cases = ['scans', 'ledger', 'storage'];
+    const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
+    expect(stdout).toContain('the numbers mean nothing');
+    expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
+    const { isQuick, results } = JSON.parse(await readFile(file, 'utf8'));
+    expect(isQuick).toBe(true);
+    expect(Object.keys(results)).toEqual(cases);
+    for (const { what, value, unit } of Object.values(results).flat() as never[]) {
+      expect({ what, unit, isPositive: value > 0 }).toMatchObject({ isPositive: true });
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test('an unknown case is told, with those that there are', async () => {
+  const failed = await run(process.execPath, [MAIN, 'speed']).catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining('scans|judging') });
+});

@@ -1,0 +1,79 @@
+import type { ScanOutcome } from '../../../src/scan/scan-outcome.ts';
+import { warmUp } from '../../../src/scan/warm-up.ts';
+import { type Engine, openEngine } from '../engine.ts';
+import { startFarm } from '../farm/seller-farm.ts';
+import { type BenchCase, median } from '../measurement.ts';
+import { scanNaively } from '../naive-engine.ts';
+
+const AT_ONCE = 20;
+const DELAY_MS = 80;
+
+/** Scans a second, and what an engine would cost whose checks each fetch what they need. */
+const scans: BenchCase = async ({ isQuick }) => {
+  const count = isQuick ? 2 : AT_ONCE;
+  const rounds = isQuick ? 1 : 4;
+  await using farm = await startFarm({ kind: 'good', count, delayMs: DELAY_MS });
+  await using engine = await openEngine(farm.urls);
+  await warmUp(engine.parts);
+  const [first = ''] = farm.urls;
+  const sample = await engine.scan(first);
+  if (sample.report.score < 90)
+    throw new Error(`the seller of the bench got ${sample.report.score}`);
+  await Promise.all(farm.urls.map((url) => engine.scan(url)));
+
+  const alone = await oneByOne(engine, first, isQuick ? 2 : 20);
+  const perSecond = await rate(count * rounds, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      await Promise.all(farm.urls.map((url) => engine.scan(url)));
+    }
+  });
+  const naive = await naiveOneByOne(engine, sample, first, isQuick ? 1 : 3);
+  const naivePerSecond = await rate(count, async () => {
+    await Promise.all(farm.urls.map((url) => scanNaively(url, engine.parts, sample.observations)));
+  });
+
+  const note = `seller with ${DELAY_MS} ms`;
+  const { requests, roundTrips } = sample.timing;
+  return [
+    { what: 'one scan at a time', value: median(alone.totals), unit: 'ms', note },
+    { what: 'of which judging', value: median(alone.judging), unit: 'ms' },
+    { what: 'requests of a scan', value: requests, unit: 'requests', note: `${roundTrips} deep` },
+    { what: '1 at once', value: 1_000 / median(alone.totals), unit: 'scans/s' },
+    { what: `${count} at once`, value: perSecond, unit: 'scans/s' },
+    { what: 'fetching in each check, one at a time', value: naive.ms, unit: 'ms' },
+    { what: 'its requests', value: naive.requests, unit: 'requests' },
+    { what: `its ${count} at once`, value: naivePerSecond, unit: 'scans/s' },
+    { what: 'faster, one at a time', value: naive.ms / median(alone.totals), unit: 'x' },
+    { what: `faster, ${count} at once`, value: perSecond / naivePerSecond, unit: 'x' },
+  ];
+};
+
+export default scans;
+
+async function oneByOne(engine: Engine, url: string, times: number) {
+  const totals: number[] = [];
+  const judging: number[] = [];
+  for (let n = 0; n < times; n += 1) {
+    const { timing } = await engine.scan(url);
+    totals.push(timing.totalMs);
+    judging.push(timing.judgeMs);
+  }
+  return { totals, judging };
+}
+
+async function naiveOneByOne(engine: Engine, sample: ScanOutcome, url: string, times: number) {
+  const taken: number[] = [];
+  let requests = 0;
+  for (let n = 0; n < times; n += 1) {
+    const began = performance.now();
+    requests = await scanNaively(url, engine.parts, sample.observations);
+    taken.push(performance.now() - began);
+  }
+  return { ms: median(taken), requests };
+}
+
+async function rate(count: number, work: () => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return (count * 1_000) / (performance.now() - began);
+}

@@ -1,0 +1,38 @@
+import { loadCatalog } from '../../src/engine/catalog.ts';
+import { discoverChecks } from '../../src/engine/discover-checks.ts';
+import { createPool } from '../../src/engine/pool.ts';
+import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/origin/origin.ts';
+import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
+import { REVISIONS } from '../../src/revision.ts';
+import { createScanner, type ScannerParts } from '../../src/scan/run-scan.ts';
+import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
+
+/** The engine without a service around it. */
+export interface Engine extends AsyncDisposable {
+  readonly parts: ScannerParts;
+  /** One of the origins that it was opened for. */
+  scan(url: string): Promise<ScanOutcome>;
+}
+
+export async function openEngine(urls: readonly string[]): Promise<Engine> {
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog(REVISIONS['0.3.0'].defaultChecksVersion, { checks });
+  const allowHosts = parseAllowHosts(urls.map((url) => new URL(url).host).join(','));
+  const policy: OriginPolicy = { ...DEFAULT_POLICY, allowHosts };
+  const parts: ScannerParts = {
+    catalog,
+    checks,
+    policy,
+    pool: createPool(),
+    standing: OFFLINE_STANDING,
+    userAgent: 'x402-conformance-scanner/bench',
+  };
+  const scanner = createScanner(parts);
+  return {
+    parts,
+    // The concrete scanner tells more than its interface: how long it took, and what it saw.
+    scan: (url) => scanner.scan(parseOrigin(url, policy)),
+    [Symbol.asyncDispose]: () => scanner.close(),
+  };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  type FinishedScan,
+  toPublishedScan,
+  toStoredReport,
+} from '../../src/scan/finished-scan.ts';
+import { judge } from '../../src/scan/run-scan.ts';
+import type { Store } from '../../src/store/store.ts';
+import { perfectSeller } from '../checks/build-observations.ts';
+import { openEngine } from './engine.ts';
+
+/** On Linux. */
+const MEMORY_FOLDER = '/dev/shm';
+
+export interface DataFolder extends AsyncDisposable {
+  readonly database: string;
+}
+
+/** Of a disk, and for `scratch` in memory where the system has such a place: there syncing is free. */
+export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolder> {
+  const parent = kind === 'scratch' && existsSync(MEMORY_FOLDER) ? MEMORY_FOLDER : tmpdir();
+  const folder = await mkdtemp(join(parent, 'bench-'));
+  return {
+    database: join(folder, 'scanner.db'),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A real report, to be stored for as many hosts as a case needs. */
+export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host' | 'scannedAt'>> {
+  await using engine = await openEngine([]);
+  const judged = await judge(perfectSeller(), new Date().toISOString(), engine.parts);
+  return { origin: judged.report.origin, ...judged };
+}
+
+export function hostOf(n: number): string {
+  return `shop-${n}.example.com`;
+}
+
+/** As if each of the hosts had been scanned, and paid for, once more. */
+export async function publishScans(
+  store: Store,
+  sample: Awaited<ReturnType<typeof sampleScan>>,
+  { hosts, withResults }: { readonly hosts: number; readonly withResults: boolean },
+): Promise<void> {
+  for (let n = 0; n < hosts; n += 1) {
+    const host = hostOf(n);
+    const scannedAtMs = store.now();
+    const scannedAt = new Date(scannedAtMs).toISOString();
+    const origin = `https://${host}`;
+    const report = { ...sample.report, origin, scannedAt };
+    const scan: FinishedScan = { ...sample, scanId: randomUUID(), host, origin, scannedAt, report };
+    if (withResults) {
+      const { scanId } = scan;
+      const stored = toStoredReport(scan);
+      await store.results.save({ scanId, host, scannedAtMs, submittedUrl: origin, report: stored });
+    }
+    await store.publish(toPublishedScan(scan, { scoring: 'scoring@1' }));
+  }
+}
+
+/** Bytes of the pages that hold something: a file does not shrink when rows go. */
+export function usedBytes(database: string): number {
+  const reader = new DatabaseSync(database);
+  try {
+    const [pages, free, size] = ['page_count', 'freelist_count', 'page_size'].map((name) =>
+      Number(reader.prepare(`PRAGMA ${name}`).get()?.[name]),
+    );
+    return ((pages ?? 0) - (free ?? 0)) * (size ?? 0);
+  } finally {
+    reader.close();
+  }
+}
