@@ -12,7 +12,7 @@ import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
 
-type Parts = Pick<ScannerParts, 'limits' | 'extraCa' | 'gatherDeadlineMs'>;
+type Parts = Partial<Pick<ScannerParts, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing'>>;
 
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */
