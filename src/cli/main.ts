@@ -1,9 +1,14 @@
 /** The command line: `scan`, `explain`, `diff`. Every failure is one line on standard error, exit 2. */
 import { existsSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { SCAN_USAGE } from './scan-options.ts';
 import type { Streams } from './streams.ts';
 
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
+
+/** Half of a short run is reading sources. Where the folder cannot be written there is no cache. */
+const COMPILED = fileURLToPath(new URL('../../.cache/compiled/', import.meta.url));
 
 /** Loaded when called: usage and `diff` need no engine. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -55,6 +60,7 @@ function oneLine(error: unknown): string {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
 });
+enableCompileCache(COMPILED);
 if (existsSync('.env')) process.loadEnvFile('.env');
 process.exitCode = await main(process.argv.slice(2), {
   out: process.stdout,

@@ -1,8 +1,8 @@
 /** `scan`: from an origin or a recording to a printed report and an exit code. */
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
-import { readRecording, toRecording, underCatalog } from '../probe/recording.ts';
-import { OFFLINE_STANDING } from '../probe/standing.ts';
+import { type Recording, readRecording, toRecording, underCatalog } from '../probe/recording.ts';
+import { OFFLINE_STANDING, type Standing } from '../probe/standing.ts';
 import { scannerUserAgent } from '../probe/user-agent.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scan-outcome.ts';
@@ -18,42 +18,62 @@ import { writeOutput } from './write-output.ts';
 
 const NO_TERMINAL_COLUMNS = 100;
 
-type Target = { readonly origin: Origin; readonly policy: OriginPolicy };
+/** What is to be judged: an origin to ask, or what an earlier scan saw. */
+type Subject =
+  | {
+      readonly kind: 'origin';
+      readonly origin: Origin;
+      readonly policy: OriginPolicy;
+      readonly standing: Standing;
+    }
+  | { readonly kind: 'recording'; readonly recording: Recording };
 
 /** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   const options = parseScanOptions(args);
-  // Whatever is wrong with the call is said before anybody is asked anything.
-  const target = options.from === null ? targetOf(options) : null;
+  // Whatever is wrong with the call is said before anything is started or anybody asked.
+  const subject = await subjectOf(options);
   const engine = await startEngine(options.checksVersion);
   try {
     refuseUnknown(options.only, engine.catalog.checks);
     const outcome =
-      target === null
-        ? await replay(options.from ?? '', options, engine)
-        : await scanOrigin(target, options, engine, streams);
+      subject.kind === 'recording'
+        ? await replay(subject.recording, engine)
+        : await scanOrigin(subject, engine, streams);
     return await deliver(outcome, options, streams);
   } finally {
     await engine.pool.close();
   }
 }
 
-function targetOf({ origin, allowPrivate }: ScanOptions): Target {
+async function subjectOf({ origin, from, allowPrivate, offline }: ScanOptions): Promise<Subject> {
+  if (from !== null) {
+    const recording = await readRecording(from);
+    const recorded = recording.observations.origin.url;
+    if (origin !== null && !namesOrigin(origin, recorded)) {
+      throw new UsageError(`--from ${from}: it is a scan of ${recorded}, not of ${origin}`);
+    }
+    return { kind: 'recording', recording };
+  }
   const input = origin ?? '';
   const policy = allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
-  return { origin: parseOrigin(input, policy), policy };
-}
-
-async function scanOrigin(
-  { origin, policy }: Target,
-  { offline }: ScanOptions,
-  engine: Engine,
-  { err }: Streams,
-): Promise<ScanOutcome> {
+  const parsed = parseOrigin(input, policy);
   // What asks a chain is slow to load, and not needed offline.
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('./standing.ts')).standingFrom(process.env);
+  return { kind: 'origin', origin: parsed, policy, standing };
+}
+
+function namesOrigin(input: string, recorded: string): boolean {
+  return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
+}
+
+async function scanOrigin(
+  { origin, policy, standing }: Subject & { readonly kind: 'origin' },
+  engine: Engine,
+  { err }: Streams,
+): Promise<ScanOutcome> {
   const progress = createProgress(err);
   try {
     const scanner = createScanner({
@@ -69,22 +89,13 @@ async function scanOrigin(
   }
 }
 
-async function replay(file: string, options: ScanOptions, engine: Engine): Promise<ScanOutcome> {
-  const recording = await readRecording(file);
-  const recorded = recording.observations.origin.url;
-  if (options.origin !== null && !namesOrigin(options.origin, recorded)) {
-    throw new UsageError(`--from ${file}: it is a scan of ${recorded}, not of ${options.origin}`);
-  }
+async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
   const observations = underCatalog(recording.observations, engine.catalog.probing);
   const began = performance.now();
   const judged = await judge(observations, recording.scannedAt, engine);
   const judgeMs = performance.now() - began;
   const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
   return { ...judged, observations, timing };
-}
-
-function namesOrigin(input: string, recorded: string): boolean {
-  return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
 }
 
 async function deliver(

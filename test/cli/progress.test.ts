@@ -1,0 +1,26 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { createProgress } from '../../src/cli/progress.ts';
+
+function run(isTTY: boolean): string {
+  const stream = new PassThrough();
+  // Progress asks of a terminal's stream whether it is one, and writes.
+  const progress = createProgress(
+    Object.assign(stream, { isTTY }) as unknown as NodeJS.WriteStream,
+  );
+  for (const stage of ['documents', 'resources', 'details'] as const) progress.at(stage);
+  progress.end();
+  return String(stream.read() ?? '');
+}
+
+test('progress is told on a terminal, in one line that is gone at the end', () => {
+  const told = run(true);
+  expect(told).toContain('reading documents …');
+  expect(told).toContain('asking for paid resources …');
+  expect(told).not.toContain('\n');
+  expect(told.endsWith('\r\u001b[2K')).toBe(true);
+});
+
+test('progress is told to nobody else', () => {
+  expect(run(false)).toBe('');
+});
