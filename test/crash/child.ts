@@ -11,16 +11,22 @@ import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */
 export type Arm = { readonly name: Failpoint | 'any'; readonly n: number };
-export type ChildMessage = { readonly listening: string } | { readonly armed: true };
+/** From the parent: how many payments are open? */
+export type Ask = { readonly ask: 'open' };
+export type ChildMessage =
+  | { readonly listening: string }
+  | { readonly armed: true }
+  | { readonly open: number };
 
 const SCAN_MS = 20;
 
 function armable(): Failpoints {
   let armed: Arm | null = null;
   let left = 0;
-  process.on('message', (arm: Arm) => {
-    armed = arm;
-    left = arm.n;
+  process.on('message', (message: Arm | Ask) => {
+    if (!('name' in message)) return;
+    armed = message;
+    left = message.n;
     process.send?.({ armed: true } satisfies ChildMessage);
   });
   return {
@@ -68,5 +74,11 @@ await payments.start();
 process.send?.({
   listening: await app.listen({ port: 0, host: '127.0.0.1' }),
 } satisfies ChildMessage);
+process.on('message', async (message: Arm | Ask) => {
+  if (!('ask' in message)) return;
+  let open = 0;
+  for await (const _entry of store.ledger.unfinished()) open += 1;
+  process.send?.({ open } satisfies ChildMessage);
+});
 // A child whose parent is gone serves nobody.
 process.on('disconnect', () => process.exit());

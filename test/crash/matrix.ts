@@ -36,6 +36,7 @@ export async function playCell(rig: Rig, { failpoint, retry }: Cell): Promise<vo
   }
   await rig.start();
   await comeBack(rig, retry, first, second);
+  await rig.quiet();
   checkChargedOnce(rig, first);
   if (second) checkChargedOnce(rig, second);
   await checkPromises(rig, rig.calls.slice(before));

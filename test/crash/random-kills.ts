@@ -51,6 +51,7 @@ export async function playRandomKills(
     options.onKill?.(kill);
   }
   rig.record.loseEvery = 0;
+  await rig.quiet();
   await checkPromises(rig);
   checkNothingElseSettled(rig);
 }

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Payer, type SignedHeader, TERMS } from '../payment/payer.ts';
-import type { Arm, ChildMessage } from './child.ts';
+import type { Arm, Ask, ChildMessage } from './child.ts';
 import { type SettlementRecord, startSettlementRecord } from './settlement-record.ts';
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 export const PRICE = 50_000n;
+const QUIET_WITHIN_MS = 60_000;
 
 /** One request and what came of it. */
 export interface Call {
@@ -92,6 +93,20 @@ export class Rig implements AsyncDisposable {
     const armed = once(child, 'message');
     child.send(arm);
     await armed;
+  }
+
+  /** Resolves when no payment is open any more: what was in doubt is settled, or ended. */
+  async quiet(): Promise<void> {
+    const child = this.#living();
+    const endMs = Date.now() + QUIET_WITHIN_MS;
+    for (;;) {
+      const reply = once(child, 'message');
+      child.send({ ask: 'open' } satisfies Ask);
+      const [message] = (await reply) as [ChildMessage];
+      if ('open' in message && message.open === 0) return;
+      if (Date.now() > endMs) throw new Error('payments stay open');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 
   /** Resolves when the child has died of its failpoint. */
