@@ -15,7 +15,10 @@ export interface Engine extends AsyncDisposable {
   scan(url: string): Promise<ScanOutcome>;
 }
 
-export async function openEngine(urls: readonly string[]): Promise<Engine> {
+export async function openEngine(
+  urls: readonly string[],
+  limits: NonNullable<ScannerParts['limits']> = {},
+): Promise<Engine> {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(REVISIONS['0.3.0'].defaultChecksVersion, { checks });
   const allowHosts = parseAllowHosts(urls.map((url) => new URL(url).host).join(','));
@@ -24,6 +27,7 @@ export async function openEngine(urls: readonly string[]): Promise<Engine> {
     catalog,
     checks,
     policy,
+    limits,
     pool: createPool(),
     standing: OFFLINE_STANDING,
     userAgent: 'x402-conformance-scanner/bench',

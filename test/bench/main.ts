@@ -24,7 +24,14 @@ function parse() {
 /** In a process of its own, so that no case inherits the heap or the threads of another. */
 async function run(name: string, effort: Effort): Promise<readonly Measurement[]> {
   const filename = fileURLToPath(new URL(`cases/${name}.ts`, import.meta.url));
-  const farm = new Tinypool({ filename, runtime: 'child_process', minThreads: 1, maxThreads: 1 });
+  const farm = new Tinypool({
+    filename,
+    runtime: 'child_process',
+    minThreads: 1,
+    maxThreads: 1,
+    // For the case that weighs what garbage does not explain.
+    execArgv: ['--expose-gc'],
+  });
   try {
     return await farm.run(effort);
   } catch (error) {
