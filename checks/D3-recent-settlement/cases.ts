@@ -42,6 +42,11 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'none seen, and the source does not say how far it looked',
+    seen: settled({ settlements: 0, payers: 0, windowDays: 0 }),
+    expect: { status: 'warn', outcome: 'not-observed', evidence: ['a window it does not state'] },
+  },
+  {
     name: 'the last one is 30 days and a second old',
     seen: settled({ lastAt: '2026-07-15T11:59:59.000Z' }),
     expect: { status: 'warn', outcome: 'not-observed', evidence: ['2026-07-15'] },

@@ -28,7 +28,8 @@ export default defineCheck({
     const agoMs = Date.parse(asOf) - Date.parse(data.lastAt ?? '');
     if (data.lastAt === null || Number.isNaN(agoMs) || agoMs > WINDOW_DAYS * DAY_MS) {
       const last = data.lastAt === null ? 'no settlement' : `last settlement ${data.lastAt}`;
-      return warn('not-observed', `${last} in ${data.windowDays} days: ${told}`, FIX);
+      const span = data.windowDays > 0 ? `${data.windowDays} days` : 'a window it does not state';
+      return warn('not-observed', `${last} in ${span}: ${told}`, FIX);
     }
     return pass(
       'recent',

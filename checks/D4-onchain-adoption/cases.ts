@@ -67,6 +67,11 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'short-window', evidence: ['29.9 days'] },
   },
   {
+    name: 'none, and the source does not say how far it looked',
+    seen: counted(0, 0, { windowDays: 0 }),
+    expect: { status: 'warn', outcome: 'short-window', evidence: ['a window it does not state'] },
+  },
+  {
     name: 'none in a full window',
     seen: counted(0, 0),
     expect: { status: 'fail', outcome: 'none', evidence: ['0 settlements of 0 payers in 30 days'] },

@@ -25,7 +25,8 @@ export default defineCheck({
     }
     const { source, asOf, ageSec, data } = settlements;
     const about = data.address === null ? 'this origin' : `the address ${kit.quote(data.address)}`;
-    const count = `${data.settlements} settlements of ${data.payers} payers in ${data.windowDays} days`;
+    const span = data.windowDays > 0 ? `${data.windowDays} days` : 'a window it does not state';
+    const count = `${data.settlements} settlements of ${data.payers} payers in ${span}`;
     const seen = `${count}: ${source} about ${about}, as of ${asOf} (${Math.floor(ageSec / 3600)} h old)`;
 
     const isEnough = data.settlements >= MIN_SETTLEMENTS && data.payers >= MIN_PAYERS;
