@@ -4,9 +4,10 @@ import { discoverChecks } from '../../src/engine/discover-checks.ts';
 import { createPool } from '../../src/engine/pool.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { type Recording, underCatalog } from '../../src/probe/recording.ts';
 import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
 import type { CheckResult } from '../../src/scan/report.ts';
-import { createScanner, type ScannerParts } from '../../src/scan/run-scan.ts';
+import { createScanner, judge, type ScannerParts } from '../../src/scan/run-scan.ts';
 import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 
 export const OLDER = '2026-07-25.1';
@@ -17,6 +18,8 @@ type Parts = Partial<Pick<ScannerParts, 'limits' | 'extraCa' | 'gatherDeadlineMs
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */
   scan(url: string, checksVersion?: string, parts?: Parts): Promise<ScanOutcome>;
+  /** Judges what was recorded, by any catalog. */
+  replay(recording: Recording, checksVersion: string): Promise<Pick<ScanOutcome, 'report'>>;
   stop(): Promise<void>;
 };
 
@@ -27,10 +30,14 @@ export async function startEngine(): Promise<EngineUnderTest> {
     catalogs.set(version, await loadCatalog(version, { checks }));
   }
   const pool = createPool();
+  const catalogOf = (checksVersion: string): Catalog => {
+    const catalog = catalogs.get(checksVersion);
+    if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
+    return catalog;
+  };
   return {
     scan: (url, checksVersion = NEWER, parts = {}) => {
-      const catalog = catalogs.get(checksVersion);
-      if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
+      const catalog = catalogOf(checksVersion);
       const policy = allowingOrigin(url, DEFAULT_POLICY);
       const scanner = createScanner({
         catalog,
@@ -42,6 +49,11 @@ export async function startEngine(): Promise<EngineUnderTest> {
         ...parts,
       });
       return scanner.scan(parseOrigin(url, policy));
+    },
+    replay: ({ observations, scannedAt }, checksVersion) => {
+      const catalog = catalogOf(checksVersion);
+      const seen = underCatalog(observations, catalog.probing);
+      return judge(seen, scannedAt, { catalog, checks, pool });
     },
     stop: () => pool.close(),
   };

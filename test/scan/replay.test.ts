@@ -1,0 +1,151 @@
+/** What was recorded under one catalog, judged under another: by what was sent, not by what was not. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Recording, readRecording, toRecording } from '../../src/probe/recording.ts';
+import { recordedOrigins } from '../golden/recorded-origins.ts';
+import { type CraftedOptions, startCraftedSeller } from '../origins/crafted-seller.ts';
+import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
+import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
+import { UNSEEN } from './crafted/row.ts';
+import {
+  cells,
+  type EngineUnderTest,
+  NEWER,
+  OLDER,
+  resultOf,
+  startEngine,
+} from './engine-under-test.ts';
+
+let engine: EngineUnderTest;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+/** One seller, asked by the rules of each catalog. */
+async function recordedBy(versions: readonly string[], answers: CraftedOptions['answers']) {
+  const seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
+  try {
+    const recordings: Recording[] = [];
+    for (const version of versions) {
+      const { report, observations } = await engine.scan(seller.url, version);
+      recordings.push(toRecording(report.scannedAt, observations));
+    }
+    return recordings;
+  } finally {
+    await seller.stop();
+  }
+}
+
+function answersOf(name: string): CraftedOptions['answers'] {
+  const row = [...BEHAVIOUR_ROWS, ...CHALLENGE_ROWS].find((one) => one.name === name);
+  if (row === undefined) throw new Error(`no crafted seller is called "${name}"`);
+  return row.answers;
+}
+
+const SELLERS = [
+  'validation before payment on POST',
+  'validation before payment, and nothing else for sale',
+  'a declared GET that challenges POST alone',
+  'a POST resource in the manifest alone, with 404 to all else',
+  'no bazaar extension',
+  'version 1 alone',
+];
+
+describe('a recording of the catalog that posts, under the one that does not', () => {
+  it.each(SELLERS)('is judged as if nothing had been posted: %s', async (name) => {
+    const [withPosts, without] = await recordedBy([NEWER, OLDER], answersOf(name));
+    if (!withPosts || !without) throw new Error('nothing was recorded');
+    const live = await engine.replay(without, OLDER);
+    const replayed = await engine.replay(withPosts, OLDER);
+    expect(cells(replayed)).toEqual(cells(live));
+    expect(replayed.report.checksVersion).toBe(OLDER);
+  });
+});
+
+describe('a recording of the catalog that does not post, under the one that does', () => {
+  it('leaves open what only a POST would have shown', async () => {
+    const [recording] = await recordedBy([OLDER], {});
+    if (!recording) throw new Error('nothing was recorded');
+    const outcome = await engine.replay(recording, NEWER);
+    expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', basis: 'measured' });
+    expect(resultOf(outcome, 'S5')).toMatchObject({ outcome: 'unseen', basis: 'not_determined' });
+    expect(outcome.report).toMatchObject({ checksVersion: NEWER, score: 100 });
+  });
+
+  it('holds nothing against a seller who sells by POST alone', async () => {
+    const answers = answersOf('validation before payment, and nothing else for sale');
+    const [recording] = await recordedBy([OLDER], answers);
+    if (!recording) throw new Error('nothing was recorded');
+    const outcome = await engine.replay(recording, NEWER);
+    expect(cells(outcome)).toEqual(
+      expect.arrayContaining(['P2 warn unseen', ...UNSEEN, 'S5 warn unseen']),
+    );
+    for (const id of ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {
+      expect(resultOf(outcome, id).basis).toBe('not_determined');
+    }
+    expect(outcome.report.subScores.protocol).toBe(100);
+  });
+});
+
+describe('a recording on disk', () => {
+  it('gives the report of the scan that it was made of, and the same bytes each time', async () => {
+    const seller = await startCraftedSeller();
+    onTestFinished(() => seller.stop());
+    const { report, observations } = await engine.scan(seller.url);
+    const file = await fileOf(JSON.stringify(toRecording(report.scannedAt, observations)));
+    const [first, second] = [await readRecording(file), await readRecording(file)];
+    expect((await engine.replay(first, NEWER)).report).toEqual(report);
+    for (const version of [OLDER, NEWER]) {
+      const [one, other] = [
+        await engine.replay(first, version),
+        await engine.replay(second, version),
+      ];
+      expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+    }
+  });
+
+  it.each<readonly [string, (recording: Recording) => unknown, message: RegExp]>([
+    ['of another kind', (one) => ({ ...one, format: 'har' }), /\/format .*make it with --save/],
+    [
+      'of a later schema',
+      (one) => ({ ...one, schemaVersion: 2 }),
+      /schema version 1 \(\/schemaVersion/,
+    ],
+    ['without a time', (one) => ({ ...one, scannedAt: 'today' }), /\/scannedAt/],
+    [
+      'that lacks an observation',
+      ({ observations: { robots: _, ...rest }, ...one }) => ({ ...one, observations: rest }),
+      /\/observations .*robots/,
+    ],
+    [
+      'whose observation is none',
+      ({ observations, ...one }) => ({
+        ...one,
+        observations: { ...observations, root: { ok: 1 } },
+      }),
+      /\/observations\/root/,
+    ],
+  ])('%s is refused by name and place', async (_, spoil, message) => {
+    const [origin] = await recordedOrigins();
+    if (!origin) throw new Error('nothing is recorded');
+    const file = await fileOf(JSON.stringify(spoil(origin.recording)));
+    await expect(readRecording(file)).rejects.toThrow(message);
+    await expect(readRecording(file)).rejects.toThrow(file);
+  });
+
+  it('that is no JSON, or not there, is refused', async () => {
+    await expect(readRecording(await fileOf('{"format":'))).rejects.toThrow(/not JSON/);
+    await expect(readRecording('/nowhere/scan.json')).rejects.toThrow(/cannot be read/);
+  });
+});
+
+async function fileOf(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'replay-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'scan.json');
+  await writeFile(file, text);
+  return file;
+}
