@@ -29,6 +29,8 @@ export interface PaymentsOptions {
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;
+  /** How long the start waits for the facilitator. */
+  readonly startWithinMs?: number | undefined;
 }
 
 /** Everything that takes payments, wired. */
@@ -65,6 +67,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     facilitator,
     network: terms.network,
     retryIntervalMs: options.readinessRetryMs,
+    startWithinMs: options.startWithinMs,
     onTrouble: (error) => onTrouble('payments cannot be taken yet', error),
   });
   const gate = new PaymentGate({
@@ -92,9 +95,8 @@ export function createPayments(options: PaymentsOptions): Payments {
     },
     async stop() {
       readiness.stop();
-      await gate.close();
-      await recovery.stop();
-      await reconciler.stop();
+      // Side by side: a call that waits for its settlement's outcome need not wait any longer.
+      await Promise.all([gate.close(), recovery.stop(), reconciler.stop()]);
     },
   };
 }

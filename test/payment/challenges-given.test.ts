@@ -3,7 +3,7 @@ import { FacilitatorUnreachable } from '../../src/payment/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';
-import { PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { gateKeeper, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -184,6 +184,22 @@ describe('nobody is invited to sign', () => {
       expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
     }
     facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }];
+    await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
+  });
+
+  test('before a slow facilitator has answered, which does not keep the service from starting', async () => {
+    const facilitator = stubFacilitator();
+    const answered = gateKeeper();
+    const slow = {
+      ...facilitator,
+      supported: async () => {
+        await answered.opened;
+        return facilitator.supported();
+      },
+    };
+    await using shop = await startShop({ facilitator: slow, startWithinMs: 50 });
+    expect((await shop.buy('x')).status).toBe(503);
+    answered.open();
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 

@@ -37,6 +37,7 @@ export type ShopOptions = Partial<
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'
+    | 'startWithinMs'
   >
 > & {
   readonly terms?: PaymentTerms;

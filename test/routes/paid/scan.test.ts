@@ -64,6 +64,36 @@ describe('POST /v1/scan', () => {
     expect((await app.store.history.list(HOST)).length).toBe(1);
   });
 
+  test('who hangs up on a scan that others wait for pays nothing, and costs them nothing', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const url = await app.app.listen({ port: 0, host: '127.0.0.1' });
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: gate.promise });
+    const leaver = new AbortController();
+    const call = async (signal?: AbortSignal) =>
+      fetch(`${url}/v1/scan`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(await selling.header(PRICE, {}, buyer())),
+        },
+        body: JSON.stringify({ url: HOST }),
+        ...(signal ? { signal } : {}),
+      });
+    const left = call(leaver.signal);
+    const stayed = [call(), call()];
+    await expect.poll(() => claimed(app.store)).toBe(3);
+    leaver.abort();
+    await expect(left).rejects.toThrow();
+    await expect.poll(() => claimed(app.store)).toBe(2);
+    gate.resolve();
+    const answers = await Promise.all(stayed);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(app.scanner.began).toEqual([HOST]);
+    expect(await claimed(app.store)).toBe(0);
+  });
+
   test('a result nobody paid for shows nowhere', async () => {
     await using selling = await startSelling();
     const { app } = selling;
