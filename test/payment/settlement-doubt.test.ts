@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/facilitator.ts';
 import { paymentKey } from '../../src/payment/payment-key.ts';
-import { flakyStore } from './flaky-store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { PRICE, type Shop, type ShopOptions, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
@@ -175,102 +174,4 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(answer.status).toBe(402);
     expect(answer.json['error']).toMatch(/^authorization_expired: /);
   });
-});
-
-describe('a store that fails around the settlement', () => {
-  test('after it succeeded: the 200 is sent, and recorded later', async () => {
-    const facilitator = stubFacilitator();
-    const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
-    flaky.failSteps(['settled', 'unknown']);
-    const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
-    expect(answer.status).toBe(200);
-    expect(answer.paid?.transaction).toBe(TRANSACTION);
-    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling']);
-    flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    expect(facilitator.sent).toHaveLength(1);
-    expect((await rowsOf(shop, signed)).at(-1)?.answerId).toBeDefined();
-    const again = await shop.buy('x', v2(signed));
-    expect(again.body).toBe(answer.body);
-    await flaky.store.close();
-  });
-
-  test('before it: nothing is sent, nothing charged', async () => {
-    const facilitator = stubFacilitator();
-    const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
-    for (const state of ['claimed', 'computed'] as const) {
-      flaky.failSteps([state]);
-      const answer = await shop.buy('x', v2(await pay()));
-      expect(answer.status).toBe(503);
-      expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
-    }
-    flaky.failSteps(['settling'], { code: 'full' });
-    const answer = await shop.buy('x', v2(await pay()));
-    expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
-    expect(facilitator.sent).toHaveLength(0);
-    flaky.heal();
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
-    await flaky.store.close();
-  });
-
-  test('when the intent may be in it: settlement_unknown, and then 200 by the same header', async () => {
-    const facilitator = stubFacilitator();
-    const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
-    flaky.failSteps(['settling'], { writes: true });
-    const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
-    expect(answer.status).toBe(503);
-    expect(answer.json).toMatchObject({ error: 'settlement_unknown' });
-    flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
-    await flaky.store.close();
-  });
-
-  test('when the intent is not in it: settlement_unknown, and nothing is ever sent', async () => {
-    const facilitator = stubFacilitator();
-    const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
-    flaky.failSteps(['settling', 'released']);
-    const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
-    flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toEqual(['claimed', 'computed', 'released']);
-    expect(facilitator.sent).toHaveLength(0);
-    await flaky.store.close();
-  });
-
-  test('when a refusal cannot be recorded, no promise is made that it stays uncharged', async () => {
-    const facilitator = stubFacilitator();
-    facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
-    const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
-    flaky.failSteps(['released']);
-    const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
-    flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
-    await flaky.store.close();
-  });
-});
-
-test('publication that fails does not cost the payer its answer, and is made up for', async () => {
-  let isBroken = true;
-  await using shop = await startShop({
-    ...TIMING,
-    publish: async () => {
-      if (isBroken) throw new Error('no room');
-    },
-  });
-  const signed = await pay();
-  expect((await shop.buy('x', v2(signed))).status).toBe(200);
-  expect(await statesOf(shop, signed)).not.toContain('published');
-  isBroken = false;
-  await expect.poll(() => statesOf(shop, signed)).toContain('published');
-  expect(shop.published).toEqual(['scan-of-x']);
 });

@@ -5,27 +5,23 @@ import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
-import { InvalidRequest } from '../../src/errors.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import {
   createMockFacilitator,
   type MockSettlement,
 } from '../../src/payment/facilitators/mock-facilitator.ts';
 import type { Failpoints } from '../../src/payment/failpoints.ts';
-import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
+import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 import { TERMS } from './payer.ts';
+import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
+
+export { answerOf, JSON_HEADERS } from './shop-routes.ts';
 
 export const PRICE = 50_000n;
-
-/** One computation: what was asked, for whom. */
-export interface Computation {
-  readonly item: string;
-  readonly context: ComputeContext;
-}
 
 export type ShopOptions = Partial<
   Pick<
@@ -39,18 +35,16 @@ export type ShopOptions = Partial<
     | 'readinessRetryMs'
     | 'startWithinMs'
   >
-> & {
-  readonly terms?: PaymentTerms;
-  readonly facilitator?: Facilitator;
-  readonly store?: Store;
-  readonly clock?: () => number;
-  readonly answerWithinMs?: number;
-  readonly failpoints?: Failpoints;
-  /** Runs instead of answering at once; throws, waits or answers. */
-  readonly compute?: (item: string, context: ComputeContext) => Promise<ComputedAnswer>;
-  readonly publish?: (scanId: string) => Promise<void>;
-  readonly price?: bigint;
-};
+> &
+  WorkConduct & {
+    readonly terms?: PaymentTerms;
+    readonly facilitator?: Facilitator;
+    readonly store?: Store;
+    readonly clock?: () => number;
+    readonly answerWithinMs?: number;
+    readonly failpoints?: Failpoints;
+    readonly price?: bigint;
+  };
 
 export interface ShopAnswer {
   readonly status: number;
@@ -93,59 +87,8 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const unpaid = new Set<string>();
   const state = { isSaturated: false };
 
-  const work: PaidRoute<string> = {
-    name: 'work',
-    method: 'POST',
-    path: '/work',
-    description: 'Does some work.',
-    priceBaseUnits: price,
-    maxTimeoutSeconds: 300,
-    minValidityMs: 90_000,
-    discovery: discovery('item'),
-    parse({ body }) {
-      const item = (body as { item?: unknown } | undefined)?.item;
-      if (typeof item !== 'string') throw new InvalidRequest('The member "item" is missing.');
-      return item;
-    },
-    canonical: (item) => item,
-    isSaturated: () => state.isSaturated,
-    async compute(item, context) {
-      computations.push({ item, context });
-      if (options.compute) return options.compute(item, context);
-      return answerOf(item);
-    },
-    async publish(scanId) {
-      await options.publish?.(scanId);
-      published.push(scanId);
-    },
-    unpaidWork: {
-      async note({ payer, scanId }) {
-        unpaid.add(`${payer} ${scanId}`);
-      },
-      async clear({ payer, scanId }) {
-        unpaid.delete(`${payer} ${scanId}`);
-      },
-      async blockedUntilMs(payer) {
-        const left = [...unpaid].filter((mark) => mark.startsWith(payer));
-        return left.length > 5 ? clock() + 60_000 : null;
-      },
-    },
-  };
-  const list: PaidRoute<string> = {
-    name: 'list',
-    method: 'GET',
-    path: '/list',
-    description: 'Lists a lot.',
-    priceBaseUnits: price,
-    maxTimeoutSeconds: 120,
-    minValidityMs: 20_000,
-    discovery: discovery('n'),
-    parse: ({ query }) => String((query as { n?: string }).n ?? '3'),
-    canonical: (n) => n,
-    async compute(n) {
-      return { headers: JSON_HEADERS, body: pieces(Number(n)) };
-    },
-  };
+  const work = workRoute(options, { computations, published, unpaid, state, clock, price });
+  const list = listRoute(price);
 
   const payments = createPayments({
     ...options,
@@ -227,33 +170,8 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   };
 }
 
-export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
-
-/** What the shop sells for an item, if the test says nothing else. */
-export function answerOf(item: string): ComputedAnswer {
-  return {
-    headers: JSON_HEADERS,
-    body: JSON.stringify({ item, text: `Work on ${item}: ü, 漢字.`, charged: true }),
-    scanId: `scan-of-${item}`,
-  };
-}
-
-function discovery(name: string) {
-  return {
-    input: { [name]: 'x' },
-    inputSchema: { type: 'object', properties: { [name]: { type: 'string' } } },
-    output: { example: { ok: true }, schema: { properties: { ok: { type: 'boolean' } } } },
-  };
-}
-
 function offerOf({ priceBaseUnits, maxTimeoutSeconds }: PaidRoute) {
   return { kind: 'paid', priceBaseUnits, maxTimeoutSeconds } as const;
-}
-
-async function* pieces(count: number): AsyncIterable<Uint8Array> {
-  yield Buffer.from('["');
-  for (let n = 0; n < count; n++) yield Buffer.from('x'.repeat(1000));
-  yield Buffer.from('"]');
 }
 
 function paidOf({ status, headers }: Response): ShopAnswer['paid'] {
