@@ -23,6 +23,8 @@ import { isFree } from './transitions.ts';
 import { throwIfOver } from './until.ts';
 import { WrittenMarks } from './written-marks.ts';
 
+const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+
 /**
  * Stands before every paid route: an answer is charged if and only if it is a delivered, or
  * redeliverable, 200. Errors that are no challenge are thrown; nothing was charged for them, with
@@ -35,6 +37,9 @@ export class PaymentGate {
   readonly #written: WrittenMarks;
   readonly #health: StoreHealth;
   readonly #stopping = new AbortController();
+  /** Neither changes while the service runs. */
+  readonly #offers = new Map<string, RouteOffer>();
+  readonly #invitations = new Map<string, PaidAnswer>();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -49,7 +54,10 @@ export class PaymentGate {
   }
 
   offerOf(route: PaidRoute): RouteOffer {
-    return offerOf(route, this.#options.terms, this.#options.baseUrl);
+    const { terms, baseUrl } = this.#options;
+    const offer = this.#offers.get(route.name) ?? offerOf(route, terms, baseUrl);
+    this.#offers.set(route.name, offer);
+    return offer;
   }
 
   /**
@@ -90,11 +98,15 @@ export class PaymentGate {
   async #invite(route: PaidRoute): Promise<PaidAnswer> {
     await this.#health.check();
     this.#refuseWhileBusy(route);
-    const refused = new PaymentRefused(
-      'payment_required',
-      'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE',
+    const known = this.#invitations.get(route.name);
+    if (known !== undefined) return known;
+    const invitation = this.#challenge(
+      route,
+      new PaymentRefused('payment_required', INVITATION),
+      false,
     );
-    return this.#challenge(route, refused, false);
+    this.#invitations.set(route.name, invitation);
+    return invitation;
   }
 
   #refusal(route: PaidRoute, headers: PaymentHeaders, error: unknown): PaidAnswer {
