@@ -1,4 +1,5 @@
 /** Puts the parts of the service together, and takes them apart again. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { buildApp } from './app.ts';
@@ -27,6 +28,8 @@ export type Service = {
   close(graceMs?: number): Promise<void>;
 };
 
+const SETTLE_GRACE_MS = 5_000;
+const SWEEP_INTERVAL_MS = 100;
 const PURGE_INTERVAL_MS = 10 * 60_000;
 const LISTING_INTERVAL_MS = 60 * 60_000;
 /** Not while everything else starts. */
@@ -81,7 +84,16 @@ export async function openService(config: Config): Promise<Service> {
   async function close(graceMs: number): Promise<void> {
     stopTimers();
     // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
-    await Promise.all([app.close(), scanHost.close(graceMs).then(() => payments.stop())]);
+    const answered = app.close();
+    // Connections that were busy when it closed stay open for their next request, which never comes.
+    const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+    const settled = scanHost.close(graceMs).then(async () => {
+      // Those whose scan has just ended are about to settle, and to be answered.
+      const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
+      await Promise.race([answered, late]);
+      await payments.stop();
+    });
+    await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
     await store.hosts.leave();
     await started.disposeAsync();
   }

@@ -96,6 +96,14 @@ export async function startHost(settings: Settings): Promise<HostProcess> {
   return host;
 }
 
+/** A facilitator that answered too late at the start is asked again later; until then nothing is sold. */
+export async function untilSelling(host: HostProcess): Promise<HostProcess> {
+  while ((await host.post('/v1/scan', {})).status !== 402) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return host;
+}
+
 function gather(stream: Readable): () => string {
   let text = '';
   stream.setEncoding('utf8').on('data', (piece: string) => {

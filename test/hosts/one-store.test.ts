@@ -9,7 +9,7 @@ import { startMongoServer } from '../mongo-server/mongo-server.ts';
 import { needs } from '../needs.ts';
 import { TERMS } from '../payment/payer.ts';
 import { sellerOf, startFleet } from './fleet.ts';
-import type { HostProcess } from './host-process.ts';
+import { type HostProcess, untilSelling } from './host-process.ts';
 import { newPurchase, priceOf } from './purchase.ts';
 import {
   buyScan,
@@ -44,7 +44,7 @@ describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable
       fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
       fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
     ]);
-    pair = { fleet, one, other };
+    pair = { fleet, one: await untilSelling(one), other: await untilSelling(other) };
   });
   afterAll(() => undo.disposeAsync());
 
@@ -158,6 +158,22 @@ describe('two hosts on one store', needs(mongoLack), () => {
     const hidden = await one.post('/v1/listing', { url: owned.url, listed: false });
     expect(hidden.status).toBe(200);
     expect((await fleet.store.listing.get(owned.host)).listed).toBe(false);
+  });
+
+  test('one that is told to stop ends its sale first, and the other goes on', async () => {
+    const { fleet, one, other } = pair;
+    const seller = sellerOf(fleet, 5);
+    seller.hold();
+    const scansBefore = seller.scans();
+    const purchase = await newPurchase('scan');
+    const buying = buyScan(one, seller, purchase);
+    await expect.poll(() => seller.scans(), { timeout: 50_000 }).toBe(scansBefore + 1);
+    const stopping = one.kill('SIGTERM');
+    seller.release();
+    expect((await buying).status).toBe(200);
+    await stopping;
+    expect(await one.exited).toBe(0);
+    expect((await buyScan(other, seller, purchase)).headers.get('x-redelivered')).toBe('1');
   });
 });
 

@@ -7,7 +7,7 @@ import { needs } from '../needs.ts';
 import { TERMS } from '../payment/payer.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
-import type { HostAnswer, HostProcess } from './host-process.ts';
+import { type HostAnswer, type HostProcess, untilSelling } from './host-process.ts';
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
 import { buyScan, expectRedelivery } from './shared-work.ts';
 
@@ -56,6 +56,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     };
     await Promise.all(Array.from({ length: AT_ONCE }, breakNext));
     survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
+    await untilSelling(survivor);
 
     // All at once: the silence of a dead host passes for all of them together.
     const tried = await Promise.allSettled(
@@ -80,6 +81,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
       SETTLEMENT_KEY: await chain.newFundedKey(),
       X402_TEST_FAILPOINT: failpoint,
     });
+    await untilSelling(host);
     const first = await buyScan(host, seller, purchase).catch(() => 'hung up' as const);
     return { failpoint, seller, purchase, first, exitCode: await host.exited };
   }
