@@ -6,7 +6,6 @@ export const ERROR_CODES = {
   invalid_parameter: { status: 400, meaning: 'A query parameter is missing or out of range.' },
   invalid_query: { status: 400, meaning: 'A query parameter is repeated or bracketed.' },
   invalid_path: { status: 400, meaning: 'The path cannot be decoded.' },
-  invalid_payment: { status: 400, meaning: 'The payment header cannot be read.' },
   invalid_payment_identifier: { status: 400, meaning: 'The payment identifier is malformed.' },
   not_verified: { status: 403, meaning: 'Control of the host is not proved, or not recently.' },
   forbidden: { status: 403, meaning: 'This address may not read this.' },

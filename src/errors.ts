@@ -55,12 +55,6 @@ export class InvalidPath extends ServiceError {
   }
 }
 
-export class InvalidPayment extends ServiceError {
-  constructor(message: string) {
-    super('invalid_payment', message);
-  }
-}
-
 export class InvalidPaymentIdentifier extends ServiceError {
   constructor() {
     super(
