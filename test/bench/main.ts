@@ -7,7 +7,16 @@ import { Tinypool } from 'tinypool';
 import { type Effort, type Measurement, table } from './measurement.ts';
 
 /** In this order; each leaves the machine as quiet as it found it. */
-const CASES = ['scans', 'judging', 'reads', 'ledger', 'storage', 'restart', 'hostile'] as const;
+const CASES = [
+  'scans',
+  'judging',
+  'sales',
+  'reads',
+  'ledger',
+  'storage',
+  'restart',
+  'hostile',
+] as const;
 
 const USAGE = `usage: npm run bench -- [--quick] [--json FILE] [${CASES.join('|')} …]`;
 

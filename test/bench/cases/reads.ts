@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { openSqlite } from '../../../src/store/sqlite.ts';
 import { startHost } from '../../hosts/host-process.ts';
 import { type BenchCase, type Measurement, percentile } from '../measurement.ts';
+import { processorSeconds } from '../processor-time.ts';
 import { hostOf, newDataFolder, publishScans, sampleScan } from '../seeded-store.ts';
 
 const CONNECTIONS = 16;
@@ -26,9 +27,12 @@ const reads: BenchCase = async ({ isQuick }) => {
     const rows: Measurement[] = [];
     for (const [what, path] of Object.entries(paths)) {
       await load(host.url, path, durationMs / 4);
-      const { perSecond, p99Ms } = await load(host.url, path, durationMs);
+      const cpuBefore = await processorSeconds(host);
+      const { count, perSecond, p99Ms } = await load(host.url, path, durationMs);
+      const perCore = count / ((await processorSeconds(host)) - cpuBefore);
       rows.push(
         { what, value: perSecond, unit: 'reads/s', note: `${hosts} hosts, ${CONNECTIONS} clients` },
+        { what: `${what}, a second of a core`, value: perCore, unit: 'reads' },
         { what: `${what}, 99 of 100 within`, value: p99Ms, unit: 'ms' },
       );
     }
@@ -61,5 +65,5 @@ async function load(url: string, path: (n: number) => string, durationMs: number
     await pool.close();
   }
   const seconds = (performance.now() - began) / 1_000;
-  return { perSecond: taken.length / seconds, p99Ms: percentile(taken, 99) };
+  return { count: taken.length, perSecond: taken.length / seconds, p99Ms: percentile(taken, 99) };
 }

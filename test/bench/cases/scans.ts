@@ -22,11 +22,14 @@ const scans: BenchCase = async ({ isQuick }) => {
   await Promise.all(farm.urls.map((url) => engine.scan(url)));
 
   const alone = await oneByOne(engine, first, isQuick ? 2 : 20);
+  const cpuBefore = process.cpuUsage();
   const perSecond = await rate(count * rounds, async () => {
     for (let round = 0; round < rounds; round += 1) {
       await Promise.all(farm.urls.map((url) => engine.scan(url)));
     }
   });
+  const cpu = process.cpuUsage(cpuBefore);
+  const cpuMs = (cpu.user + cpu.system) / 1_000 / (count * rounds);
   const naive = await naiveOneByOne(engine, sample, first, isQuick ? 1 : 3);
   const naivePerSecond = await rate(count, async () => {
     await Promise.all(farm.urls.map((url) => scanNaively(url, engine.parts, sample.observations)));
@@ -40,6 +43,7 @@ const scans: BenchCase = async ({ isQuick }) => {
     { what: 'requests of a scan', value: requests, unit: 'requests', note: `${roundTrips} deep` },
     { what: '1 at once', value: 1_000 / median(alone.totals), unit: 'scans/s' },
     { what: `${count} at once`, value: perSecond, unit: 'scans/s' },
+    { what: 'processor time of a scan', value: cpuMs, unit: 'ms', note: 'all threads' },
     { what: 'fetching in each check, one at a time', value: naive.ms, unit: 'ms' },
     { what: 'its requests', value: naive.requests, unit: 'requests' },
     { what: `its ${count} at once`, value: naivePerSecond, unit: 'scans/s' },

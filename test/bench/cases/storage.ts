@@ -1,8 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { JsonObject } from '../../../src/store/json.ts';
 import { openSqlite } from '../../../src/store/sqlite.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { priceOf } from '../../hosts/purchase.ts';
+import { newPayer } from '../../payment/payer.ts';
+import { ledgerStep } from '../../store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';
 import { newDataFolder, publishScans, sampleScan, usedBytes } from '../seeded-store.ts';
 
 const DAY_MS = 86_400_000;
+const SALE = ['claimed', 'computed', 'settling', 'settled', 'published'] as const;
 
 /** What an origin leaves in the store: for a day, and for good. */
 const storage: BenchCase = async ({ isQuick }) => {
@@ -36,6 +44,7 @@ const storage: BenchCase = async ({ isQuick }) => {
       await publishScans(store, sample, { hosts, withResults: false });
     }
   });
+  const sold = await during((store) => sell(store, hosts, JSON.stringify(sample.report)));
   return [
     { what: 'an origin, for good', value: (lasting - empty) / hosts, unit: 'bytes' },
     {
@@ -50,7 +59,33 @@ const storage: BenchCase = async ({ isQuick }) => {
       unit: 'bytes',
       note: 'history (400 rows a host at most) and change',
     },
+    {
+      what: 'a sale, for a day or two',
+      value: (sold - rescanned) / hosts,
+      unit: 'bytes',
+      note: 'answer 24 h, ledger 48 h',
+    },
   ];
 };
 
 export default storage;
+
+/** What the gate keeps of a paid scan: five steps, and the answer. */
+async function sell(store: Store, sales: number, body: string): Promise<void> {
+  const { payload } = await newPayer().sign({ value: priceOf('scan') });
+  const payment = { payment: payload as JsonObject }; // made by JSON.parse's rules: text and objects
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  for (let n = 0; n < sales; n += 1) {
+    const answerId = randomUUID();
+    await store.answers.put(answerId, { status: 200, headers }, Readable.from([Buffer.from(body)]));
+    for (const [index, state] of SALE.entries()) {
+      const data = state === 'claimed' || state === 'settling' ? payment : {};
+      await store.ledger.append(ledgerStep(keyOf(n), index + 1, state, { answerId, data }));
+    }
+  }
+}
+
+/** As long as real ones. */
+function keyOf(n: number): string {
+  return `eip155:8453:0x${'8'.repeat(40)}:0x${'f'.repeat(40)}:0x${String(n).padStart(64, '0')}`;
+}
