@@ -133,7 +133,9 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
       const joined = sleeper.hosts.join({ settings: SETTINGS, onEvicted });
       cleanUps.push(() => joined);
     });
-    await vi.waitFor(async () => expect(await sleeper.hosts.alive()).toHaveLength(1));
+    await vi.waitFor(async () => expect(await sleeper.hosts.alive()).toHaveLength(1), {
+      timeout: 30_000,
+    });
     const next = await open({ clock: () => Date.now() + 60_000 });
     await next.hosts.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
     vi.advanceTimersByTime(25_000);
