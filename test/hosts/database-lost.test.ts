@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../mongo-server/mongo-server.ts';
 import { needs } from '../needs.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf, unfinishedKeys } from './fleet.ts';
 import type { HostProcess } from './host-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan } from './shared-work.ts';
+
+// Processes start, and databases come back, as fast as the machine lets them.
+vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const database = 'uri' in mongo ? mongo.process : undefined;

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../app/free-port.ts';
 import { startMongoServer } from '../mongo-server/mongo-server.ts';
 import { needs } from '../needs.ts';
 import { TERMS } from '../payment/payer.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type HostProcess, launchHost, type Settings } from './host-process.ts';
+
+// Processes start, and databases come back, as fast as the machine lets them.
+vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chainUnavailable } from '../chain/anvil-process.ts';
 import { startChain, type TestChain } from '../chain/test-chain.ts';
 import { type ChallengeOrigin, startChallengeOrigin } from '../directory/challenge-origin.ts';
@@ -17,6 +17,9 @@ import {
   expectOneScanForTenPayers,
   type Pair,
 } from './shared-work.ts';
+
+// Processes start, and databases come back, as fast as the machine lets them.
+vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const mongoLack = 'uri' in mongo ? null : mongo.unavailable;

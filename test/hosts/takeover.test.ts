@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
 import { chainUnavailable } from '../chain/anvil-process.ts';
 import { startChain, type TestChain } from '../chain/test-chain.ts';
@@ -10,6 +10,9 @@ import type { HeldSeller } from './held-seller.ts';
 import { type HostAnswer, type HostProcess, untilSelling } from './host-process.ts';
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
 import { buyScan, expectRedelivery } from './shared-work.ts';
+
+// Processes start, and databases come back, as fast as the machine lets them.
+vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
