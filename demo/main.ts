@@ -73,10 +73,10 @@ async function main(): Promise<void> {
   );
 
   for (const [about, url] of [
-    ['the good one', good.url],
-    ['the one as it comes', broken.url],
+    ['4. @x402/fetch pays for a scan of the good one', good.url],
+    ['5. And for a scan of the one as it comes', broken.url],
   ] as const) {
-    say(`4. @x402/fetch pays for a scan of ${about}, ${url} …`);
+    say(`${about}, ${url} …`);
     const before = await balances(chain, payer.address);
     const receipt = await buyScan(baseUrl, url, payer.privateKey);
     const after = await balances(chain, payer.address);
@@ -91,7 +91,9 @@ async function main(): Promise<void> {
       throw new Error('the balances did not move by the price of one scan');
     }
   }
-  say(`The site is open: ${baseUrl}/ and ${baseUrl}/o/${new URL(good.url).host} (Ctrl-C ends it)`);
+  say(
+    `6. The site is open: ${baseUrl}/ and ${baseUrl}/o/${new URL(good.url).host} (Ctrl-C ends it)`,
+  );
 }
 
 async function balances(chain: TestChain, payer: `0x${string}`) {
