@@ -11,11 +11,7 @@ export type Receipt = {
   /** The report, to be read by people. */
   readonly text: string;
   readonly transaction: string;
-  /** Base units. */
-  readonly price: bigint;
 };
-
-const SCAN_PRICE = 50_000n;
 
 export async function buyScan(
   baseUrl: string,
@@ -46,6 +42,5 @@ export async function buyScan(
       columns: 100,
     }),
     transaction: settled.transaction,
-    price: SCAN_PRICE,
   };
 }

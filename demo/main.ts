@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { loadConfig } from '../src/config.ts';
-import { openService, type Service } from '../src/service.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { openService } from '../src/service.ts';
+import { freePort } from '../test/app/free-port.ts';
 import { startChain, type TestChain } from '../test/chain/test-chain.ts';
 import { startExpressV2Seller } from '../test/sellers/express-v2-seller.ts';
 import { buyScan } from './buy-scan.ts';
-import { freePort } from './free-port.ts';
 
 const OUR_ADDRESS = '0x1111111111111111111111111111111111111111';
 
@@ -22,10 +22,7 @@ function say(text: string): void {
   console.log(text);
 }
 
-async function openScanner(
-  chain: TestChain,
-  sellers: readonly string[],
-): Promise<[Service, string]> {
+async function openScanner(chain: TestChain, sellers: readonly string[]): Promise<Config> {
   const folder = await mkdtemp(join(tmpdir(), 'x402-demo-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));
   const port = await freePort();
@@ -46,7 +43,7 @@ async function openScanner(
   const service = await openService(config);
   undo.defer(() => service.close());
   await service.app.listen({ host: config.host, port });
-  return [service, config.baseUrl];
+  return config;
 }
 
 async function main(): Promise<void> {
@@ -66,7 +63,9 @@ async function main(): Promise<void> {
   undo.defer(() => broken.stop());
 
   say('3. The service, settling on that chain …');
-  const [, baseUrl] = await openScanner(chain, [good.url, broken.url]);
+  const { baseUrl, revision } = await openScanner(chain, [good.url, broken.url]);
+  const offer = revision.offers.scan;
+  const price = offer?.kind === 'paid' ? offer.priceBaseUnits : 0n;
   const payer = await chain.newPayer();
   say(
     `   it listens on ${baseUrl}; the payer ${payer.address} holds ${usd(await chain.balanceOf(payer.address))}`,
@@ -84,10 +83,7 @@ async function main(): Promise<void> {
     say(
       `   payer ${usd(before.payer)} -> ${usd(after.payer)}, service ${usd(before.service)} -> ${usd(after.service)}, transaction ${receipt.transaction}`,
     );
-    if (
-      before.payer - after.payer !== receipt.price ||
-      after.service - before.service !== receipt.price
-    ) {
+    if (before.payer - after.payer !== price || after.service - before.service !== price) {
       throw new Error('the balances did not move by the price of one scan');
     }
   }

@@ -44,7 +44,8 @@ export async function settleIcons(
   return { checked, otherHosts: plan.otherHosts, inline: plan.inline };
 }
 
-function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
+/** An icon: 200 with an image type. */
+export function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
   return (
     answer.data.status === 200 &&
     answer.data.headers.some(([name, value]) => name === 'content-type' && /^image\//i.test(value))

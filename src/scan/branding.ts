@@ -6,6 +6,7 @@ import { createKit } from '../engine/create-kit.ts';
 import type { Kit } from '../engine/kit.ts';
 import type { JsonObject } from '../formats/json.ts';
 import { cleanText } from '../formats/text.ts';
+import { isImage } from '../probe/ask-icons.ts';
 import type { HttpObservation, Observations } from '../probe/observations.ts';
 import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from './categories.ts';
 import type { Branding } from './scan-outcome.ts';
@@ -111,14 +112,7 @@ function firstCategory(candidates: readonly unknown[]): DirectoryCategory {
 
 /** The first icon that answered as an image; links to other hosts are kept, never fetched. */
 function iconOf({ icons, origin }: BrandedSurfaces): string | null {
-  const own = icons.checked.find(
-    ({ answer }) =>
-      answer.ok &&
-      answer.data.status === 200 &&
-      answer.data.headers.some(
-        ([name, value]) => name === 'content-type' && /^image\//i.test(value),
-      ),
-  );
+  const own = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
   return own === undefined ? null : httpsUrl(own.path, origin.url);
 }
 

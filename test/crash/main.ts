@@ -6,14 +6,7 @@ import { Rig } from './rig.ts';
 
 const DEFAULT_KILLS = '200';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: DEFAULT_KILLS },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-  },
-});
-const kills = wholeNumber('--kills', values.kills);
-const seed = wholeNumber('--seed', values.seed);
+const { kills, seed } = readOptions();
 
 {
   await using rig = await Rig.open();
@@ -38,6 +31,26 @@ const seed = wholeNumber('--seed', values.seed);
   console.log(
     `ok: ${kills} kills, ${rig.calls.length} calls, ${answers} answers, ${rig.record.transfers.length} payments; every promise holds`,
   );
+}
+
+/** Bad usage is one line, exit 2: nothing has been started yet. */
+function readOptions(): { readonly kills: number; readonly seed: number } {
+  try {
+    const { values } = parseArgs({
+      options: {
+        kills: { type: 'string', default: DEFAULT_KILLS },
+        seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      },
+    });
+    return {
+      kills: wholeNumber('--kills', values.kills),
+      seed: wholeNumber('--seed', values.seed),
+    };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    console.error(`${said} (usage: npm run test:crash -- [--kills N] [--seed N])`);
+    process.exit(2);
+  }
 }
 
 function wholeNumber(name: string, value: string): number {
