@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/facilitator.ts';
-import { paymentKey } from '../../src/payment/payment-key.ts';
 import { flakyStore } from './flaky-store.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { PRICE, type Shop, type ShopOptions, startShop } from './shop.ts';
+import { newPayer, type SignedHeader } from './payer.ts';
+import { rowsOf as ledgerRows, QUICK } from './settling.ts';
+import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -11,32 +11,7 @@ const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const LATE = `0x${'ef'.repeat(32)}` as const;
 
-/** Fast enough for tests, in the proportions of the real ones. */
-const TIMING: ShopOptions = {
-  reconcileWithinMs: 300,
-  retryWithinMs: 100,
-  reconcileTiming: {
-    lookIntervalMs: 20,
-    resendIntervalMs: 40,
-    firstBackoffMs: 50,
-    lastBackoffMs: 100,
-  },
-  sweepIntervalMs: 50,
-};
-
-async function rowsOf(shop: Shop, { nonce }: SignedHeader) {
-  const to = TERMS.payTo;
-  const authorization = {
-    from: payer.address,
-    nonce,
-    to,
-    value: 0n,
-    validAfter: 0n,
-    validBefore: 0n,
-  };
-  return (await shop.store.ledger.entry(paymentKey(TERMS, authorization)))?.rows ?? [];
-}
-
+const rowsOf = (shop: Shop, signed: SignedHeader) => ledgerRows(shop, payer.address, signed);
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
   (await rowsOf(shop, signed)).map(({ state }) => state);
 
@@ -46,7 +21,7 @@ describe('a store that fails around the settlement', () => {
   test('after it succeeded: the 200 is sent, and recorded later', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
     flaky.failSteps(['settled', 'unknown']);
     const signed = await pay();
     const answer = await shop.buy('x', v2(signed));
@@ -65,7 +40,7 @@ describe('a store that fails around the settlement', () => {
   test('before it: nothing is sent, nothing charged', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
     for (const state of ['claimed', 'computed'] as const) {
       flaky.failSteps([state]);
       const answer = await shop.buy('x', v2(await pay()));
@@ -84,7 +59,7 @@ describe('a store that fails around the settlement', () => {
   test('when the intent may be in it: settlement_unknown, and then 200 by the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
     flaky.failSteps(['settling'], { writes: true });
     const signed = await pay();
     const answer = await shop.buy('x', v2(signed));
@@ -99,7 +74,7 @@ describe('a store that fails around the settlement', () => {
   test('when the intent is not in it: settlement_unknown, and nothing is ever sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
     flaky.failSteps(['settling', 'released']);
     const signed = await pay();
     expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
@@ -113,7 +88,7 @@ describe('a store that fails around the settlement', () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
     flaky.failSteps(['released']);
     const signed = await pay();
     expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
@@ -127,7 +102,7 @@ describe('a store that fails around the settlement', () => {
 test('publication that fails does not cost the payer its answer, and is made up for', async () => {
   let isBroken = true;
   await using shop = await startShop({
-    ...TIMING,
+    ...QUICK,
     publish: async () => {
       if (isBroken) throw new Error('no room');
     },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/facilitator.ts';
-import { paymentKey } from '../../src/payment/payment-key.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { PRICE, type Shop, type ShopOptions, startShop } from './shop.ts';
+import { newPayer, type SignedHeader } from './payer.ts';
+import { rowsOf as ledgerRows, QUICK } from './settling.ts';
+import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -10,32 +10,7 @@ const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const LATE = `0x${'ef'.repeat(32)}` as const;
 
-/** Fast enough for tests, in the proportions of the real ones. */
-const TIMING: ShopOptions = {
-  reconcileWithinMs: 300,
-  retryWithinMs: 100,
-  reconcileTiming: {
-    lookIntervalMs: 20,
-    resendIntervalMs: 40,
-    firstBackoffMs: 50,
-    lastBackoffMs: 100,
-  },
-  sweepIntervalMs: 50,
-};
-
-async function rowsOf(shop: Shop, { nonce }: SignedHeader) {
-  const to = TERMS.payTo;
-  const authorization = {
-    from: payer.address,
-    nonce,
-    to,
-    value: 0n,
-    validAfter: 0n,
-    validBefore: 0n,
-  };
-  return (await shop.store.ledger.entry(paymentKey(TERMS, authorization)))?.rows ?? [];
-}
-
+const rowsOf = (shop: Shop, signed: SignedHeader) => ledgerRows(shop, payer.address, signed);
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
   (await rowsOf(shop, signed)).map(({ state }) => state);
 
@@ -54,7 +29,7 @@ describe('a definite refusal', () => {
   ])('$kind: 402, told in PAYMENT-RESPONSE, and free for another try', async (outcome) => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...TIMING });
+    await using shop = await startShop({ facilitator, ...QUICK });
     const signed = await pay();
     const refused = await shop.buy('x', v2(signed));
     expect(refused.status).toBe(402);
@@ -88,7 +63,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('that succeeds when sent again within the call is a 200', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear, unclear, settled];
-    await using shop = await startShop({ facilitator, ...TIMING });
+    await using shop = await startShop({ facilitator, ...QUICK });
     const signed = await pay();
     const answer = await shop.buy('x', v2(signed));
     expect(answer.status).toBe(200);
@@ -108,7 +83,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('whose nonce turns out to be used counts as settled, by the transaction that was named', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
-    await using shop = await startShop({ facilitator, ...TIMING });
+    await using shop = await startShop({ facilitator, ...QUICK });
     const answer = await shop.buy('x', v2(await pay()));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
@@ -117,7 +92,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('that stays so is 503 with the payment to look for, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...TIMING });
+    await using shop = await startShop({ facilitator, ...QUICK });
     const signed = await pay();
     const first = await shop.buy('x', v2(signed));
     const retry = await shop.buy('x', v2(signed));
@@ -154,7 +129,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   ])('is not ended by $kind of a later send: the first may have taken the money', async (later) => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear, later];
-    await using shop = await startShop({ facilitator, ...TIMING });
+    await using shop = await startShop({ facilitator, ...QUICK });
     const signed = await pay();
     expect((await shop.buy('x', v2(signed))).status).toBe(503);
     await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
@@ -165,7 +140,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
-    await using shop = await startShop({ facilitator, clock: () => nowMs, ...TIMING });
+    await using shop = await startShop({ facilitator, clock: () => nowMs, ...QUICK });
     const signed = await pay({ nowMs });
     expect((await shop.buy('x', v2(signed))).status).toBe(503);
     nowMs += 300_000 + 48 * 3_600_000 + 1_000;

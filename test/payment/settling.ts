@@ -1,0 +1,30 @@
+/** What tests of doubtful settlements share: quick timing, and what the ledger says of a payment. */
+import type { Address } from 'viem';
+import { paymentKey } from '../../src/payment/payment-key.ts';
+import { type SignedHeader, TERMS } from './payer.ts';
+import type { Shop, ShopOptions } from './shop.ts';
+
+/** Fast enough for tests, in the proportions of the real ones. */
+export const QUICK: ShopOptions = {
+  reconcileWithinMs: 300,
+  retryWithinMs: 100,
+  reconcileTiming: {
+    lookIntervalMs: 20,
+    resendIntervalMs: 40,
+    firstBackoffMs: 50,
+    lastBackoffMs: 100,
+  },
+  sweepIntervalMs: 50,
+};
+
+export async function rowsOf(shop: Shop, from: Address, { nonce }: SignedHeader) {
+  const authorization = {
+    from,
+    nonce,
+    to: TERMS.payTo,
+    value: 0n,
+    validAfter: 0n,
+    validBefore: 0n,
+  };
+  return (await shop.store.ledger.entry(paymentKey(TERMS, authorization)))?.rows ?? [];
+}
