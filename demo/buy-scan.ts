@@ -3,9 +3,9 @@ import { decodePaymentResponseHeader } from '@x402/core/http';
 import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
-import { formatText } from '../src/cli/formats/text.ts';
+import { formatText } from '../src/cli/formatters/text.ts';
 import { scoreResults } from '../src/engine/score.ts';
-import type { ScanReport } from '../src/scan/report.ts';
+import type { ScanReport } from '../src/model/report.ts';
 
 export type Receipt = {
   /** The report, to be read by people. */

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { type Config, loadConfig } from '../src/config.ts';
-import { openService } from '../src/service.ts';
-import { freePort } from '../test/app/free-port.ts';
-import { startChain, type TestChain } from '../test/chain/test-chain.ts';
-import { startExpressV2Seller } from '../test/sellers/express-v2-seller.ts';
+import { type Config, loadConfig } from '../src/config/config.ts';
+import { openService } from '../src/service/service.ts';
+import { startChain, type TestChain } from '../test/fixtures/chain/test-chain.ts';
+import { startExpressV2Seller } from '../test/fixtures/sellers/express-v2-seller.ts';
+import { freePort } from '../test/fixtures/service/free-port.ts';
 import { buyScan } from './buy-scan.ts';
 
 const OUR_ADDRESS = '0x1111111111111111111111111111111111111111';

@@ -14,10 +14,10 @@ import {
   ServiceError,
   StoreUnavailable,
   UnsupportedMediaType,
-} from '../src/errors.ts';
+} from '../src/errors/errors.ts';
 import { OriginRefused } from '../src/origin/errors.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
-import { StoreError } from '../src/store/store-error.ts';
+import { StoreError } from '../src/store/contract/store-error.ts';
 
 /** Answers every error of the API in one form. Whatever is not the caller's fault is logged. */
 export default fp(

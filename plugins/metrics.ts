@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { Forbidden } from '../src/errors.ts';
+import { Forbidden } from '../src/errors/errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Operation, OperationParameter } from '../src/discovery/operation.ts';
-import { type PaymentInfo, paymentInfo } from '../src/discovery/payment-info.ts';
-import type { Offer } from '../src/revision.ts';
-import { challengeSchema } from '../src/routes/challenge-schema.ts';
+import type { Offer } from '../src/config/revision.ts';
+import type { Operation, OperationParameter } from '../src/http/documents/operation.ts';
+import { type PaymentInfo, paymentInfo } from '../src/http/documents/payment-info.ts';
+import { challengeSchema } from '../src/http/routes/challenge-schema.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { openApiInfo, TAGS } from '../src/discovery/openapi-info.ts';
-import type { Revision } from '../src/revision.ts';
+import type { Revision } from '../src/config/revision.ts';
+import { openApiInfo, TAGS } from '../src/http/documents/openapi-info.ts';
 
 export type OpenApiParts = {
   readonly revision: Revision;

@@ -5,14 +5,14 @@ import rateLimit, {
 } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { clientKey } from '../src/directory/client-key.ts';
-import { RateLimited } from '../src/errors.ts';
 import {
   type Offer,
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
-} from '../src/revision.ts';
-import type { Store } from '../src/store/store.ts';
+} from '../src/config/revision.ts';
+import { clientKey } from '../src/directory/client-key.ts';
+import { RateLimited } from '../src/errors/errors.ts';
+import type { Store } from '../src/store/contract/store.ts';
 
 export type RateLimitParts = { readonly store: Store };
 

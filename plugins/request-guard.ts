@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidQuery, NotFound } from '../src/errors.ts';
+import { InvalidQuery, NotFound } from '../src/errors/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -5,8 +5,8 @@ import { Eta } from 'eta';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
-const TEMPLATES = fileURLToPath(new URL('../src/pages/templates', import.meta.url));
-const ASSETS = fileURLToPath(new URL('../src/pages/assets', import.meta.url));
+const TEMPLATES = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
+const ASSETS = fileURLToPath(new URL('../src/http/pages/assets', import.meta.url));
 
 /** Pages from templates that escape everything, and the files they load. */
 export default fp(

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import closeWithGrace from 'close-with-grace';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, loadConfig } from './config/config.ts';
+import { SettingError } from './config/environment.ts';
 import { CatalogError } from './engine/errors.ts';
 import { UnsupportedByFacilitator } from './payment/readiness.ts';
-import { openService, type Service } from './service.ts';
-import { SettingError } from './settings.ts';
-import { StoreError } from './store/store-error.ts';
+import { openService, type Service } from './service/service.ts';
+import { StoreError } from './store/contract/store-error.ts';
 
 /** Scans in flight may end within this time after a signal. */
 const GRACE_MS = 15_000;

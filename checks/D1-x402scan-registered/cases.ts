@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IndexedResource, OriginFacts } from '../../src/probe/observations.ts';
+import type { IndexedResource, OriginFacts } from '../../src/model/observations.ts';
 import {
   answer,
   asked,
@@ -18,7 +18,7 @@ import {
   resource,
   resources,
   seen,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const UNKNOWN = seen(indexedOrigin({ resources: [] }));
 const RESOURCE: IndexedResource = {

@@ -1,7 +1,7 @@
 /** D1: the public index shows this origin. Rule, and what the index refuses: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const KEEP = 'Keep the registration on x402scan current.';
 const REGISTER = 'Register the origin at x402scan.com/resources/register.';

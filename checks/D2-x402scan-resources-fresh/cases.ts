@@ -1,6 +1,11 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IndexedResource } from '../../src/probe/observations.ts';
-import { AS_OF, indexedOrigin, ORIGIN, seen } from '../../test/checks/build-observations.ts';
+import type { IndexedResource } from '../../src/model/observations.ts';
+import {
+  AS_OF,
+  indexedOrigin,
+  ORIGIN,
+  seen,
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 /** D2: the index has looked at this origin lately. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { IndexedResource } from '../../src/probe/observations.ts';
+import type { IndexedResource } from '../../src/model/observations.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
 
 const DAY_MS = 86_400_000;
 const FRESH_DAYS = 30;

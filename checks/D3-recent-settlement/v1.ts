@@ -1,6 +1,6 @@
 /** D3: somebody has paid this origin lately. Never fails: not seen is no proof of none. README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import { notDetermined, pass, warn } from '../../src/model/verdict.ts';
 
 const DAY_MS = 86_400_000;
 const WINDOW_DAYS = 30;

@@ -1,6 +1,6 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { SettlementFacts } from '../../src/probe/observations.ts';
-import { PAY_TO, seen } from '../../test/checks/build-observations.ts';
+import type { SettlementFacts } from '../../src/model/observations.ts';
+import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
 
 function counted(
   settlements: number,

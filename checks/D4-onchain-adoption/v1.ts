@@ -1,6 +1,6 @@
 /** D4: several payers use this origin. The numbers are about the paid address. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
 
 const WINDOW_DAYS = 30;
 const MIN_SETTLEMENTS = 10;

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import { ORIGIN, seen } from '../../test/checks/build-observations.ts';
+import { ORIGIN, seen } from '../../test/fixtures/observations/build-observations.ts';
 
 const cases: readonly CheckCase[] = [
   {

@@ -1,6 +1,6 @@
 /** D5: the protocol's own listing names this host. Never fails: it takes nobody in any more. README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import { notDetermined, pass, warn } from '../../src/model/verdict.ts';
 
 const FIX = 'Nothing to do: the listing closed to newcomers on 2026-05-14.';
 

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { FailureReason } from '../../src/probe/observation.ts';
+import type { FailureReason } from '../../src/model/observation.ts';
 import {
   answer,
   at,
@@ -10,7 +10,7 @@ import {
   perfectSeller,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 /** An origin where every request but the root ends as given. */
 function everywhere(given: ReturnType<typeof failure>): CheckCase['seen'] {

@@ -1,7 +1,7 @@
 /** P1: the origin can be reached, over TLS that holds. Rule and sources: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { HttpObservation } from '../../src/probe/observations.ts';
+import type { HttpObservation } from '../../src/model/observations.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
 
 /** Python's httpx, what most Python buyers run on, gives up after 5 s without a byte. */
 const SLOW_MS = 5_000;

@@ -9,7 +9,7 @@ import {
   NOT_FOUND,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
 const unsentPost = resource({ method: 'POST', post: [] });

@@ -1,8 +1,8 @@
 /** P2: paid resources challenge an unpaid GET; for catalogs that send no POST. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { ResourceObservation, ResourceSet } from '../../src/probe/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../../src/model/observations.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
 const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);

@@ -1,9 +1,9 @@
 /** P3: each challenge is valid x402 v2, so that official clients can sign it. Rule: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { Challenge, Offer } from '../../src/formats/challenge.ts';
-import type { JsonValue } from '../../src/formats/json.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { Challenge, Offer } from '../../src/parse/x402/challenge.ts';
 
 /** Schemes of the x402 packages 2.27; others are for clients of their own. */
 const SCHEMES: ReadonlySet<unknown> = new Set([

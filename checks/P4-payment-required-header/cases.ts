@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/formats/json.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
   bodyChallenge402,
@@ -14,7 +14,7 @@ import {
   offerV1,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 type Given = ReturnType<typeof answer>;
 

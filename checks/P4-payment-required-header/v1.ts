@@ -1,9 +1,9 @@
 /** P4: PAYMENT-REQUIRED carries the challenge, and the body agrees with it. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/formats/challenge.ts';
-import type { JsonValue } from '../../src/formats/json.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 /** Node refuses an answer with 16 KiB of headers in all; a buyer echoes this one, and more. */
 const MAX_HEADER_CHARS = 8_192;

@@ -9,7 +9,7 @@ import {
   ORIGIN,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 type Given = Parameters<typeof resource>[0];
 

@@ -1,8 +1,8 @@
 /** P5: nobody gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { ResourceObservation } from '../../src/probe/observations.ts';
+import type { ResourceObservation } from '../../src/model/observations.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
 const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/formats/json.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   answer,
   bodyChallenge402,
@@ -16,7 +16,7 @@ import {
   resource,
   resources,
   USDC_BASE_SEPOLIA,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
 const noManifest = { manifest: NOT_FOUND };

@@ -1,9 +1,9 @@
 /** P6: the price that is asked is the price that is declared. Rule and sources: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { ChallengedResource, Offer } from '../../src/formats/challenge.ts';
-import type { PriceDeclaration } from '../../src/formats/openapi.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { PriceDeclaration } from '../../src/parse/openapi/openapi.ts';
+import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = [
   'origin',

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/formats/json.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
   bodyChallenge402,
@@ -16,7 +16,7 @@ import {
   resource,
   resources,
   USDC_BASE,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const SOLANA = {
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',

@@ -1,8 +1,8 @@
 /** P7: the money goes where every surface says it goes. Rule and sources: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/formats/challenge.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
 

@@ -9,7 +9,7 @@ import {
   offerV1,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 function described(...descriptions: readonly (string | undefined)[]): CheckCase['seen'] {
   return {

@@ -1,6 +1,6 @@
 /** P8: descriptions that facilitators take. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
 
 /** The CDP facilitator refuses payments whose description has 501 (x402 issues 2284, 2832). */
 const MAX_CODE_POINTS = 500;

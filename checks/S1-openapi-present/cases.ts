@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/formats/json.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
   at,
@@ -7,7 +7,7 @@ import {
   html,
   NOT_FOUND,
   openApiDocument,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const INFO = {
   title: 'Seller',

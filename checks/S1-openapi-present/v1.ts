@@ -1,7 +1,7 @@
 /** S1: /openapi.json describes what is sold here. Rule and sources: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
 const PATH = '/openapi.json';

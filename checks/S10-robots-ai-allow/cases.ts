@@ -1,5 +1,11 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import { answer, asked, failure, html, NOT_FOUND } from '../../test/checks/build-observations.ts';
+import {
+  answer,
+  asked,
+  failure,
+  html,
+  NOT_FOUND,
+} from '../../test/fixtures/observations/build-observations.ts';
 
 function robots(...lines: readonly string[]): CheckCase['seen'] {
   return { robots: asked('/robots.txt', answer(200, `${lines.join('\n')}\n`)) };

@@ -1,8 +1,8 @@
 /** S10: agents that search, or fetch for a user, may read what is sold here. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { RobotsFacts } from '../../src/formats/robots.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
 /** As their operators document them; the README has the addresses. */
 const SEARCH = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];

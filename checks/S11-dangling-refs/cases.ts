@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { HttpObservation, LinkObservation, LinkSet } from '../../src/probe/observations.ts';
+import type { HttpObservation, LinkObservation, LinkSet } from '../../src/model/observations.ts';
 import {
   answer,
   challenge402,
@@ -9,7 +9,7 @@ import {
   postChallenge,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const OK = answer(200);
 const POSTED = challenge402(postChallenge());

@@ -1,9 +1,9 @@
 /** S11: what this origin's documents link to is there. Rule and sources: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notApplicable, pass, warn } from '../../src/engine/verdict.ts';
-import type { FailureReason } from '../../src/probe/observation.ts';
-import type { LinkObservation } from '../../src/probe/observations.ts';
+import type { FailureReason } from '../../src/model/observation.ts';
+import type { LinkObservation } from '../../src/model/observations.ts';
+import { fail, notApplicable, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 const NO_CONNECTION: ReadonlySet<FailureReason> = new Set([

@@ -1,6 +1,12 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IconSet, PathAnswer } from '../../src/probe/observations.ts';
-import { answer, asked, failure, html, NOT_FOUND } from '../../test/checks/build-observations.ts';
+import type { IconSet, PathAnswer } from '../../src/model/observations.ts';
+import {
+  answer,
+  asked,
+  failure,
+  html,
+  NOT_FOUND,
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const PAGE = '<!doctype html><html><body>Our app</body></html>';
 

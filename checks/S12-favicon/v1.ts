@@ -1,9 +1,9 @@
 /** S12: listings have an icon to show. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, notDetermined, pass, warn } from '../../src/engine/verdict.ts';
-import type { HttpData } from '../../src/probe/observation.ts';
-import type { HttpObservation, PathAnswer } from '../../src/probe/observations.ts';
+import type { HttpData } from '../../src/model/observation.ts';
+import type { HttpObservation, PathAnswer } from '../../src/model/observations.ts';
+import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const FIX =
   'Serve /favicon.ico (or .png, .svg) with 200 and an image type, or name one by <link rel="icon">.';

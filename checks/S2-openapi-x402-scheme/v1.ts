@@ -1,6 +1,6 @@
 /** S2: the OpenAPI document has a security scheme that says x402. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notEvaluated, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, notEvaluated, pass, warn } from '../../src/model/verdict.ts';
 
 const FIX = 'Add components.securitySchemes.x402: { "type": "http", "scheme": "x402" }.';
 

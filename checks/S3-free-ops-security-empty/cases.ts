@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/formats/json.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
   at,
@@ -11,7 +11,7 @@ import {
   postResource,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const undeclared = freeOperation({ security: undefined });
 const SCHEMES = {

@@ -1,7 +1,7 @@
 /** S3: operations that cost nothing say so, by an empty security. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notApplicable, notEvaluated, pass, warn } from '../../src/engine/verdict.ts';
-import type { OpenApiFacts, Operation } from '../../src/formats/openapi.ts';
+import { fail, notApplicable, notEvaluated, pass, warn } from '../../src/model/verdict.ts';
+import type { OpenApiFacts, Operation } from '../../src/parse/openapi/openapi.ts';
 
 /** What goes with other operations: nobody calls these for their own sake, free or paid. */
 const COMPANIONS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/formats/json.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   answer,
   at,
@@ -9,7 +9,7 @@ import {
   paidOperation,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const PRICE = { mode: 'fixed', currency: 'USD', amount: '0.01' };
 const only = { resources: resources([resource()]) };

@@ -1,7 +1,7 @@
 /** S4: paid operations say so: 402, security, price. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notEvaluated, pass, warn } from '../../src/engine/verdict.ts';
-import type { Operation } from '../../src/formats/openapi.ts';
+import { fail, notEvaluated, pass, warn } from '../../src/model/verdict.ts';
+import type { Operation } from '../../src/parse/openapi/openapi.ts';
 
 /** In order of precedence. */
 const WARNS = ['no-security', 'mpp-offers', 'no-price', 'legacy-form', 'no-protocols'] as const;

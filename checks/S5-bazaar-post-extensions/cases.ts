@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/formats/json.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   answer,
   bazaarExtension,
@@ -10,7 +10,7 @@ import {
   postResource,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const INPUT = { type: 'http', method: 'POST', bodyType: 'json', body: { text: 'Hello' } };
 const OUTPUT = { type: 'json', example: { summary: 'Hi' } };

@@ -1,6 +1,6 @@
 /** S5: marketplaces can tell how to call a POST resource; for catalogs without POST. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { notApplicable, notDetermined } from '../../src/engine/verdict.ts';
+import { notApplicable, notDetermined } from '../../src/model/verdict.ts';
 
 const FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
 

@@ -1,6 +1,6 @@
 /** S5: challenges of POST resources tell marketplaces how to call them. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
+import type { ResourceObservation } from '../../src/model/observations.ts';
 import {
   fail,
   notApplicable,
@@ -8,9 +8,9 @@ import {
   notEvaluated,
   pass,
   warn,
-} from '../../src/engine/verdict.ts';
-import type { JsonValue } from '../../src/formats/json.ts';
-import type { ResourceObservation } from '../../src/probe/observations.ts';
+} from '../../src/model/verdict.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);

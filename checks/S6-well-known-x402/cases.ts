@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/formats/json.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   answer,
   challenge402,
@@ -15,7 +15,7 @@ import {
   perfectSeller,
   resource,
   resources,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const catchAll = html(200, '<!doctype html><title>Seller</title>');
 const WEATHER = `${ORIGIN}/weather`;

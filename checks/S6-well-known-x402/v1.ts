@@ -1,8 +1,8 @@
 /** S6: /.well-known/x402 lists what is sold here, and is right about it. Rule: README.md. */
 import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { Challenge } from '../../src/formats/challenge.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { Challenge } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
 const PATH = '/.well-known/x402';

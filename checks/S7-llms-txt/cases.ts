@@ -6,7 +6,7 @@ import {
   html,
   LLMS_TXT,
   NOT_FOUND,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 function text(body: string, type = 'text/plain; charset=utf-8'): CheckCase['seen'] {
   return { llmsTxt: asked('/llms.txt', answer(200, body, { 'content-type': type })) };

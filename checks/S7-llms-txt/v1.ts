@@ -1,6 +1,6 @@
 /** S7: agents can read at /llms.txt what is sold here. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
 
 const FIX =
   'Serve /llms.txt as Markdown: "# Name", "> summary", then "## Section" with a list of links.';

@@ -1,5 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/formats/json.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   agentCard,
   answer,
@@ -8,7 +8,7 @@ import {
   html,
   NOT_FOUND,
   ORIGIN,
-} from '../../test/checks/build-observations.ts';
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const PATH = '/.well-known/agent-card.json';
 

@@ -1,7 +1,7 @@
 /** S8: agents find a card of this service by the A2A protocol. Rule and sources: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { JsonObject, JsonValue } from '../../src/formats/json.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 
 const PATH = '/.well-known/agent-card.json';
 const OLD_PATH = '/.well-known/agent.json';

@@ -1,5 +1,10 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import { answer, failure, html, ORIGIN } from '../../test/checks/build-observations.ts';
+import {
+  answer,
+  failure,
+  html,
+  ORIGIN,
+} from '../../test/fixtures/observations/build-observations.ts';
 
 const PAGE =
   '<!doctype html><html><body><h1>Seller</h1><a href="/pricing">Prices</a></body></html>';

@@ -1,9 +1,9 @@
 /** S9: who knows nothing but the host finds a discovery document from the root. Rule: README.md. */
 import { defineCheck } from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/engine/kit.ts';
-import { fail, pass, warn } from '../../src/engine/verdict.ts';
-import type { JsonValue } from '../../src/formats/json.ts';
-import type { HttpData } from '../../src/probe/observation.ts';
+import type { HttpData } from '../../src/model/observation.ts';
+import { fail, pass, warn } from '../../src/model/verdict.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** Documents by which a machine reads on. */
 const DOCUMENT =

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import { cleanText } from '../formats/text.ts';
+import { cleanText } from '../parse/text/text.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,7 +1,7 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
-import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../engine/discover-checks.ts';
-import { createPool, type Pool } from '../engine/pool.ts';
+import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../engine/pool/pool.ts';
 import { warmUp } from '../scan/warm-up.ts';
 import { UsageError } from './usage-error.ts';
 

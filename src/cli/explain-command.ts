@@ -1,5 +1,5 @@
 /** `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds. */
-import { type Explanation, explainCheck } from '../engine/explain.ts';
+import { type Explanation, explainCheck } from '../engine/catalog/explain.ts';
 import { startEngine } from './engine.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,13 +1,14 @@
 /** `scan`: from an origin or a recording to a printed report and an exit code. */
+
+import type { ScanOutcome } from '../model/scan-outcome.ts';
+import { OFFLINE_STANDING, type Standing } from '../model/standing.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, readRecording, toRecording, underCatalog } from '../probe/recording.ts';
-import { OFFLINE_STANDING, type Standing } from '../probe/standing.ts';
-import { scannerUserAgent } from '../probe/user-agent.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
-import type { ScanOutcome } from '../scan/scan-outcome.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { FORMATS } from './formats/formats.ts';
+import { FORMATS } from './formatters/formats.ts';
 import { createProgress } from './progress.ts';
 import { parseScanOptions, type ScanOptions } from './scan-options.ts';
 import { refuseUnknown, selectResults } from './select-results.ts';

@@ -1,7 +1,7 @@
 /** The flags of `scan`, parsed and judged before anything else happens. */
 import { parseArgs } from 'node:util';
-import type { Grade } from '../scan/report.ts';
-import { FORMATS, type FormatName } from './formats/formats.ts';
+import type { Grade } from '../model/report.ts';
+import { FORMATS, type FormatName } from './formatters/formats.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {

@@ -1,5 +1,5 @@
 /** `--only`: which results are printed and looked at by `--fail-on`. */
-import type { CheckResult } from '../scan/report.ts';
+import type { CheckResult } from '../model/report.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Throws UsageError where a pattern names no check of the catalog: a typo must not pass a build. */

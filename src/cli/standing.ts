@@ -1,13 +1,13 @@
 /** Whom the command line asks about an origin's standing: the sources of the settings. */
 
 import { fileURLToPath } from 'node:url';
+import { readEcosystemConfig } from '../config/ecosystem.ts';
+import { readSettings } from '../config/environment.ts';
+import { readPaymentConfig } from '../config/payment.ts';
 import { createStanding } from '../ecosystem/create-standing.ts';
 import { createFileShelf } from '../ecosystem/file-shelf.ts';
-import { readEcosystemConfig } from '../ecosystem-config.ts';
-import { readPaymentConfig } from '../payment-config.ts';
-import type { Standing } from '../probe/standing.ts';
-import { scannerUserAgent } from '../probe/user-agent.ts';
-import { readSettings } from '../settings.ts';
+import type { Standing } from '../model/standing.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
 
 /** In the clone, beside what else can be made anew. */
 const SHELF_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));

@@ -1,5 +1,5 @@
 /** Whether a finished scan misses a threshold that the caller set. */
-import type { CheckResult, Grade, ScanReport } from '../scan/report.ts';
+import type { CheckResult, Grade, ScanReport } from '../model/report.ts';
 import type { ScanOptions } from './scan-options.ts';
 
 const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];

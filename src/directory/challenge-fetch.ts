@@ -1,7 +1,7 @@
-import { ScannerFailed } from '../errors.ts';
+import { ScannerFailed } from '../errors/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
-import { createProbeClient, type ProbeClientOptions } from '../probe/client.ts';
-import { ResolverDown } from '../probe/scan-connections.ts';
+import { createProbeClient, type ProbeClientOptions } from '../probe/client/client.ts';
+import { ResolverDown } from '../probe/client/scan-connections.ts';
 
 export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
 const CHALLENGE_CAP_BYTES = 512;

@@ -1,7 +1,7 @@
-import { InvalidParameter } from '../errors.ts';
-import type { ChangeType, DirectoryChange } from '../store/change-store.ts';
-import type { Grade } from '../store/published-scan.ts';
-import type { Store } from '../store/store.ts';
+import { InvalidParameter } from '../errors/errors.ts';
+import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';
+import type { Grade } from '../store/contract/published-scan.ts';
+import type { Store } from '../store/contract/store.ts';
 import { parseInstant } from './instant.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 import { reportUrl } from './report-url.ts';

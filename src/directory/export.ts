@@ -1,6 +1,6 @@
-import type { ExportRecord } from '../store/export-store.ts';
-import type { Grade } from '../store/published-scan.ts';
-import type { Store } from '../store/store.ts';
+import type { ExportRecord } from '../store/contract/exports.ts';
+import type { Grade } from '../store/contract/published-scan.ts';
+import type { Store } from '../store/contract/store.ts';
 import { type Project, toProject } from './project.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 

@@ -1,4 +1,4 @@
-import type { DirectoryRecord } from '../store/directory-store.ts';
+import type { DirectoryRecord } from '../store/contract/directory.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

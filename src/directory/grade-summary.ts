@@ -1,6 +1,6 @@
 import type { Origin } from '../origin/origin.ts';
-import type { Grade } from '../store/published-scan.ts';
-import type { Store } from '../store/store.ts';
+import type { Grade } from '../store/contract/published-scan.ts';
+import type { Store } from '../store/contract/store.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 

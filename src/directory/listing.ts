@@ -1,7 +1,7 @@
-import { NotVerified } from '../errors.ts';
+import { NotVerified } from '../errors/errors.ts';
 import type { Origin } from '../origin/origin.ts';
-import { TOKEN_LIFETIME_MS } from '../store/ownership-store.ts';
-import type { Store } from '../store/store.ts';
+import { TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
+import type { Store } from '../store/contract/store.ts';
 import type { Verification } from './verification.ts';
 
 export type ListingWish = {

@@ -1,5 +1,5 @@
-import type { DirectoryRecord } from '../store/directory-store.ts';
-import type { Branding, Grade, Signals } from '../store/published-scan.ts';
+import type { DirectoryRecord } from '../store/contract/directory.ts';
+import type { Branding, Grade, Signals } from '../store/contract/published-scan.ts';
 import { isFeatured } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 

@@ -1,5 +1,5 @@
+import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { CheckResult, ScanReport } from '../scan/report.ts';
 import { reportUrl } from './report-url.ts';
 
 /** The body of a scan or report answer (interface spec 2.2). */

@@ -1,8 +1,8 @@
-import { ChallengeLimit, ConfirmLimit } from '../errors.ts';
+import { ChallengeLimit, ConfirmLimit } from '../errors/errors.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { HostAndClient, SlotOutcome } from '../store/ownership-store.ts';
-import { TOKEN_LIFETIME_MS } from '../store/ownership-store.ts';
-import type { Store } from '../store/store.ts';
+import type { HostAndClient, SlotOutcome } from '../store/contract/ownership.ts';
+import { TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
+import type { Store } from '../store/contract/store.ts';
 import {
   CHALLENGE_PATH,
   type FetchChallenge,

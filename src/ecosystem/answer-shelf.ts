@@ -2,7 +2,7 @@
  * Good answers of third parties, kept: while fresh they are not asked for again, and while the
  * source is down the last one stands in. Nothing but good answers gets here.
  */
-import type { Look } from '../probe/observations.ts';
+import type { Look } from '../model/observations.ts';
 import { type Answer, failed } from './ask.ts';
 
 export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };

@@ -5,7 +5,7 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { SettlementFacts } from '../probe/observations.ts';
+import type { SettlementFacts } from '../model/observations.ts';
 import { type Answer, type Asking, ask, failed } from './ask.ts';
 import { isSameAddress, toIso } from './compare.ts';
 import { WINDOW_DAYS } from './settlement-source.ts';

@@ -1,7 +1,8 @@
 /** The third parties behind the standing checks, as the prober asks them. */
+
+import type { IndexedOrigin, ListingFacts, Look } from '../model/observations.ts';
+import type { Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { IndexedOrigin, ListingFacts, Look } from '../probe/observations.ts';
-import type { Standing } from '../probe/standing.ts';
 import { type AnswerShelf, createAnswerShelf, type SnapshotShelf } from './answer-shelf.ts';
 import type { Asking } from './ask.ts';
 import { LOOK_TIMEOUT_MS, startDeadline } from './deadline.ts';

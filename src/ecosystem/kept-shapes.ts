@@ -4,7 +4,7 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { SettlementFacts } from '../probe/observations.ts';
+import type { SettlementFacts } from '../model/observations.ts';
 import type { Partner } from './ecosystem-listing.ts';
 import type { IndexRow } from './x402scan.ts';
 

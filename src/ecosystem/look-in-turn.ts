@@ -1,6 +1,6 @@
 /** Asks sources in their order, the next one once the one before did not help or keeps us waiting. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Look } from '../probe/observations.ts';
+import type { Look } from '../model/observations.ts';
 
 export type Turn<T> = () => Promise<Look<T>>;
 

@@ -4,7 +4,7 @@
  * coins, but that pair is what settling an x402 payment leaves behind.
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';
-import type { SettlementFacts } from '../probe/observations.ts';
+import type { SettlementFacts } from '../model/observations.ts';
 import { type Answer, type Asking, failed } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './chain-client.ts';
 import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';

@@ -1,7 +1,8 @@
 /** What the sources of settlements together say of an origin: one look, from the one to go by. */
+
+import type { Look, SettlementFacts } from '../model/observations.ts';
+import type { Payee } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { Look, SettlementFacts } from '../probe/observations.ts';
-import type { Payee } from '../probe/standing.ts';
 import type { AnswerShelf } from './answer-shelf.ts';
 import type { Asking } from './ask.ts';
 import { isSettlementFacts } from './kept-shapes.ts';

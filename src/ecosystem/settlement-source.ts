@@ -1,7 +1,8 @@
 /** What can tell settlements: an index by origin, an index or the chain by address. */
+
+import type { SettlementFacts } from '../model/observations.ts';
+import type { Payee } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { SettlementFacts } from '../probe/observations.ts';
-import type { Payee } from '../probe/standing.ts';
 import type { Answer, Asking } from './ask.ts';
 
 /** The window of the standing checks. */

@@ -1,6 +1,6 @@
 /** The sources of settlements in the order in which they are trusted to be about this origin. */
-import type { SettlementFacts } from '../probe/observations.ts';
-import type { Payee } from '../probe/standing.ts';
+import type { SettlementFacts } from '../model/observations.ts';
+import type { Payee } from '../model/standing.ts';
 import type { Answer, Asking } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
 import type { EcosystemSettings } from './create-standing.ts';

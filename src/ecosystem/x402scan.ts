@@ -4,8 +4,8 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
+import type { IndexedResource } from '../model/observations.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { IndexedResource } from '../probe/observations.ts';
 import { type Answer, type Asking, failed } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameOrigin, toIso } from './compare.ts';

@@ -1,7 +1,7 @@
 /** The shape of a check: what it needs, what it presumes, the closed list of what it can find. */
-import type { ObservationName, Observations } from '../probe/observations.ts';
-import type { Kit } from './kit.ts';
-import type { EngineOutcome, Verdict } from './verdict.ts';
+import type { ObservationName, Observations } from '../model/observations.ts';
+import type { EngineOutcome, Verdict } from '../model/verdict.ts';
+import type { Kit } from '../parse/kit/kit.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 

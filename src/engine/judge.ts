@@ -1,12 +1,13 @@
 /** Judges one scan: every check of the catalog on the pool, then who depends on whom. */
-import { cleanText } from '../formats/text.ts';
-import type { ObservationName, Observations } from '../probe/observations.ts';
-import type { CheckResult } from '../scan/report.ts';
-import type { Catalog, CatalogCheck } from './catalog.ts';
-import type { DiscoveredCheck } from './discover-checks.ts';
+
+import type { ObservationName, Observations } from '../model/observations.ts';
+import type { CheckResult } from '../model/report.ts';
+import { notEvaluated, type Verdict } from '../model/verdict.ts';
+import { cleanText } from '../parse/text/text.ts';
+import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
+import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import { EngineFault } from './errors.ts';
-import type { Pool } from './pool.ts';
-import { notEvaluated, type Verdict } from './verdict.ts';
+import type { Pool } from './pool/pool.ts';
 
 export type JudgeOptions = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;

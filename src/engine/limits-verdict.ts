@@ -1,8 +1,9 @@
 /** The finding where a check ran out of limits: or a seller could dodge grading by hanging one. */
+
+import { fail, type Verdict } from '../model/verdict.ts';
 import type { Limit } from './errors.ts';
-import type { PackedObservation } from './job.ts';
-import { textBytes } from './transfer.ts';
-import { fail, type Verdict } from './verdict.ts';
+import type { PackedObservation } from './pool/job.ts';
+import { textBytes } from './pool/transfer.ts';
 
 const LIMITS: Readonly<Record<Limit, string>> = {
   time: 'CPU time',

@@ -1,6 +1,7 @@
 /** What a check returned, held to its contract: a breach is our fault, never a finding. */
-import { cleanText } from '../formats/text.ts';
-import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from './verdict.ts';
+
+import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from '../model/verdict.ts';
+import { cleanText } from '../parse/text/text.ts';
 
 /** Security rules, "Hostile origins". */
 export const MAX_EVIDENCE_CHARS = 500;

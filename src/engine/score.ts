@@ -2,8 +2,8 @@
  * scoring@1: integers throughout, so that any reader can recompute a score from the results and
  * the catalog. A scoring that changes any of this is a new name beside the old one.
  */
-import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../scan/report.ts';
-import type { Basis, Status } from './verdict.ts';
+import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
+import type { Basis, Status } from '../model/verdict.ts';
 
 export type Scored = Pick<CheckResult, 'id' | 'category' | 'severity' | 'status' | 'basis'>;
 export type Score = {

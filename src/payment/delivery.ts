@@ -1,6 +1,6 @@
-import { AnswerExpired } from '../errors.ts';
-import type { AnswerStore } from '../store/answer-store.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
+import { AnswerExpired } from '../errors/errors.ts';
+import type { AnswerStore } from '../store/contract/answers.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { encodeSettlement } from './challenge.ts';
 import type { Failpoints } from './failpoints.ts';
 import { storedPayment, transactionOf } from './ledger-rows.ts';

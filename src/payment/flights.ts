@@ -1,5 +1,5 @@
-import { PaymentConflict } from '../errors.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
+import { PaymentConflict } from '../errors/errors.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { Delivery } from './delivery.ts';
 import { differingField, type StoredPayment, storedPayment } from './ledger-rows.ts';
 import type { PaidRun } from './paid-run.ts';

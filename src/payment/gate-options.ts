@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/contract/store.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
 import type { PaymentTerms } from './payment-terms.ts';

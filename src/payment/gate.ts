@@ -1,6 +1,6 @@
-import { PaymentsUnavailable, Saturated, StoreUnavailable, UnpaidScans } from '../errors.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
-import { StoreError } from '../store/store-error.ts';
+import { PaymentsUnavailable, Saturated, StoreUnavailable, UnpaidScans } from '../errors/errors.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
+import { StoreError } from '../store/contract/store-error.ts';
 import { challengeFor, encodeSettlement, offerOf, type RouteOffer } from './challenge.ts';
 import { checkRail, checkTerms } from './check-terms.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './decode-payment.ts';

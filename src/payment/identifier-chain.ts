@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
-import { InvalidPaymentIdentifier, PaymentConflict } from '../errors.ts';
-import type { IdentifierScope } from '../store/identifier-store.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
-import type { Store } from '../store/store.ts';
+import { InvalidPaymentIdentifier, PaymentConflict } from '../errors/errors.ts';
+import type { IdentifierScope } from '../store/contract/identifiers.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
+import type { Store } from '../store/contract/store.ts';
 import { payerOf } from './payment-key.ts';
 import type { PaymentTerms } from './payment-terms.ts';
 import type { SignedPayment } from './signed-payment.ts';

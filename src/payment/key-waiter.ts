@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScanProcessing } from '../errors.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
+import { ScanProcessing } from '../errors/errors.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { type Delivery, deliveryOf } from './delivery.ts';
 import { type Flight, type Flights, heldBy, refuseConflict } from './flights.ts';
 import { type GateOptions, RETRY_WITHIN_MS } from './gate-options.ts';

@@ -1,6 +1,6 @@
 import { type Address, getAddress, type Hex } from 'viem';
-import type { JsonObject } from '../store/json.ts';
-import type { LedgerEntry, LedgerRow } from '../store/ledger-store.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { LedgerEntry, LedgerRow } from '../store/contract/ledger.ts';
 import type { Requirements } from './payment-terms.ts';
 import type { Authorization, SignedPayment } from './signed-payment.ts';
 import { isPaid } from './transitions.ts';

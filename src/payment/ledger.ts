@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../store/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import type {
   LedgerAppend,
   LedgerEntry,
   LedgerRow,
   LedgerState,
   LedgerStore,
-} from '../store/ledger-store.ts';
-import { StoreError } from '../store/store-error.ts';
+} from '../store/contract/ledger.ts';
+import { StoreError } from '../store/contract/store-error.ts';
 import { mayFollow } from './transitions.ts';
 
 /** Another writer made the step: whoever gets this stops, and may read the key again. */

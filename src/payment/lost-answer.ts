@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/contract/store.ts';
 import { settledAtMs } from './ledger-rows.ts';
 import type { PaidWork } from './paid-work.ts';
 import { isInDoubt, isPaid } from './transitions.ts';

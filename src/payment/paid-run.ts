@@ -1,4 +1,4 @@
-import { PaymentsUnavailable, ScanProcessing } from '../errors.ts';
+import { PaymentsUnavailable, ScanProcessing } from '../errors/errors.ts';
 import type { Delivery } from './delivery.ts';
 import type { VerifyOutcome } from './facilitator.ts';
 import type { GateOptions } from './gate-options.ts';

@@ -1,4 +1,4 @@
-import type { IdentifierScope } from '../store/identifier-store.ts';
+import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { RouteOffer } from './challenge.ts';
 import type { PaidCall } from './paid-call.ts';
 import type { PaidRoute } from './paid-route.ts';

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/contract/store.ts';
 import { type ChainEvidence, createChainEvidence } from './chain-evidence.ts';
 import { challengeFor, offerOf } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { LedgerEntry } from '../store/ledger-store.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from './chain-evidence.ts';
 import type { RouteOffer } from './challenge.ts';
 import type { Facilitator, SettleOutcome } from './facilitator.ts';

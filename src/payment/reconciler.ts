@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import type { LedgerEntry, LedgerStore } from '../store/ledger-store.ts';
+import type { LedgerEntry, LedgerStore } from '../store/contract/ledger.ts';
 import { LedgerPen, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import { type ReconcileOptions, type ReconcileVerdict, reconcileOnce } from './reconcile.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type { Owner } from '../store/insert-outcome.ts';
-import type { LedgerEntry } from '../store/ledger-store.ts';
-import type { Store } from '../store/store.ts';
+import type { Owner } from '../store/contract/insert-outcome.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
+import type { Store } from '../store/contract/store.ts';
 import { LedgerPen, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';

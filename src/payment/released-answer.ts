@@ -1,6 +1,6 @@
-import { ERROR_CODES, type ErrorCode, ServiceError } from '../error-codes.ts';
-import type { JsonObject, JsonValue } from '../store/json.ts';
-import type { LedgerRow } from '../store/ledger-store.ts';
+import { ERROR_CODES, type ErrorCode, ServiceError } from '../errors/codes.ts';
+import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { LedgerRow } from '../store/contract/ledger.ts';
 import { PaymentRefused, type RefusalCode } from './payment-refused.ts';
 
 /** An error that another host answered, for those who waited there with the same header. */

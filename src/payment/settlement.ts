@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import { SettlementUnknown } from '../errors.ts';
-import { StoreError } from '../store/store-error.ts';
+import { SettlementUnknown } from '../errors/errors.ts';
+import { StoreError } from '../store/contract/store-error.ts';
 import type { Delivery } from './delivery.ts';
 import type { FacilitatorRequest } from './facilitator.ts';
 import { type GateOptions, RECONCILE_WITHIN_MS } from './gate-options.ts';

@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../errors.ts';
-import type { Store } from '../store/store.ts';
+import { StoreUnavailable } from '../errors/errors.ts';
+import type { Store } from '../store/contract/store.ts';
 
 /** For so long one look at the store serves all that ask. */
 const LOOK_LIFETIME_MS = 1_000;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnswerStore, StoredAnswer } from '../store/answer-store.ts';
+import type { AnswerStore, StoredAnswer } from '../store/contract/answers.ts';
 import type { Delivery } from './delivery.ts';
 import type { ComputedAnswer } from './paid-route.ts';
 import type { PaidWork } from './paid-work.ts';

@@ -1,4 +1,4 @@
-import type { LedgerState } from '../store/ledger-store.ts';
+import type { LedgerState } from '../store/contract/ledger.ts';
 
 /**
  * Which step may follow which. Once a payload is `settling` money may have moved, so nothing leads

@@ -1,4 +1,4 @@
-import { Saturated, ScanProcessing } from '../errors.ts';
+import { Saturated, ScanProcessing } from '../errors/errors.ts';
 import { ClientGone, type PaidCall } from './paid-call.ts';
 
 /** Milliseconds that a call may still wait; never negative. */

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../store/ledger-store.ts';
+import type { LedgerStore } from '../store/contract/ledger.ts';
 
 /** Knows at once which answers were written in full, and tells the ledger. */
 export class WrittenMarks {

@@ -1,7 +1,7 @@
 /** Icons, by HEAD first: GET decides where a server refuses or redirects it. */
-import type { HttpObservation, IconSet, PathAnswer } from './observations.ts';
+import type { HttpObservation, IconSet, PathAnswer } from '../model/observations.ts';
+import type { ProbeBook } from './client/probe-book.ts';
 import type { IconPlan } from './plan/find-icons.ts';
-import type { ProbeBook } from './probe-book.ts';
 
 const ICON_CAP_BYTES = 64 * 1024;
 const ACCEPT_ICON = 'image/*, */*;q=0.5';

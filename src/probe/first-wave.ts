@@ -1,7 +1,7 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
-import type { HttpObservation, Observations } from './observations.ts';
-import type { ProbeBook } from './probe-book.ts';
+import type { HttpObservation, Observations } from '../model/observations.ts';
+import type { ProbeBook } from './client/probe-book.ts';
 
 const KIB = 1024;
 const ROOT_CAP_BYTES = 256 * KIB;

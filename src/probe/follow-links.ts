@@ -1,7 +1,7 @@
 /** Links of the origin's documents, asked for while the scan's budget of requests lasts. */
-import type { HttpObservation, LinkObservation, LinkSet } from './observations.ts';
+import type { HttpObservation, LinkObservation, LinkSet } from '../model/observations.ts';
+import type { ProbeBook } from './client/probe-book.ts';
 import type { LinkPlan, PlannedLink } from './plan/find-links.ts';
-import type { ProbeBook } from './probe-book.ts';
 
 /** A link is alive or dead by its status; the first bytes are more than enough. */
 const LINK_CAP_BYTES = 4 * 1024;

@@ -2,16 +2,22 @@
  * All I/O of a scan, once: root, fixed paths, then what they name, then what those answers ask for.
  * Four dependent round trips however many requests there are. The result is judged, never the origin.
  */
+
+import type {
+  Observations,
+  OriginFacts,
+  ProbingOptions,
+  ResourceSet,
+} from '../model/observations.ts';
+import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
 import { askIcons, settleIcons } from './ask-icons.ts';
-import type { ProbeClient } from './client.ts';
+import type { ProbeClient } from './client/client.ts';
+import { ProbeBook } from './client/probe-book.ts';
 import { askFixedPaths, type FixedPaths } from './first-wave.ts';
 import { followLinks } from './follow-links.ts';
-import type { Observations, OriginFacts, ProbingOptions, ResourceSet } from './observations.ts';
 import type { FirstWave, Plan } from './plan/plan.ts';
-import { ProbeBook } from './probe-book.ts';
 import { probeResources } from './probe-resources.ts';
-import type { Payee, Standing } from './standing.ts';
 
 /** Work on hostile documents, done elsewhere than on the thread that serves. */
 export type Planner = {

@@ -1,7 +1,7 @@
-import { decodeBody } from './decode-body.ts';
-import type { Answer } from './exchange.ts';
-import type { Failure } from './failures.ts';
-import type { Hop, HttpData, HttpMethod, Observation, Seen } from './observation.ts';
+import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../model/observation.ts';
+import { decodeBody } from './client/decode-body.ts';
+import type { Answer } from './client/exchange.ts';
+import type { Failure } from './client/failures.ts';
 
 export type AnswerContext = {
   readonly url: URL;

@@ -5,9 +5,9 @@ import type {
   ProbingOptions,
   ResourceObservation,
   ResourceSet,
-} from './observations.ts';
+} from '../model/observations.ts';
+import type { ProbeBook } from './client/probe-book.ts';
 import type { Plan, PlannedResource } from './plan/plan.ts';
-import type { ProbeBook } from './probe-book.ts';
 
 const CHALLENGE_CAP_BYTES = 64 * 1024;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';

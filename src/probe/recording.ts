@@ -1,7 +1,7 @@
 /** Observations on disk: any grade can be replayed from them, offline, under any catalog. */
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
-import type { Observations, ProbingOptions } from './observations.ts';
+import type { Observations, ProbingOptions } from '../model/observations.ts';
 import { RECORDING_FORMAT, RECORDING_SCHEMA_VERSION, recordingSchema } from './recording-schema.ts';
 
 export type Recording = {

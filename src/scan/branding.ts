@@ -2,14 +2,15 @@
  * Name, description, category and icons that an origin shows of itself: unverified, cleaned, cut.
  * Pure; runs on a worker.
  */
-import { createKit } from '../engine/create-kit.ts';
-import type { Kit } from '../engine/kit.ts';
-import type { JsonObject } from '../formats/json.ts';
-import { cleanText } from '../formats/text.ts';
+
+import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from '../model/categories.ts';
+import type { HttpObservation, Observations } from '../model/observations.ts';
+import type { Branding } from '../model/scan-outcome.ts';
+import type { JsonObject } from '../parse/json/json.ts';
+import { createKit } from '../parse/kit/create-kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/ask-icons.ts';
-import type { HttpObservation, Observations } from '../probe/observations.ts';
-import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from './categories.ts';
-import type { Branding } from './scan-outcome.ts';
 
 export type BrandedSurfaces = Pick<
   Observations,

@@ -1,8 +1,8 @@
-import type { JsonObject } from '../store/json.ts';
-import type { PublishedScan } from '../store/published-scan.ts';
-import type { ScanResult } from '../store/scan-result-store.ts';
-import type { CheckResult, ScanReport } from './report.ts';
-import type { Branding, Signals } from './scan-outcome.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { CheckResult, ScanReport } from '../model/report.ts';
+import type { Branding, Signals } from '../model/scan-outcome.ts';
+import type { PublishedScan } from '../store/contract/published-scan.ts';
+import type { ScanResult } from '../store/contract/results.ts';
 
 /** A scan that ended, stored privately: what its payer gets, and what is published once one paid. */
 export type FinishedScan = {

@@ -1,6 +1,6 @@
 /** Our own pure functions over origin documents, run on the pool of killable workers. */
 import { TaskLimitExceeded } from '../engine/errors.ts';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/pool/pool.ts';
 
 /**
  * The function's answer, or null where the documents are too much for it: that is the origin's

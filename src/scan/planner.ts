@@ -1,5 +1,5 @@
 /** The prober's reading of hostile documents, away from the thread that serves. */
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/pool/pool.ts';
 import type { Planner } from '../probe/gather.ts';
 import { findPayees } from '../probe/plan/payees.ts';
 import { makePlan } from '../probe/plan/plan.ts';

@@ -1,9 +1,9 @@
 /** Branding, read on a worker; an origin that cannot be read within limits is shown by its host. */
-import type { Pool } from '../engine/pool.ts';
-import type { Observations } from '../probe/observations.ts';
+import type { Pool } from '../engine/pool/pool.ts';
+import type { Observations } from '../model/observations.ts';
+import type { Branding } from '../model/scan-outcome.ts';
 import { brandingOf, plainBranding } from './branding.ts';
 import { workOn } from './origin-work.ts';
-import type { Branding } from './scan-outcome.ts';
 
 const BRANDING_MODULE = new URL('./branding.ts', import.meta.url);
 

@@ -1,22 +1,22 @@
 /** The pipeline: an origin in, a graded report out. Knows no host, no store and no payment. */
 import { randomUUID } from 'node:crypto';
-import type { Catalog } from '../engine/catalog.ts';
-import type { DiscoveredCheck } from '../engine/discover-checks.ts';
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
-import type { Pool } from '../engine/pool.ts';
+import type { Pool } from '../engine/pool/pool.ts';
 import { SCORINGS } from '../engine/score.ts';
+import type { Observations } from '../model/observations.ts';
+import type { ScanReport } from '../model/report.ts';
+import type { ScanOutcome, ScanTiming } from '../model/scan-outcome.ts';
+import type { Standing } from '../model/standing.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
-import { createProbeClient } from '../probe/client.ts';
+import { createProbeClient } from '../probe/client/client.ts';
+import type { Limits } from '../probe/client/limits.ts';
 import { type GatherParts, gather } from '../probe/gather.ts';
-import type { Limits } from '../probe/limits.ts';
-import type { Observations } from '../probe/observations.ts';
-import type { Standing } from '../probe/standing.ts';
 import { createPlanner } from './planner.ts';
 import { readBranding } from './read-branding.ts';
-import type { ScanReport } from './report.ts';
-import type { ScanOutcome, ScanTiming } from './scan-outcome.ts';
 import { type Scanner, ScannerFailure } from './scanner.ts';
 import { signalsOf } from './signals.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Saturated, ScanProcessing } from '../errors.ts';
+import { Saturated, ScanProcessing } from '../errors/errors.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { JsonObject } from '../store/json.ts';
-import type { Lease } from '../store/lease-store.ts';
-import type { Store } from '../store/store.ts';
+import type { Lease } from '../store/contract/leases.ts';
+import type { Store } from '../store/contract/store.ts';
 import {
   type FinishedScan,
   fromStoredReport,

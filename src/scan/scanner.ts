@@ -1,6 +1,7 @@
 /** The engine as hosts and the command line see it. */
+
+import type { ScanOutcome } from '../model/scan-outcome.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { ScanOutcome } from './scan-outcome.ts';
 
 export type Scanner = {
   readonly checksVersion: string;

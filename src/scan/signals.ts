@@ -1,8 +1,8 @@
 /** The directory's signals, from the same evidence as the standing checks. */
 
-import type { IndexedOrigin, Look } from '../probe/observations.ts';
-import type { CheckResult } from './report.ts';
-import type { Signals } from './scan-outcome.ts';
+import type { IndexedOrigin, Look } from '../model/observations.ts';
+import type { CheckResult } from '../model/report.ts';
+import type { Signals } from '../model/scan-outcome.ts';
 
 export function signalsOf(results: readonly CheckResult[], x402scan: Look<IndexedOrigin>): Signals {
   const holds = (id: string): boolean =>

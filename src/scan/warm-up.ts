@@ -1,5 +1,5 @@
 /** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
-import type { HttpObservation, Observations } from '../probe/observations.ts';
+import type { HttpObservation, Observations } from '../model/observations.ts';
 import { createPlanner } from './planner.ts';
 import { judge, type ScannerParts } from './run-scan.ts';
 

@@ -1,4 +1,4 @@
-import type { Owner } from './insert-outcome.ts';
+import type { Owner } from './contract/insert-outcome.ts';
 
 /** For `openStore(url, options)`; everything may be left out. */
 export interface OpenStoreOptions {

@@ -1,7 +1,7 @@
+import type { Store } from './contract/store.ts';
+import { StoreError } from './contract/store-error.ts';
 import type { OpenStoreOptions } from './open-store-options.ts';
-import { openSqlite } from './sqlite.ts';
-import type { Store } from './store.ts';
-import { StoreError } from './store-error.ts';
+import { openSqlite } from './sqlite/store.ts';
 
 const ACCEPTED =
   'accepted are sqlite:<file>, such as sqlite:./data/scanner.db, and mongodb://<servers>/<database>';
@@ -13,7 +13,8 @@ const ACCEPTED =
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url), options);
   // The driver is loaded only where it is used.
-  if (/^mongodb(\+srv)?:/.test(url)) return (await import('./mongo.ts')).openMongo(url, options);
+  if (/^mongodb(\+srv)?:/.test(url))
+    return (await import('./mongo/store.ts')).openMongo(url, options);
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
   const seen = scheme ? `starts with "${scheme}"` : 'has no scheme';
   throw new StoreError('bad_url', `STORE_URL ${seen}: ${ACCEPTED}`);

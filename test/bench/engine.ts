@@ -1,12 +1,12 @@
-import { loadCatalog } from '../../src/engine/catalog.ts';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
-import { createPool } from '../../src/engine/pool.ts';
+import { REVISIONS } from '../../src/config/revision.ts';
+import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/origin/origin.ts';
-import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
-import { REVISIONS } from '../../src/revision.ts';
 import { createScanner, type ScannerParts } from '../../src/scan/run-scan.ts';
-import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 
 /** The engine without a service around it. */
 export interface Engine extends AsyncDisposable {

@@ -3,7 +3,7 @@
  * connections, and judges nothing. It knows beforehand what to ask for, which a real one would not.
  */
 import { Pool } from 'undici';
-import type { ObservationName, Observations } from '../../src/probe/observations.ts';
+import type { ObservationName, Observations } from '../../src/model/observations.ts';
 import type { ScannerParts } from '../../src/scan/run-scan.ts';
 
 type Ask = { readonly method: 'GET' | 'HEAD' | 'POST'; readonly path: string };

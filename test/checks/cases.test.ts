@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createKit } from '../../src/engine/create-kit.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
 import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/read-verdict.ts';
-import { ENGINE_OUTCOMES, type Verdict } from '../../src/engine/verdict.ts';
-import { perfectSeller } from './build-observations.ts';
+import { ENGINE_OUTCOMES, type Verdict } from '../../src/model/verdict.ts';
+import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 const CHECKS = resolve(dirname(fileURLToPath(import.meta.url)), '../../checks');
 const HEADINGS = ['Why', 'Rule', 'Fix', 'Source', 'History'];

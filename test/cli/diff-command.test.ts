@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
-import { formatJson } from '../../src/cli/formats/json.ts';
-import { formatSarif } from '../../src/cli/formats/sarif.ts';
-import type { CheckResult } from '../../src/scan/report.ts';
+import { formatJson } from '../../src/cli/formatters/json.ts';
+import { formatSarif } from '../../src/cli/formatters/sarif.ts';
+import type { CheckResult } from '../../src/model/report.ts';
 import { collector } from './collector.ts';
 import { FAILED, PASSED, printable, result, WARNED } from './printable.ts';
 

@@ -1,5 +1,5 @@
-import type { Printable } from '../../src/cli/formats/formats.ts';
-import type { CheckResult } from '../../src/scan/report.ts';
+import type { Printable } from '../../src/cli/formatters/formats.ts';
+import type { CheckResult } from '../../src/model/report.ts';
 
 export function result(id: string, overrides: Partial<CheckResult> = {}): CheckResult {
   return {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
-import { type CraftedSeller, startCraftedSeller } from '../origins/crafted-seller.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { collector } from './collector.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 

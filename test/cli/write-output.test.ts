@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/usage-error.ts';
 import { writeOutput } from '../../src/cli/write-output.ts';
-import { needs } from '../needs.ts';
+import { needs } from '../fixtures/needs.ts';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
 import pino from 'pino';
-import { buildApp } from '../../src/app.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openPayments } from '../../src/open-payments.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { buildApp } from '../../src/http/app.ts';
 import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
 import { createScanHost } from '../../src/scan/scan-host.ts';
+import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { readCatalog } from '../app/test-catalog.ts';
+import { readCatalog } from '../fixtures/service/test-catalog.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */

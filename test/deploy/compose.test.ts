@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 
 const HOSTS = ['scanner-1', 'scanner-2'] as const;
 const OWN_SETTINGS = ['SETTLEMENT_KEY'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
-import { InvalidParameter } from '../../src/errors.ts';
-import { startApp } from '../app/start-app.ts';
+import { InvalidParameter } from '../../src/errors/errors.ts';
+import { startApp } from '../fixtures/service/start-app.ts';
 
 const SITE = 'https://scanner.example';
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { exportDirectory } from '../../src/directory/export.ts';
-import { startApp, type TestApp } from '../app/start-app.ts';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 async function exported(service: TestApp, limit?: number) {
   const { body, ...facts } = await exportDirectory(service.store, 'https://scanner.example', limit);

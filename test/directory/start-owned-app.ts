@@ -1,7 +1,7 @@
+import type { RevisionName } from '../../src/config/revision.ts';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
-import type { RevisionName } from '../../src/revision.ts';
-import { type Answer, startApp, type TestApp } from '../app/start-app.ts';
+import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';
 
 export type OwnedApp = AsyncDisposable & {

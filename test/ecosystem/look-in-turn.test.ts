@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { lookInTurn, type Turn } from '../../src/ecosystem/look-in-turn.ts';
-import type { Look } from '../../src/probe/observations.ts';
+import type { Look } from '../../src/model/observations.ts';
 
 const LATER_MS = 3_600_000;
 const AT_ONCE_MS = 1;

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Address, createWalletClient, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
-import type { Payer, TestChain } from '../chain/test-chain.ts';
-import { tokenAbi } from '../chain/token-abi.ts';
+import type { Payer, TestChain } from '../fixtures/chain/test-chain.ts';
+import { tokenAbi } from '../fixtures/chain/token-abi.ts';
 
 const AMOUNT = 10_000n;
 const AUTHORIZATION = {

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createStanding } from '../../src/ecosystem/create-standing.ts';
-import { type Catalog, loadCatalog } from '../../src/engine/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/pool.ts';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
-import { type CraftedSeller, startCraftedSeller } from '../origins/crafted-seller.ts';
-import { SELLER_PAY_TO } from '../sellers/seller.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { SELLER_PAY_TO } from '../fixtures/sellers/seller.ts';
 import { startSourcesKnowing } from './known-seller.ts';
 import { DAY_MS, type MemoryShelf, memoryShelf } from './memory-shelf.ts';
 import type { StandIn } from './stand-in.ts';

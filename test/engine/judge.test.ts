@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DiscoveredCheck } from '../../src/engine/discover-checks.ts';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { EngineFault } from '../../src/engine/errors.ts';
 import { judgeAll } from '../../src/engine/judge.ts';
-import { createPool, type Pool } from '../../src/engine/pool.ts';
-import { perfectSeller } from '../checks/build-observations.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import {
   copies,
   entriesOf,

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
 import { gradeOf, type Scored, scoreResults } from '../../src/engine/score.ts';
-import type { Basis, Status } from '../../src/engine/verdict.ts';
-import type { CategoryKey, Severity } from '../../src/scan/report.ts';
+import type { CategoryKey, Severity } from '../../src/model/report.ts';
+import type { Basis, Status } from '../../src/model/verdict.ts';
 
 type Finding = { readonly status: Status; readonly basis: Basis };
 const PASS: Finding = { status: 'pass', basis: 'measured' };

@@ -1,7 +1,7 @@
 /** Recorded origins x checks, per catalog: the guard of rules, kit, parsers and scoring. */
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import type { CheckResult } from '../../src/scan/report.ts';
+import type { CheckResult } from '../../src/model/report.ts';
 
 const texts = Type.Record(Type.String(), Type.String());
 const Table = Type.Object({

@@ -5,12 +5,12 @@ import {
   type Catalog,
   listCatalogs,
   loadCatalog,
-} from '../../src/engine/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/pool.ts';
-import { type Published, readPublished } from '../../src/engine/published.ts';
+} from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { type Published, readPublished } from '../../src/engine/catalog/published.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import type { ScanReport } from '../../src/model/report.ts';
 import { underCatalog } from '../../src/probe/recording.ts';
-import type { ScanReport } from '../../src/scan/report.ts';
 import { judge } from '../../src/scan/run-scan.ts';
 import {
   cellOf,

@@ -1,7 +1,7 @@
 /** The recorded origins: what real and simulated sellers answered, as `scan --save` wrote it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { fileDigest } from '../../src/engine/file-digest.ts';
+import { fileDigest } from '../../src/engine/catalog/file-digest.ts';
 import { type Recording, readRecording } from '../../src/probe/recording.ts';
 
 export type RecordedOrigin = {
@@ -11,7 +11,7 @@ export type RecordedOrigin = {
   readonly recording: Recording;
 };
 
-const FOLDER = new URL('../origins/recorded/', import.meta.url);
+const FOLDER = new URL('../fixtures/origins/recorded/', import.meta.url);
 
 /** By name; empty where nothing is recorded. */
 export async function recordedOrigins(): Promise<readonly RecordedOrigin[]> {

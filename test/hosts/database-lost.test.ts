@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf, unfinishedKeys } from './fleet.ts';
 import type { HostProcess } from './host-process.ts';
 import { newPurchase } from './purchase.ts';

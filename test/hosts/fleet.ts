@@ -1,6 +1,6 @@
-import type { LedgerState } from '../../src/store/ledger-store.ts';
+import type { LedgerState } from '../../src/store/contract/ledger.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { type HeldSeller, startHeldSeller } from './held-seller.ts';
 import { type HostProcess, type Settings, startHost } from './host-process.ts';

@@ -1,4 +1,4 @@
-import { type Seller, serve } from '../sellers/seller.ts';
+import { type Seller, serve } from '../fixtures/sellers/seller.ts';
 
 /** A seller that answers when it is told to, and counts who looks at it. */
 export interface HeldSeller extends Seller {

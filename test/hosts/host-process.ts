@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../app/free-port.ts';
+import { freePort } from '../fixtures/service/free-port.ts';
 import { TERMS } from '../payment/payer.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

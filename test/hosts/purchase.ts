@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
+import { REVISIONS } from '../../src/config/revision.ts';
 import { paymentKey } from '../../src/payment/payment-key.ts';
-import { REVISIONS } from '../../src/revision.ts';
 import { newPayer, TERMS } from '../payment/payer.ts';
 
 export type PaidOperation = 'scan' | 'changes';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
-import { chainUnavailable } from '../chain/anvil-process.ts';
-import { startChain, type TestChain } from '../chain/test-chain.ts';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { TERMS } from '../payment/payer.ts';
 import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';

@@ -3,7 +3,7 @@ import { isBlockedAddress } from '../../src/origin/address.ts';
 import { OriginRefused } from '../../src/origin/errors.ts';
 import { parseOrigin, validateUrl } from '../../src/origin/origin.ts';
 import { sameOriginUrl } from '../../src/origin/reference.ts';
-import { textVectors, titleOf, VECTORS } from '../vectors/ssrf-vectors.ts';
+import { textVectors, titleOf, VECTORS } from '../fixtures/vectors/ssrf-vectors.ts';
 
 test('every vector has a kind that some suite runs, and none is lost', () => {
   const counts = Object.fromEntries(

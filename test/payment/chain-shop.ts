@@ -1,7 +1,7 @@
 import { getAddress } from 'viem';
 import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
 import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
-import type { TestChain } from '../chain/test-chain.ts';
+import type { TestChain } from '../fixtures/chain/test-chain.ts';
 import { newNonce, newPayer, type Payer, TERMS } from './payer.ts';
 import { type ShopOptions, startShop } from './shop.ts';
 

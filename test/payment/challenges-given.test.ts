@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FacilitatorUnreachable } from '../../src/payment/facilitator.ts';
-import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
-import { StoreError } from '../../src/store/store-error.ts';
+import { StoreError } from '../../src/store/contract/store-error.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';
 import { gateKeeper, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { chainUnavailable } from '../chain/anvil-process.ts';
-import { chainFacilitator } from '../chain/chain-facilitator.ts';
-import { startChain, type TestChain } from '../chain/test-chain.ts';
-import { needs } from '../needs.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { needs } from '../fixtures/needs.ts';
 import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
 import {
   type ChaosFacilitator,

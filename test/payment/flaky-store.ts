@@ -1,7 +1,7 @@
-import type { LedgerAppend, LedgerState } from '../../src/store/ledger-store.ts';
-import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
-import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts';
+import type { LedgerAppend, LedgerState } from '../../src/store/contract/ledger.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { StoreError, type StoreErrorCode } from '../../src/store/contract/store-error.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 export interface FlakyStore {
   readonly store: Store;

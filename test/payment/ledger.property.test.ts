@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LedgerPen, StepLost } from '../../src/payment/ledger.ts';
 import { isFree, isInDoubt, isPaid, mayFollow } from '../../src/payment/transitions.ts';
-import { LEDGER_STATES, type LedgerState } from '../../src/store/ledger-store.ts';
-import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
-import { StoreError } from '../../src/store/store-error.ts';
+import { LEDGER_STATES, type LedgerState } from '../../src/store/contract/ledger.ts';
+import { StoreError } from '../../src/store/contract/store-error.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
 const state = fc.constantFrom(...LEDGER_STATES);

@@ -5,9 +5,9 @@ import axios from 'axios';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
-import { chainUnavailable } from '../chain/anvil-process.ts';
-import { startChain, type TestChain } from '../chain/test-chain.ts';
-import { needs } from '../needs.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { needs } from '../fixtures/needs.ts';
 import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
 

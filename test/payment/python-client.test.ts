@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
-import { chainUnavailable } from '../chain/anvil-process.ts';
-import { startChain, type TestChain } from '../chain/test-chain.ts';
-import { type PythonBuyer, startPythonBuyer } from '../clients/python/python-buyer.ts';
-import { ensurePythonEnv } from '../clients/python/python-env.ts';
-import { needs } from '../needs.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { type PythonBuyer, startPythonBuyer } from '../fixtures/clients/python/python-buyer.ts';
+import { ensurePythonEnv } from '../fixtures/clients/python/python-env.ts';
+import { needs } from '../fixtures/needs.ts';
 import { CHAIN_TIMING, newSeller, type Seller } from './chain-shop.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
 

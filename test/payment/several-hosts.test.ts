@@ -1,13 +1,13 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ScannerFailed } from '../../src/errors.ts';
+import { ScannerFailed } from '../../src/errors/errors.ts';
 import { decodePayment } from '../../src/payment/decode-payment.ts';
 import { LedgerPen } from '../../src/payment/ledger.ts';
 import { storePayment } from '../../src/payment/ledger-rows.ts';
 import { paymentKey } from '../../src/payment/payment-key.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/store.ts';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type ShopOptions, startShop } from './shop.ts';

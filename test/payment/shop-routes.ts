@@ -1,4 +1,4 @@
-import { InvalidRequest } from '../../src/errors.ts';
+import { InvalidRequest } from '../../src/errors/errors.ts';
 import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
 
 /** One computation: what was asked, for whom. */

@@ -14,8 +14,8 @@ import type { Failpoints } from '../../src/payment/failpoints.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
-import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { TERMS } from './payer.ts';
 import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NoFreshReport } from '../../src/errors.ts';
+import { NoFreshReport } from '../../src/errors/errors.ts';
 import { parseOrigin } from '../../src/origin/origin.ts';
 import { paymentKey } from '../../src/payment/payment-key.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';

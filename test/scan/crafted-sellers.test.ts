@@ -3,15 +3,15 @@
  * the same as of a seller without faults.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { challengeAnswer, challengeOf } from '../origins/crafted-challenge.ts';
+import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type Answering,
   type CraftedOptions,
   type CraftedSeller,
   startCraftedSeller,
-} from '../origins/crafted-seller.ts';
-import { SUMMARY, WEATHER } from '../sellers/seller-documents.ts';
-import { createTestCa, selfSigned, type TestCa } from '../tls/test-ca.ts';
+} from '../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { createTestCa, selfSigned, type TestCa } from '../fixtures/tls/test-ca.ts';
 import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { DOCUMENT_ROWS } from './crafted/document-rows.ts';

@@ -1,14 +1,14 @@
 /** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
-import { type Catalog, loadCatalog } from '../../src/engine/catalog.ts';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
-import { createPool } from '../../src/engine/pool.ts';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import type { CheckResult } from '../../src/model/report.ts';
+import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
-import { OFFLINE_STANDING } from '../../src/probe/standing.ts';
-import type { CheckResult } from '../../src/scan/report.ts';
 import { createScanner, judge, type ScannerParts } from '../../src/scan/run-scan.ts';
-import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';

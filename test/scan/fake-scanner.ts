@@ -1,10 +1,10 @@
+import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
+import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OriginRefused } from '../../src/origin/errors.ts';
 import type { Origin } from '../../src/origin/origin.ts';
-import type { CheckResult, Grade, ScanReport } from '../../src/scan/report.ts';
-import type { ScanOutcome } from '../../src/scan/scan-outcome.ts';
 import type { Scanner } from '../../src/scan/scanner.ts';
-import { readCatalog } from '../app/test-catalog.ts';
-import { perfectSeller } from '../checks/build-observations.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
 export type CannedScan = {
   readonly grade?: Grade;

@@ -1,10 +1,10 @@
 /** Real middlewares from npm and PyPI, as they come and as they should be, scanned over real sockets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { needs } from '../needs.ts';
-import { startExpressV1Seller } from '../sellers/express-v1-seller.ts';
-import { startExpressV2Seller } from '../sellers/express-v2-seller.ts';
-import { startFastApiSeller } from '../sellers/fastapi-seller.ts';
-import type { Seller } from '../sellers/seller.ts';
+import { needs } from '../fixtures/needs.ts';
+import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
+import { startExpressV2Seller } from '../fixtures/sellers/express-v2-seller.ts';
+import { startFastApiSeller } from '../fixtures/sellers/fastapi-seller.ts';
+import type { Seller } from '../fixtures/sellers/seller.ts';
 import { cells, type EngineUnderTest, OLDER, resultOf, startEngine } from './engine-under-test.ts';
 
 let engine: EngineUnderTest;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Saturated, ScanProcessing } from '../../src/errors.ts';
+import { Saturated, ScanProcessing } from '../../src/errors/errors.ts';
 import { OriginRefused } from '../../src/origin/errors.ts';
 import { type Origin, parseOrigin } from '../../src/origin/origin.ts';
 import { createScanHost, type ScanHostOptions } from '../../src/scan/scan-host.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
-import { MEMORY, openSqlite } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createFakeScanner } from './fake-scanner.ts';
 
 const SHOP = parseOrigin('shop.example.com');

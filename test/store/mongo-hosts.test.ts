@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
-import type { Store } from '../../src/store/store.ts';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { SETTINGS } from './mongo-races.ts';
 import { dropDatabase, freshDatabase } from './mongo-subject.ts';
 import { OtherProcess } from './other-process.ts';

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
-import type { Store } from '../../src/store/store.ts';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 import { SETTINGS } from './mongo-races.ts';
 import { freshDatabase } from './mongo-subject.ts';

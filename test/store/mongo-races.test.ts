@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DirectoryChange } from '../../src/store/change-store.ts';
+import type { DirectoryChange } from '../../src/store/contract/changes.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/store.ts';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { type Decision, type Racing, racing, SETTINGS } from './mongo-races.ts';
 import { dropDatabase, freshDatabase } from './mongo-subject.ts';
 import { OtherProcess } from './other-process.ts';

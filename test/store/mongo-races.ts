@@ -1,9 +1,9 @@
 /** What the racers of the race tests do; both processes run this. */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { insertChange } from '../../src/store/mongo/mongo-changes.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { insertChange } from '../../src/store/mongo/changes.ts';
 import { tablesOf } from '../../src/store/mongo/tables.ts';
-import type { Store } from '../../src/store/store.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 export type Decision = 'ledger step' | 'lease' | 'change number';

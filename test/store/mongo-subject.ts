@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
+import type { Store } from '../../src/store/contract/store.ts';
 import type { HistoryDocument } from '../../src/store/mongo/documents.ts';
 import { idOf } from '../../src/store/mongo/id-of.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScanToJson } from '../../src/store/rules/published-scan-json.ts';
-import type { Store } from '../../src/store/store.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 

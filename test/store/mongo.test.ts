@@ -1,6 +1,6 @@
 import { afterAll, describe } from 'vitest';
-import { startMongoServer } from '../mongo-server/mongo-server.ts';
-import { needs } from '../needs.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
 import { storeContract } from './contract.ts';
 import { mongoSubject } from './mongo-subject.ts';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DirectoryQuery } from '../../src/store/directory-store.ts';
+import type { DirectoryQuery } from '../../src/store/contract/directory.ts';
+import type { Store } from '../../src/store/contract/store.ts';
 import { directoryStatements } from '../../src/store/sqlite/directory-statements.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 const HOSTS = 2_000;

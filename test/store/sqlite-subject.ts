@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { Store } from '../../src/store/store.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fileDigest } from '../../src/engine/file-digest.ts';
+import { fileDigest } from '../../src/engine/catalog/file-digest.ts';
 import { houseFindings } from '../../tools/lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,8 +29,8 @@ RFC 9110
 - v1: first.
 `;
 const V1 = `import { defineCheck } from '../../src/engine/define-check.ts';
-import { pass } from '../../src/engine/verdict.ts';
-import type { Look } from '../../src/probe/observations.ts';
+import { pass } from '../../src/model/verdict.ts';
+import type { Look } from '../../src/model/observations.ts';
 
 // Words in comments are no code: Date, fetch, process.
 const FIX = 'Send a Date header, then fetch the process list.';
@@ -61,9 +61,13 @@ let root: string;
 /** A small checkout in which no rule finds anything. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'lint-'));
-  await mkdir(join(root, 'src/engine'), { recursive: true });
-  for (const file of ['define-check.ts', 'verdict.ts', 'README.md']) {
-    await cp(join(ROOT, 'src/engine', file), join(root, 'src/engine', file));
+  for (const file of [
+    'engine/define-check.ts',
+    'engine/README.md',
+    'model/verdict.ts',
+    'model/README.md',
+  ]) {
+    await cp(join(ROOT, 'src', file), join(root, 'src', file), { recursive: true });
   }
   await write(`${CHECK}/README.md`, README);
   await write(`${CHECK}/v1.ts`, V1);
@@ -214,7 +218,7 @@ describe('a room may not know another', () => {
     ['src/scan/a.ts', "import type { Gate } from '../payment/gate.ts';", 'src/payment/'],
     ['src/engine/a.ts', "import fastify from 'fastify';", 'fastify'],
     ['src/probe/plan/a.ts', "export { a } from '../../store/store.ts';", 'src/store/'],
-    ['src/store/a.ts', "const a = import('../routes/a.ts');", 'src/routes/'],
+    ['src/store/a.ts', "const a = import('../http/routes/a.ts');", 'src/http/'],
     ['plugins/a.ts', "import '../checks/P6-price-integrity/v1.ts';", 'checks/'],
     ['src/cli/a.ts', "import a from '../../test/a.ts';", 'test/'],
   ])('%s: %s', async (file, code, room) => {
@@ -226,7 +230,7 @@ describe('a room may not know another', () => {
   });
 
   test('a check runs nothing but its two modules', async () => {
-    const line = "import { createKit } from '../../src/engine/create-kit.ts';";
+    const line = "import { createKit } from '../../src/parse/kit/create-kit.ts';";
     const found = await findings(`${CHECK}/v2.ts`, impure(line));
     expect(found).toContainEqual(expect.stringContaining(`${CHECK}/v2.ts:9: a check runs only`));
   });

@@ -1,10 +1,10 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
-import { readPublished } from '../../src/engine/published.ts';
-import { copyCheckVersion } from '../../src/tools/copy-check-version.ts';
-import { scaffoldCheck } from '../../src/tools/scaffold-check.ts';
-import { publishCatalog } from '../../src/tools/write-catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { readPublished } from '../../src/engine/catalog/published.ts';
+import { copyCheckVersion } from '../../tools/checks/copy-check-version.ts';
+import { scaffoldCheck } from '../../tools/checks/scaffold-check.ts';
+import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { houseFindings } from '../../tools/lint/house-rules.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
@@ -28,10 +28,10 @@ describe('a new check', () => {
   });
 
   test('fails lint until source, rule and cases are real', async () => {
-    const engine = new URL('../../src/engine/', import.meta.url);
-    const copied = new URL('../src/engine/', temp.checksFolder);
-    for (const name of ['define-check.ts', 'verdict.ts']) {
-      await cp(new URL(name, engine), new URL(name, copied));
+    const sources = new URL('../../src/', import.meta.url);
+    const copied = new URL('../src/', temp.checksFolder);
+    for (const name of ['engine/define-check.ts', 'model/verdict.ts']) {
+      await cp(new URL(name, sources), new URL(name, copied), { recursive: true });
     }
     await scaffoldCheck('S13', 'site-map', temp.checksFolder);
     const findings = await houseFindings(temp.path);

@@ -3,9 +3,9 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CATALOG_FOLDER, type Catalog } from '../../src/engine/catalog.ts';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
-import type { CategoryKey } from '../../src/scan/report.ts';
+import { CATALOG_FOLDER, type Catalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import type { CategoryKey } from '../../src/model/report.ts';
 
 const COUNTS: readonly (readonly [string, CategoryKey, number])[] = [
   ['P', 'protocol', 8],

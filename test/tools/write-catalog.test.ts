@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadCatalog, readCatalog } from '../../src/engine/catalog.ts';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
-import { publishedBreaches, readPublished } from '../../src/engine/published.ts';
-import { nextChecksVersion } from '../../src/tools/next-checks-version.ts';
+import { loadCatalog, readCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { publishedBreaches, readPublished } from '../../src/engine/catalog/published.ts';
+import { nextChecksVersion } from '../../tools/checks/next-checks-version.ts';
 import {
   addCatalog,
   addChangelogEntry,
@@ -11,7 +11,7 @@ import {
   deriveCatalog,
   publishCatalog,
   refreshCatalogs,
-} from '../../src/tools/write-catalog.ts';
+} from '../../tools/checks/write-catalog.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 const FIRST = '2026-01-01.1';

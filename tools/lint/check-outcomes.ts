@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/discover-checks.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { CheckModuleError } from '../../src/engine/errors.ts';
-import { ENGINE_OUTCOMES } from '../../src/engine/verdict.ts';
+import { ENGINE_OUTCOMES } from '../../src/model/verdict.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 

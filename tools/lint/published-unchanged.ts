@@ -1,9 +1,9 @@
 /** What was published stays as it was: anyone may rerun an old catalog and must get the old grade. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { discoverChecks } from '../../src/engine/discover-checks.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { publishedBreaches, readPublished } from '../../src/engine/catalog/published.ts';
 import { CatalogError, CheckModuleError } from '../../src/engine/errors.ts';
-import { publishedBreaches, readPublished } from '../../src/engine/published.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 

@@ -1,5 +1,5 @@
 /** Icons that the root names, then the places where browsers look. */
-import type { Kit } from '../../engine/kit.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave } from './plan.ts';
 
 export type IconPlan = {

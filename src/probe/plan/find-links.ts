@@ -1,7 +1,8 @@
 /** Links that the origin's documents hold, for the check that none of them dangles. */
-import type { DocumentReading, Kit } from '../../engine/kit.ts';
-import type { JsonValue } from '../../formats/json.ts';
-import type { Operation } from '../../formats/openapi.ts';
+
+import type { JsonValue } from '../../parse/json/json.ts';
+import type { DocumentReading, Kit } from '../../parse/kit/kit.ts';
+import type { Operation } from '../../parse/openapi/openapi.ts';
 import type { FirstWave } from './plan.ts';
 
 export type PlannedLink = {

@@ -1,7 +1,8 @@
 /** Paid resources and candidates: OpenAPI, manifest, index, the root's own 402, llms.txt. */
-import type { Kit, ManifestReading, OpenApiReading } from '../../engine/kit.ts';
-import type { Operation } from '../../formats/openapi.ts';
-import type { HttpObservation, ResourceSource } from '../observations.ts';
+
+import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
+import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.ts';
+import type { Operation } from '../../parse/openapi/openapi.ts';
 import type { FirstWave, PlannedResource } from './plan.ts';
 
 /** Bounds the work on a document that lists resources without end. */

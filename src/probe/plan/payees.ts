@@ -1,7 +1,8 @@
 /** Recipients that the origin's challenges name; pure, runs on a worker. */
-import { createKit } from '../../engine/create-kit.ts';
-import type { ResourceSet } from '../observations.ts';
-import type { Payee } from '../standing.ts';
+
+import type { ResourceSet } from '../../model/observations.ts';
+import type { Payee } from '../../model/standing.ts';
+import { createKit } from '../../parse/kit/create-kit.ts';
 
 const MAX_PAYEES = 3;
 

@@ -2,8 +2,9 @@
  * The plan of the second wave: which resources, links and icons to ask for, read off the documents
  * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
-import { createKit } from '../../engine/create-kit.ts';
-import type { Observations, ResourceSource } from '../observations.ts';
+
+import type { Observations, ResourceSource } from '../../model/observations.ts';
+import { createKit } from '../../parse/kit/create-kit.ts';
 import { chooseResources } from './choose-resources.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
 import { findLinks, type LinkPlan } from './find-links.ts';

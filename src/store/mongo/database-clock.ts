@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { mongoError } from './mongo-error.ts';
+import { mongoError } from './error.ts';
 
 const MEASURE_EVERY_MS = 60_000;
 

@@ -1,9 +1,9 @@
-import type { ChangeType } from '../change-store.ts';
-import type { MembershipSettings } from '../host-store.ts';
-import type { Owner } from '../insert-outcome.ts';
-import type { LedgerState } from '../ledger-store.ts';
-import type { ListingSettings } from '../listing-store.ts';
-import type { Grade } from '../published-scan.ts';
+import type { ChangeType } from '../contract/changes.ts';
+import type { MembershipSettings } from '../contract/hosts.ts';
+import type { Owner } from '../contract/insert-outcome.ts';
+import type { LedgerState } from '../contract/ledger.ts';
+import type { ListingSettings } from '../contract/listing.ts';
+import type { Grade } from '../contract/published-scan.ts';
 import type { SlotKind } from '../rules/slots.ts';
 
 /*

@@ -1,7 +1,7 @@
-import { SILENT_AFTER_MS } from '../host-store.ts';
-import type { Owner } from '../insert-outcome.ts';
+import { SILENT_AFTER_MS } from '../contract/hosts.ts';
+import type { Owner } from '../contract/insert-outcome.ts';
+import type { MongoContext } from './context.ts';
 import type { HostDocument } from './documents.ts';
-import type { MongoContext } from './mongo-context.ts';
 
 export async function ownerLives(context: MongoContext, { boot }: Owner): Promise<boolean> {
   if (boot === context.owner.boot) return true;

@@ -1,8 +1,8 @@
-import type { DirectoryRecord } from '../directory-store.ts';
-import type { ListingSettings } from '../listing-store.ts';
+import type { DirectoryRecord } from '../contract/directory.ts';
+import type { ListingSettings } from '../contract/listing.ts';
 import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
-import type { MongoContext } from './mongo-context.ts';
 
 /** Hosts whose owners opted out. Read anew each time: an opt-out holds at once, on every host. */
 export async function optedOutHosts({ listing }: MongoContext): Promise<readonly string[]> {

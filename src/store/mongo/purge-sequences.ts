@@ -1,6 +1,6 @@
 import { RETENTION_MS } from '../rules/retention.ts';
-import type { MongoContext } from './mongo-context.ts';
-import { readEntries } from './mongo-ledger.ts';
+import type { MongoContext } from './context.ts';
+import { readEntries } from './ledger.ts';
 
 const BATCH = 200;
 

@@ -1,4 +1,4 @@
-import type { MembershipSettings } from '../host-store.ts';
+import type { MembershipSettings } from '../contract/hosts.ts';
 import type { HostDocument } from './documents.ts';
 
 const MEMBERS = ['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const;

@@ -9,9 +9,9 @@ import {
   type OptionalUnlessRequiredId,
   type WithId,
 } from 'mongodb';
-import type { InsertOutcome } from '../insert-outcome.ts';
-import { StoreError } from '../store-error.ts';
-import { isDuplicate, mongoError } from './mongo-error.ts';
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { isDuplicate, mongoError } from './error.ts';
 
 /** How long a decision is sought for after a lost reply or an uncommitted rival. */
 const DECIDE_WITHIN_MS = 5_000;

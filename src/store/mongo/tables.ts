@@ -5,10 +5,10 @@ import {
   type IndexDescription,
   MongoServerError,
 } from 'mongodb';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../contract/store-error.ts';
 import type * as documents from './documents.ts';
+import { mongoError } from './error.ts';
 import { type CollectionName, INDEXES } from './indexes.ts';
-import { mongoError } from './mongo-error.ts';
 import { type Document, Table, type TableHome } from './table.ts';
 
 /** The shape of what this program writes; a greater one in the database is a newer program's. */

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../contract/store-error.ts';
 import { objectFromStoredJson } from './stored-json.ts';
 
 /** @throws StoreError `corrupt` */

@@ -1,5 +1,5 @@
-import type { Grade } from '../published-scan.ts';
-import { StoreError } from '../store-error.ts';
+import type { Grade } from '../contract/published-scan.ts';
+import { StoreError } from '../contract/store-error.ts';
 
 const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 

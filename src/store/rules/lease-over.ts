@@ -1,4 +1,4 @@
-import type { Lease } from '../lease-store.ts';
+import type { Lease } from '../contract/leases.ts';
 
 /** A turn as it is stored. */
 export interface LeaseTurn extends Lease {

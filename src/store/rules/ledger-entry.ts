@@ -3,7 +3,7 @@ import {
   type LedgerRow,
   type LedgerState,
   TERMINAL_LEDGER_STATES,
-} from '../ledger-store.ts';
+} from '../contract/ledger.ts';
 import { RETENTION_MS } from './retention.ts';
 
 const TERMINAL: ReadonlySet<LedgerState> = new Set(TERMINAL_LEDGER_STATES);

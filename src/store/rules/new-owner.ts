@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Owner } from '../insert-outcome.ts';
+import type { Owner } from '../contract/insert-outcome.ts';
 
 /** This process, as it was started now. */
 export function newOwner(): Owner {

@@ -1,5 +1,5 @@
-import type { DirectoryChange } from '../change-store.ts';
-import type { PublishedScan } from '../published-scan.ts';
+import type { DirectoryChange } from '../contract/changes.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
 
 /**
  * The change that follows `tail` in the feed. It is told against what the feed last said of this

@@ -1,5 +1,5 @@
-import type { PublishedScan } from '../published-scan.ts';
-import { StoreError } from '../store-error.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
+import { StoreError } from '../contract/store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 
 export function publishedScanToJson(scan: PublishedScan): string {

@@ -1,4 +1,4 @@
-import { ANSWER_CHUNK_BYTES } from '../answer-store.ts';
+import { ANSWER_CHUNK_BYTES } from '../contract/answers.ts';
 
 /** Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. */
 export async function* recut(

@@ -2,7 +2,7 @@ import {
   CHALLENGE_FETCHES_PER_HOUR,
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
-} from '../ownership-store.ts';
+} from '../contract/ownership.ts';
 import { RETENTION_MS } from './retention.ts';
 
 /** What is counted by numbered slots, and how many of each an hour has. */

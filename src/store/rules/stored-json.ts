@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../json.ts';
-import { StoreError } from '../store-error.ts';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { StoreError } from '../contract/store-error.ts';
 
 /** The most that one value may take, so that it fits one MongoDB document with room to spare. */
 export const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { sqliteError } from './error.ts';
 import { Row } from './row.ts';
-import { sqliteError } from './sqlite-error.ts';
 
 /**
  * One synchronous connection with its prepared statements. Every statement is a literal of this

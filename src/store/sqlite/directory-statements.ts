@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { DirectoryQuery } from '../directory-store.ts';
+import type { DirectoryQuery } from '../contract/directory.ts';
 import { GRAM_LENGTH } from '../rules/grams.ts';
 import { hostSubstring } from '../rules/host-substring.ts';
 import { IS_LISTED, IS_VERIFIED, RECORD_COLUMNS } from './record-sql.ts';

@@ -1,4 +1,4 @@
-import type { LimitStore } from '../limit-store.ts';
+import type { LimitStore } from '../contract/limits.ts';
 
 /** Beyond this many counters at once the oldest go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';
 

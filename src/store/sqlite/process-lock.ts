@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '../store-error.ts';
-import { sqliteError } from './sqlite-error.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { sqliteError } from './error.ts';
 
 /**
  * One process per embedded store. The lock is SQLite's exclusive lock on an empty file beside the

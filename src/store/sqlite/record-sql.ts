@@ -1,4 +1,4 @@
-import type { DirectoryRecord } from '../directory-store.ts';
+import type { DirectoryRecord } from '../contract/directory.ts';
 import { publishedScanFromJson } from '../rules/published-scan-json.ts';
 import type { Row } from './row.ts';
 

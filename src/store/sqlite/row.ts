@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../contract/store-error.ts';
 
 /** A row that was read; every column is checked as it is taken. */
 export class Row {

@@ -1,6 +1,6 @@
 import { judge } from '../../../src/scan/run-scan.ts';
 import { warmUp } from '../../../src/scan/warm-up.ts';
-import { perfectSeller } from '../../checks/build-observations.ts';
+import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import { openEngine } from '../engine.ts';
 import { type BenchCase, median } from '../measurement.ts';
 

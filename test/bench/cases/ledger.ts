@@ -1,4 +1,4 @@
-import { openSqlite } from '../../../src/store/sqlite.ts';
+import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { openSqlite } from '../../../src/store/sqlite.ts';
+import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { startHost } from '../../hosts/host-process.ts';
 import { type BenchCase, type Measurement, percentile } from '../measurement.ts';
 import { processorSeconds } from '../processor-time.ts';

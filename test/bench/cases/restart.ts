@@ -1,5 +1,5 @@
 import { copyFile } from 'node:fs/promises';
-import { openSqlite } from '../../../src/store/sqlite.ts';
+import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { startHost } from '../../hosts/host-process.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';
 import { type BenchCase, median } from '../measurement.ts';

@@ -1,4 +1,4 @@
-import type { ScanOutcome } from '../../../src/scan/scan-outcome.ts';
+import type { ScanOutcome } from '../../../src/model/scan-outcome.ts';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
 import { startFarm } from '../farm/seller-farm.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { JsonObject } from '../../../src/store/json.ts';
-import { openSqlite } from '../../../src/store/sqlite.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
+import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { priceOf } from '../../hosts/purchase.ts';
 import { newPayer } from '../../payment/payer.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';

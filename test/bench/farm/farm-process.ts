@@ -1,6 +1,6 @@
 /** Serves what `startFarm` orders, one port a seller, until its parent is gone. */
 import type { RequestListener } from 'node:http';
-import { serve } from '../../sellers/seller.ts';
+import { serve } from '../../fixtures/sellers/seller.ts';
 import { goodSeller } from './good-seller.ts';
 import { hostileSeller } from './hostile-seller.ts';
 import type { FarmOrder } from './seller-farm.ts';

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
-import { SELLER_PAY_TO } from '../../sellers/seller.ts';
+import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import {
   discoveryDocuments,
   openApiDocument,
   type SellerDocument,
   SUMMARY,
   WEATHER,
-} from '../../sellers/seller-documents.ts';
+} from '../../fixtures/sellers/seller-documents.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 

@@ -1,6 +1,6 @@
 /** Faults of how paid resources answer: methods, prices that move, validation before payment. */
-import { challengeAnswer, challengeOf, offerOf } from '../../origins/crafted-challenge.ts';
-import { SUMMARY, WEATHER } from '../../sellers/seller-documents.ts';
+import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
+import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { ABSENT, edited, json, NO_CHALLENGE, offering, type Row, UNSEEN } from './row.ts';
 
 const HEALTH = { get: { security: [], responses: { 200: { description: 'Well' } } } };

@@ -7,9 +7,9 @@ import {
   offerOf,
   type Sold,
   versionOne,
-} from '../../origins/crafted-challenge.ts';
-import type { Answering, CraftedAnswer } from '../../origins/crafted-seller.ts';
-import { SUMMARY, WEATHER } from '../../sellers/seller-documents.ts';
+} from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering, CraftedAnswer } from '../../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { challenging, NO_CHALLENGE, type Row } from './row.ts';
 
 const OTHER_PAYEE = '0x3333333333333333333333333333333333333333';

@@ -1,5 +1,5 @@
 /** Faults of llms.txt, agent card, robots.txt, icon, and of having nothing. */
-import type { Answering } from '../../origins/crafted-seller.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { ABSENT, edited, json, NO_CHALLENGE, NO_OPENAPI, page, plain, type Row } from './row.ts';
 
 export const DOCUMENT_ROWS: readonly Row[] = [

@@ -1,7 +1,7 @@
 /** Faults of /.well-known/x402, and its shapes. */
-import { challengeOf } from '../../origins/crafted-challenge.ts';
-import type { Answering } from '../../origins/crafted-seller.ts';
-import { WEATHER } from '../../sellers/seller-documents.ts';
+import { challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { ABSENT, json, type Row } from './row.ts';
 
 function manifest(make: (origin: string) => unknown): Answering {

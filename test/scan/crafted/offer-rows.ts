@@ -1,7 +1,7 @@
 /** Faults of what a challenge says: amounts, addresses, domains, descriptions. */
-import { offerOf, USDC } from '../../origins/crafted-challenge.ts';
-import type { Answering } from '../../origins/crafted-seller.ts';
-import { WEATHER } from '../../sellers/seller-documents.ts';
+import { offerOf, USDC } from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { challenging, offering, type Row } from './row.ts';
 
 const OTHER_PAYEE = '0x3333333333333333333333333333333333333333';

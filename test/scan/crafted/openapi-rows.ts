@@ -1,8 +1,8 @@
 /** Faults of the OpenAPI document. */
-import type { JsonObject } from '../../../src/formats/json.ts';
-import { challengeAnswer, challengeOf } from '../../origins/crafted-challenge.ts';
-import type { Answering } from '../../origins/crafted-seller.ts';
-import { openApiDocument, SUMMARY, WEATHER } from '../../sellers/seller-documents.ts';
+import type { JsonObject } from '../../../src/parse/json/json.ts';
+import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
+import { openApiDocument, SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { ABSENT, edited, json, NO_OPENAPI, type Row, UNSEEN } from './row.ts';
 
 const at =

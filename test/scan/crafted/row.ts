@@ -1,7 +1,15 @@
 /** One crafted seller and the checks that it moves, against the same seller with nothing wrong. */
-import type { JsonObject } from '../../../src/formats/json.ts';
-import { challengeAnswer, challengeOf, type Sold } from '../../origins/crafted-challenge.ts';
-import type { Answering, CraftedAnswer, CraftedOptions } from '../../origins/crafted-seller.ts';
+import type { JsonObject } from '../../../src/parse/json/json.ts';
+import {
+  challengeAnswer,
+  challengeOf,
+  type Sold,
+} from '../../fixtures/origins/crafted-challenge.ts';
+import type {
+  Answering,
+  CraftedAnswer,
+  CraftedOptions,
+} from '../../fixtures/origins/crafted-seller.ts';
 
 export type Row = {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** Faults of the site as a whole: catch-all pages, the root, servers that refuse HEAD. */
 import { randomUUID } from 'node:crypto';
-import { challengeAnswer, challengeOf } from '../../origins/crafted-challenge.ts';
-import { WEATHER } from '../../sellers/seller-documents.ts';
+import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
+import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { ABSENT, json, NO_CHALLENGE, NO_OPENAPI, page, type Row } from './row.ts';
 
 const SPA = '<!doctype html><html><head><title>Shop</title></head><body><div id="app"></div>';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_CHUNK_BYTES } from '../../../src/store/answer-store.ts';
+import { ANSWER_CHUNK_BYTES } from '../../../src/store/contract/answers.ts';
 import { collect } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DirectoryQuery } from '../../../src/store/directory-store.ts';
-import type { Grade, PublishedScan } from '../../../src/store/published-scan.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';
+import type { Grade, PublishedScan } from '../../../src/store/contract/published-scan.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LedgerState } from '../../../src/store/ledger-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { LedgerState } from '../../../src/store/contract/ledger.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { collect, ledgerStep } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { MINUTE_MS, TestClock } from './test-clock.ts';

@@ -4,7 +4,7 @@ import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
   TOKEN_LIFETIME_MS,
-} from '../../../src/store/ownership-store.ts';
+} from '../../../src/store/contract/ownership.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 

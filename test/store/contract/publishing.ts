@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HISTORY_ROWS_PER_HOST } from '../../../src/store/history-store.ts';
+import { HISTORY_ROWS_PER_HOST } from '../../../src/store/contract/history.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 

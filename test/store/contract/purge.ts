@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { LedgerState } from '../../../src/store/ledger-store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { LedgerState } from '../../../src/store/contract/ledger.ts';
+import type { Store } from '../../../src/store/contract/store.ts';
 import { collect, ledgerStep, publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';

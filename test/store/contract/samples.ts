@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { LedgerAppend, LedgerState } from '../../../src/store/ledger-store.ts';
-import type { PublishedScan } from '../../../src/store/published-scan.ts';
-import type { ScanResult } from '../../../src/store/scan-result-store.ts';
+import type { LedgerAppend, LedgerState } from '../../../src/store/contract/ledger.ts';
+import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
+import type { ScanResult } from '../../../src/store/contract/results.ts';
 
 export function ledgerStep(
   key: string,

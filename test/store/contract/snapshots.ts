@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { VERDICT_LIFETIME_MS } from '../../../src/store/snapshot-store.ts';
+import { VERDICT_LIFETIME_MS } from '../../../src/store/contract/snapshots.ts';
 import type { ContractSubject } from './subject.ts';
 import { TestClock } from './test-clock.ts';
 

@@ -1,5 +1,5 @@
+import type { Store } from '../../../src/store/contract/store.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts';
-import type { Store } from '../../../src/store/store.ts';
 
 /** A kind of store under the contract suite. The subject closes what it opened after each test. */
 export interface ContractSubject {

@@ -1,0 +1,50 @@
+/** Markdown for a pull request or an issue: the grade, the problems as a table, passes as a count. */
+import type { CheckResult } from '../../model/report.ts';
+import type { Printable } from './formats.ts';
+
+export function formatMarkdown({ report, printed }: Printable): string {
+  const { protocol, docs, standing } = report.subScores;
+  const rank = { fail: 0, warn: 1, pass: 2 } as const;
+  const problems = printed
+    .filter(({ status }) => status !== 'pass')
+    .sort((a, b) => rank[a.status] - rank[b.status]);
+  const passed = printed.length - problems.length;
+  return [
+    `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
+    '',
+    `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
+      `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+    '',
+    ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
+    '',
+  ].join('\n');
+}
+
+function table(problems: readonly CheckResult[]): readonly string[] {
+  return [
+    '| | check | seen | do |',
+    '|---|---|---|---|',
+    ...problems.map(
+      ({ status, id, title, evidence, fix }) =>
+        `| ${status} | ${id} ${title} | ${asCode(evidence)} | ${escapeText(fix)} |`,
+    ),
+  ];
+}
+
+/** What Markdown reads, and what turns an address into a link. */
+const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
+
+/**
+ * Evidence quotes origins. In code no name calls people and no number names an issue; as entities
+ * nothing is markup, link or another cell, which backslashes cannot say of a pipe behind a backslash.
+ */
+function asCode(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return `<code>${line.replace(MARKUP, (character) => `&#${character.codePointAt(0)};`)}</code>`;
+}
+
+function escapeText(text: string): string {
+  return text
+    .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
+    .replaceAll(/\s+/g, ' ');
+}

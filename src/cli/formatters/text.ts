@@ -1,0 +1,83 @@
+/** The report for people: the grade on top, failures first, each with what was seen and what to do. */
+import { styleText } from 'node:util';
+import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
+import type { Printable } from './formats.ts';
+import { wrap } from './wrap.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+const GRADE_STYLES: Record<Grade, Style> = {
+  A: ['bold', 'green'],
+  B: ['bold', 'green'],
+  C: ['bold', 'yellow'],
+  D: ['bold', 'yellow'],
+  F: ['bold', 'red'],
+};
+
+const MAX_COLUMNS = 110;
+const MIN_COLUMNS = 40;
+
+export function formatText(scan: Printable): string {
+  const { report, printed } = scan;
+  const paint = (style: Style, text: string) =>
+    scan.colour ? styleText(style, text, { validateStream: false }) : text;
+  const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
+  const by = (status: CheckResult['status']) => printed.filter((r) => r.status === status);
+  // What nobody could determine is nothing to mend first.
+  const problems = [...by('fail'), ...by('warn')].sort(
+    (a, b) => Number(isOpen(a)) - Number(isOpen(b)),
+  );
+  const lines = [
+    '',
+    `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
+    `  ${subScoreLine(report.subScores)}`,
+    `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed · checks ${report.checksVersion} · ${report.scannedAt}`,
+    '',
+    ...problems.flatMap((result) => problemLines(result, columns, paint)),
+    ...passLines(by('pass'), columns, paint),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function isOpen({ basis }: CheckResult): boolean {
+  return basis === 'not_determined';
+}
+
+function subScoreLine({ protocol, docs, standing }: SubScores): string {
+  const part = (label: string, score: number | null) => `${label} ${score ?? 'not determined'}`;
+  return [part('Protocol', protocol), part('Docs', docs), part('Standing', standing)].join(' · ');
+}
+
+function problemLines(
+  result: CheckResult,
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  const colour = result.status === 'fail' ? 'red' : 'yellow';
+  const basis = result.basis === 'measured' ? '' : `, ${result.basis.replace('_', ' ')}`;
+  const label = paint(['bold', colour], result.status.toUpperCase());
+  return [
+    `  ${label} ${paint('bold', `${result.id} ${result.title}`)} (${result.severity}${basis})`,
+    ...wrap(result.evidence, columns, '    seen  ', '          '),
+    ...wrap(result.fix, columns, '    do    ', '          '),
+    '',
+  ];
+}
+
+function passLines(
+  passed: readonly CheckResult[],
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  if (passed.length === 0) return [];
+  const width = Math.max(...passed.map((result) => `${result.id} ${result.title}`.length));
+  const isNarrow = columns < width + MIN_COLUMNS;
+  return [
+    `  ${paint(['bold', 'green'], 'PASS')}`,
+    ...passed.flatMap(({ id, title, evidence }) => {
+      const name = `    ${id} ${title}`;
+      if (isNarrow) return [name, ...wrap(evidence, columns, '      ', '      ')];
+      return wrap(evidence, columns, `${name.padEnd(width + 4)}  `, ' '.repeat(width + 6));
+    }),
+  ];
+}

@@ -1,0 +1,125 @@
+/** The whole configuration, checked: whatever is wrong in it stops the start, and nothing later does. */
+import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
+import { parseAllowHosts } from '../origin/allow-hosts.ts';
+import { DEFAULT_POLICY, type OriginPolicy } from '../origin/origin.ts';
+import { type EcosystemConfig, readEcosystemConfig } from './ecosystem.ts';
+import {
+  acceptedFor,
+  type Environment,
+  readSettings,
+  SettingError,
+  type Settings,
+} from './environment.ts';
+import { addressBlocks, portList, webAddress } from './parse-values.ts';
+import { type PaymentConfig, readPaymentConfig } from './payment.ts';
+import { REVISIONS, type Revision } from './revision.ts';
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  /** Without a trailing slash, as `siteUrl`. */
+  readonly baseUrl: string;
+  readonly siteUrl: string;
+  readonly revision: Revision;
+  readonly checksVersion: string;
+  readonly storeUrl: string;
+  readonly payment: PaymentConfig;
+  readonly ecosystem: EcosystemConfig;
+  readonly originPolicy: OriginPolicy;
+  readonly scanTimeoutMs: number;
+  readonly isRateLimited: boolean;
+  readonly trustProxy: readonly string[];
+  readonly metricsAllow: readonly string[];
+  readonly logLevel: Settings['LOG_LEVEL'];
+  readonly isProduction: boolean;
+};
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+/** Throws SettingError: one line with the setting, its value and what is accepted. */
+export function loadConfig(environment: Environment): Config {
+  const settings = readSettings(environment);
+  const isProduction = settings.NODE_ENV === 'production';
+  if (isProduction) refuseUnsafeInProduction(settings);
+  if (settings.NODE_EXTRA_CA_CERTS !== undefined) readCertificates(settings.NODE_EXTRA_CA_CERTS);
+
+  const baseUrl = webAddress(settings, 'BASE_URL') ?? listeningAddress(settings);
+  const revision = REVISIONS[settings.API_REVISION];
+  return {
+    host: settings.HOST,
+    port: settings.PORT,
+    baseUrl,
+    siteUrl: webAddress(settings, 'SITE_URL') ?? baseUrl,
+    revision,
+    checksVersion: settings.CHECKS_VERSION ?? revision.defaultChecksVersion,
+    storeUrl: settings.STORE_URL,
+    payment: readPaymentConfig(settings, environment),
+    ecosystem: readEcosystemConfig(settings),
+    originPolicy: originPolicy(settings),
+    scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
+    isRateLimited: settings.RATE_LIMIT === 'on',
+    trustProxy: addressBlocks(settings, 'TRUST_PROXY') ?? [],
+    metricsAllow: addressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK,
+    logLevel: settings.LOG_LEVEL,
+    isProduction,
+  };
+}
+
+function refuseUnsafeInProduction(settings: Settings): void {
+  if (settings.PAYMENT_MODE === 'mock' && settings.ALLOW_MOCK_PAYMENTS !== '1') {
+    throw new SettingError(
+      'PAYMENT_MODE',
+      'mock',
+      'local or facilitator in production, or set ALLOW_MOCK_PAYMENTS=1 as well to give work away',
+    );
+  }
+  if (settings.RATE_LIMIT === 'off') {
+    throw new SettingError('RATE_LIMIT', 'off', 'on in production');
+  }
+  const exceptions = settings.SCAN_ALLOW_HOSTS;
+  if (exceptions !== undefined && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
+    throw new SettingError(
+      'SCAN_ALLOW_HOSTS',
+      exceptions,
+      'nothing in production, or set SCAN_ALLOW_HOSTS_IN_PRODUCTION=1 as well to open these hosts to everybody',
+    );
+  }
+}
+
+function originPolicy(settings: Settings): OriginPolicy {
+  const { SCAN_ALLOW_HOSTS: hosts = '', SCAN_ALLOWED_PORTS: ports } = settings;
+  return {
+    allowHosts: allowHosts(hosts),
+    allowedPorts: ports === undefined ? DEFAULT_POLICY.allowedPorts : portList(ports),
+  };
+}
+
+function allowHosts(list: string): ReadonlySet<string> {
+  try {
+    return parseAllowHosts(list);
+  } catch {
+    throw new SettingError('SCAN_ALLOW_HOSTS', list, acceptedFor('SCAN_ALLOW_HOSTS'));
+  }
+}
+
+function listeningAddress({ HOST, PORT }: Settings): string {
+  if (PORT === 0) throw new SettingError('PORT', '0', acceptedFor('PORT'));
+  // "Every address" is no address that anybody could call.
+  if (HOST === '0.0.0.0') return `http://127.0.0.1:${PORT}`;
+  if (HOST === '::') return `http://[::1]:${PORT}`;
+  const host = isIPv6(HOST) ? `[${HOST}]` : HOST;
+  if (!URL.canParse(`http://${host}:${PORT}`)) {
+    throw new SettingError('HOST', HOST, acceptedFor('HOST'));
+  }
+  return new URL(`http://${host}:${PORT}`).origin;
+}
+
+function readCertificates(path: string): void {
+  try {
+    if (readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return;
+  } catch {
+    // Told below: a file that cannot be read is as bad as one without certificates.
+  }
+  throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
+}

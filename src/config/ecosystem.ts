@@ -1,0 +1,31 @@
+/** Where the standing checks look: base addresses of third parties, each of which can be switched off. */
+
+import type { Settings } from './environment.ts';
+import { webAddress } from './parse-values.ts';
+
+/** Null is switched off. */
+export type EcosystemConfig = {
+  readonly x402scanUrl: string | null;
+  readonly bazaarUrl: string | null;
+  readonly ecosystemUrl: string | null;
+};
+
+const PUBLIC_SOURCES = {
+  X402SCAN_URL: 'https://www.x402scan.com',
+  BAZAAR_URL: 'https://api.cdp.coinbase.com',
+  ECOSYSTEM_URL: 'https://www.x402.org',
+} as const;
+
+/** Throws SettingError. An empty setting switches its source off. */
+export function readEcosystemConfig(settings: Settings): EcosystemConfig {
+  return {
+    x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
+    bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
+    ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
+  };
+}
+
+function sourceAddress(settings: Settings, name: keyof typeof PUBLIC_SOURCES): string | null {
+  if (settings[name] === '') return null;
+  return webAddress(settings, name, 'any path') ?? PUBLIC_SOURCES[name];
+}

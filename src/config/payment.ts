@@ -1,0 +1,146 @@
+/** What we charge in, to whom, and what settles it. */
+import { isAddressEqual } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import {
+  acceptedFor,
+  type Environment,
+  SettingError,
+  type SettingName,
+  type Settings,
+} from './environment.ts';
+import { evmAddress, webAddress } from './parse-values.ts';
+
+export type PaymentMode = Settings['PAYMENT_MODE'];
+
+/** The token that we charge in. */
+export type AssetConfig = {
+  /** Checksummed. */
+  readonly address: `0x${string}`;
+  /** Of its EIP-712 domain, as its version. */
+  readonly name: string;
+  readonly version: string;
+};
+
+export type PaymentConfig = {
+  readonly mode: PaymentMode;
+  /** Checksummed. */
+  readonly payTo: `0x${string}`;
+  /** CAIP-2. */
+  readonly network: string;
+  readonly asset: AssetConfig;
+  readonly facilitatorUrl: string | null;
+  readonly cdpKey: { readonly id: string; readonly secret: string } | null;
+  readonly rpcUrl: string | null;
+  readonly settlementKey: `0x${string}` | null;
+  /** The address of that key where it settles (`local` mode). */
+  readonly signer: `0x${string}` | null;
+};
+
+/** No key exists for it: what is paid to it by mistake is gone, and nobody gains by that. */
+const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
+
+type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];
+
+/** USDC and its EIP-712 domain, where it is known. */
+const KNOWN_ASSETS: Readonly<Record<string, KnownAsset>> = {
+  'eip155:8453': ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin', '2'],
+  'eip155:84532': ['0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC', '2'],
+};
+
+/** Throws SettingError. */
+export function readPaymentConfig(settings: Settings, environment: Environment): PaymentConfig {
+  const { PAYMENT_MODE: mode, SETTLEMENT_KEY: settlementKey } = settings;
+  const facilitatorUrl = webAddress(settings, 'FACILITATOR_URL', 'any path');
+  const rpcUrl = webAddress(settings, 'RPC_URL', 'any path');
+  const isModeStated = (environment['PAYMENT_MODE'] ?? '') !== '';
+  const sign = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
+  if (!isModeStated && (facilitatorUrl !== null || settlementKey !== undefined)) {
+    throw new SettingError(
+      'PAYMENT_MODE',
+      undefined,
+      `with ${sign} it has to be stated (mock, local or facilitator), or work would be given away`,
+    );
+  }
+  if (mode === 'facilitator') require(settings, 'FACILITATOR_URL', mode);
+  if (mode === 'local') {
+    require(settings, 'RPC_URL', mode);
+    require(settings, 'SETTLEMENT_KEY', mode);
+  }
+  const asset = assetConfig(settings);
+  const key = privateKey(settlementKey);
+  return {
+    mode,
+    payTo: payTo(settings, asset),
+    network: settings.NETWORK,
+    asset,
+    facilitatorUrl,
+    cdpKey: cdpKey(settings),
+    rpcUrl,
+    settlementKey: key,
+    signer: key !== null && mode === 'local' ? privateKeyToAccount(key).address : null,
+  };
+}
+
+function payTo(settings: Settings, asset: AssetConfig): `0x${string}` {
+  if (settings.PAYMENT_MODE !== 'mock') require(settings, 'PAY_TO', settings.PAYMENT_MODE);
+  const address = evmAddress('PAY_TO', settings.PAY_TO ?? MOCK_PAY_TO);
+  if (isAddressEqual(address, asset.address)) {
+    throw new SettingError('PAY_TO', address, 'your own address, not that of the token');
+  }
+  return address;
+}
+
+function assetConfig(settings: Settings): AssetConfig {
+  const known = KNOWN_ASSETS[settings.NETWORK];
+  if (settings.ASSET === undefined && known !== undefined) {
+    const [address, name, version] = known;
+    return {
+      address,
+      name: settings.ASSET_NAME ?? name,
+      version: settings.ASSET_VERSION ?? version,
+    };
+  }
+  const where = `on ${settings.NETWORK}`;
+  for (const name of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
+    if (settings[name] === undefined && !isKnown(settings)) {
+      throw new SettingError(name, undefined, `${where} give ${acceptedFor(name)}`);
+    }
+  }
+  const [, name = '', version = ''] = known ?? [];
+  return {
+    address: evmAddress('ASSET', settings.ASSET ?? ''),
+    name: settings.ASSET_NAME ?? name,
+    version: settings.ASSET_VERSION ?? version,
+  };
+}
+
+/** The stated asset is the known one of its network, so its domain is known too. */
+function isKnown({ NETWORK, ASSET }: Settings): boolean {
+  return ASSET !== undefined && KNOWN_ASSETS[NETWORK]?.[0].toLowerCase() === ASSET.toLowerCase();
+}
+
+function cdpKey(settings: Settings): PaymentConfig['cdpKey'] {
+  const { CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret } = settings;
+  if (id === undefined && secret === undefined) return null;
+  if (id === undefined) throw new SettingError('CDP_API_KEY_ID', id, acceptedFor('CDP_API_KEY_ID'));
+  if (secret === undefined) {
+    throw new SettingError('CDP_API_KEY_SECRET', secret, acceptedFor('CDP_API_KEY_SECRET'));
+  }
+  return { id, secret };
+}
+
+function require(settings: Settings, name: SettingName, mode: PaymentMode): void {
+  if (settings[name] !== undefined) return;
+  throw new SettingError(name, undefined, `PAYMENT_MODE=${mode} needs ${acceptedFor(name)}`);
+}
+
+function privateKey(value: string | undefined): `0x${string}` | null {
+  if (value === undefined) return null;
+  try {
+    const key = value as `0x${string}`; // what viem takes; it throws for all but a key of the curve
+    privateKeyToAccount(key);
+    return key;
+  } catch {
+    throw new SettingError('SETTLEMENT_KEY', value, acceptedFor('SETTLEMENT_KEY'));
+  }
+}

@@ -1,0 +1,41 @@
+/** Renews the listing's snapshot in the background, so that scans find it and need not wait for it. */
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../store/contract/store.ts';
+import type { RefreshingStanding } from './create-standing.ts';
+
+export type ListingRefresh = {
+  readonly store: Pick<Store, 'leases'>;
+  readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
+  /** What no caller meets, and an operator may want to know. */
+  onTrouble(message: string): void;
+};
+
+const LEASE_NAME = 'refresh:listing';
+/** Longer than any look takes: a host that died on the way holds up nobody for long. */
+const LEASE_LIFETIME_MS = 60_000;
+
+/**
+ * By one host at a time: whoever comes after it finds a young snapshot and asks nobody. Never
+ * rejects, whatever becomes of the store.
+ */
+export async function refreshListing({
+  store,
+  standing,
+  onTrouble,
+}: ListingRefresh): Promise<'asked' | 'held' | 'failed'> {
+  try {
+    const outcome = await store.leases.take({
+      name: LEASE_NAME,
+      attempt: randomUUID(),
+      lifetimeMs: LEASE_LIFETIME_MS,
+    });
+    if (!outcome.held) return 'held';
+    const look = await standing.refreshListing();
+    await store.leases.release(outcome.lease);
+    if (look.state !== 'failed') return 'asked';
+    onTrouble(`The listing was not refreshed, scans go by the last one: ${look.detail}`);
+  } catch (error) {
+    onTrouble(`The listing was not refreshed: ${String(error)}`);
+  }
+  return 'failed';
+}

@@ -1,0 +1,159 @@
+/** The catalog: which implementations run, what they weigh and how we may probe. */
+import { readdir, readFile } from 'node:fs/promises';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ProbingOptions } from '../../model/observations.ts';
+import type { CategoryKey, Severity } from '../../model/report.ts';
+import { CatalogError } from '../errors.ts';
+import { SCORINGS } from '../score.ts';
+import { type DiscoveredCheck, discoverChecks } from './discover-checks.ts';
+import { fileDigest } from './file-digest.ts';
+import { readPublished } from './published.ts';
+
+export type CatalogCategory = {
+  readonly key: CategoryKey;
+  readonly label: string;
+  readonly count: number;
+  readonly description: string;
+};
+
+export type CatalogCheck = {
+  readonly id: string;
+  readonly title: string;
+  readonly severity: Severity;
+  readonly category: CategoryKey;
+  /** "P6@2": version 2 of P6 runs. */
+  readonly impl: string;
+  /** Of the implementation's file. */
+  readonly digest: string;
+};
+
+export type Catalog = {
+  /** "2026-08-14.2" */
+  readonly checksVersion: string;
+  /** "scoring@1" */
+  readonly scoring: string;
+  readonly probing: ProbingOptions;
+  readonly categories: readonly CatalogCategory[];
+  readonly checks: readonly CatalogCheck[];
+};
+
+export type CatalogSource = {
+  /** Folder of the catalogs, ending in a slash. */
+  readonly folder?: URL;
+  /** What `discoverChecks` found; it runs where this is absent. */
+  readonly checks?: readonly DiscoveredCheck[];
+};
+
+export const CATALOG_FOLDER = new URL('../../../catalog/', import.meta.url);
+
+/** Interface spec 2.4: every report has this many results. */
+export const TOTAL_CHECKS = 25;
+
+const FILE = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
+
+/** All versions that can be run, newest last. */
+export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly string[]> {
+  return (await readdir(folder))
+    .flatMap((name) => {
+      const [, date, number] = FILE.exec(name) ?? [];
+      return date && number ? [{ date, number: Number(number) }] : [];
+    })
+    .sort((one, other) => one.date.localeCompare(other.date) || one.number - other.number)
+    .map(({ date, number }) => `${date}.${number}`);
+}
+
+/** Throws CatalogError naming the file and everything that is wrong with it. */
+export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
+  const folder = source.folder ?? CATALOG_FOLDER;
+  const { catalog, digest } = await readCatalog(version, folder);
+  const checks = source.checks ?? (await discoverChecks());
+  const { catalogs } = await readPublished(folder);
+  const pinned = catalogs[version];
+  const breaches = [
+    ...(pinned && pinned !== digest ? ['it is published and was changed'] : []),
+    ...catalogBreaches(catalog, version, checks),
+  ];
+  if (breaches.length > 0) {
+    throw new CatalogError(`catalog/${version}.json is refused: ${breaches.join('; ')}.`);
+  }
+  return catalog;
+}
+
+/**
+ * What the file says, held to its schema alone: for tools, which mend the rest. Throws
+ * CatalogError.
+ */
+export async function readCatalog(
+  version: string,
+  folder = CATALOG_FOLDER,
+): Promise<{ readonly catalog: Catalog; readonly digest: string }> {
+  const versions = await listCatalogs(folder);
+  if (!versions.includes(version)) {
+    throw new CatalogError(`No catalog ${version}. There are: ${versions.join(', ')}.`);
+  }
+  const text = await readFile(new URL(`${version}.json`, folder), 'utf8');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
+  }
+  const validate = await catalogValidator(folder);
+  if (!validate(parsed)) {
+    const errors = (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+    throw new CatalogError(`catalog/${version}.json breaks its schema: ${errors.join('; ')}.`);
+  }
+  // Only what the type names goes on: `$schema` is for editors.
+  const { checksVersion, scoring, probing, categories, checks } = parsed;
+  const catalog = { checksVersion, scoring, probing, categories, checks };
+  return { catalog, digest: fileDigest(text) };
+}
+
+/** The schema is the folder's own file, so that editors and other readers can use it. */
+async function catalogValidator(folder: URL): Promise<ValidateFunction<Catalog>> {
+  const schema: object = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8'));
+  return new Ajv2020({ allErrors: true }).compile<Catalog>(schema);
+}
+
+/** What a schema cannot say. */
+function catalogBreaches(
+  catalog: Catalog,
+  version: string,
+  checks: readonly DiscoveredCheck[],
+): readonly string[] {
+  const breaches: string[] = [];
+  if (catalog.checksVersion !== version) breaches.push(`checksVersion is ${catalog.checksVersion}`);
+  if (!SCORINGS.has(catalog.scoring)) breaches.push(`${catalog.scoring} is not known`);
+  const unique = new Set(catalog.checks.map(({ id }) => id)).size;
+  if (unique !== TOTAL_CHECKS) breaches.push(`${unique} different ids, not ${TOTAL_CHECKS}`);
+  for (const { key, count } of catalog.categories) {
+    const actual = catalog.checks.filter(({ category }) => category === key).length;
+    if (actual !== count) breaches.push(`${key} says ${count} checks and has ${actual}`);
+  }
+  const byImpl = new Map(checks.map((check) => [check.impl, check]));
+  const ids = new Set(catalog.checks.map(({ id }) => id));
+  for (const entry of catalog.checks) {
+    breaches.push(...entryBreaches(entry, byImpl.get(entry.impl), ids));
+  }
+  return breaches;
+}
+
+function entryBreaches(
+  entry: CatalogCheck,
+  check: DiscoveredCheck | undefined,
+  ids: ReadonlySet<string>,
+): readonly string[] {
+  if (!check) return [`${entry.impl} is not in checks/`];
+  const breaches: string[] = [];
+  if (check.id !== entry.id) breaches.push(`${entry.id} runs ${entry.impl}`);
+  if (check.title !== entry.title) {
+    breaches.push(`${entry.id} is "${entry.title}" here and "${check.title}" in checks/`);
+  }
+  if (check.digest !== entry.digest) {
+    breaches.push(`the file of ${entry.impl} is not the one it was made with (other digest)`);
+  }
+  const absent = check.definition.requires.filter((id) => !ids.has(id));
+  if (absent.length > 0) breaches.push(`${entry.impl} requires ${absent.join(', ')}, not in here`);
+  return breaches;
+}

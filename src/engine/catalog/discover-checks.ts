@@ -1,0 +1,155 @@
+/** Finds every implementation of every check, and holds each to the contract of defineCheck. */
+import { readdir, readFile } from 'node:fs/promises';
+import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
+import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
+import type { CheckDefinition } from '../define-check.ts';
+import { CheckModuleError } from '../errors.ts';
+import { fileDigest } from './file-digest.ts';
+
+export type DiscoveredCheck = {
+  readonly id: string;
+  /** From the folder's name: "price-integrity". */
+  readonly title: string;
+  readonly version: number;
+  /** As catalogs name it: "P6@2". */
+  readonly impl: string;
+  /** File URL; a worker imports it. */
+  readonly url: string;
+  /** File URL of the folder with README.md and cases.ts, ending in a slash. */
+  readonly folder: string;
+  readonly digest: string;
+  readonly definition: CheckDefinition;
+};
+
+export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
+
+const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
+const FILE = /^v([1-9][0-9]*)\.ts$/;
+const OUTCOME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** By folder, then version. Throws CheckModuleError with every breach that was found. */
+export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
+  const breaches: string[] = [];
+  const checks: DiscoveredCheck[] = [];
+  for (const name of (await readdir(root)).sort()) {
+    const files = name.startsWith('.') ? [] : await implementations(new URL(`${name}/`, root));
+    for (const file of files) {
+      const found = await load(root, name, file);
+      if (typeof found === 'string') breaches.push(`checks/${name}/${file}: ${found}`);
+      else checks.push(found);
+    }
+  }
+  breaches.push(...duplicates(checks), ...prerequisiteBreaches(checks));
+  if (breaches.length > 0) {
+    throw new CheckModuleError(`Correct these checks:\n${breaches.join('\n')}`);
+  }
+  return checks;
+}
+
+/** File names in order of version; a file beside the folders has none. */
+async function implementations(folder: URL): Promise<readonly string[]> {
+  const entries = await readdir(folder).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return [];
+    throw error;
+  });
+  return entries
+    .filter((entry) => FILE.test(entry))
+    .sort((one, other) => versionOf(one) - versionOf(other));
+}
+
+async function load(root: URL, folder: string, file: string): Promise<DiscoveredCheck | string> {
+  const [, id, title] = FOLDER.exec(folder) ?? [];
+  if (!id || !title) return 'the folder must be named like "P6-price-integrity"';
+  const url = new URL(`${folder}/${file}`, root);
+  let loaded: unknown;
+  try {
+    const module: Record<string, unknown> = await import(/* @vite-ignore */ url.href);
+    loaded = module['default'];
+  } catch (error) {
+    return `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  if (!isDefinition(loaded)) return 'the default export must be defineCheck({ … })';
+  const version = versionOf(file);
+  const breach = definitionBreach(loaded, id, version);
+  if (breach) return breach;
+  return {
+    id,
+    title,
+    version,
+    impl: `${id}@${version}`,
+    url: url.href,
+    folder: new URL(`${folder}/`, root).href,
+    digest: fileDigest(await readFile(url, 'utf8')),
+    definition: loaded,
+  };
+}
+
+function isDefinition(value: unknown): value is CheckDefinition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, version, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
+    ...value,
+  };
+  return (
+    typeof id === 'string' &&
+    typeof version === 'number' &&
+    [needs, requires, outcomes].every(isTextList) &&
+    typeof evaluate === 'function'
+  );
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}
+
+function definitionBreach(check: CheckDefinition, id: string, version: number): string | null {
+  if (check.id !== id) return `id is "${check.id}", the folder says "${id}"`;
+  if (check.version !== version) return `version is ${check.version}, the file says ${version}`;
+  if (check.needs.length === 0) return 'needs is empty: a check judges at least one observation';
+  const unknown = check.needs.find((name) => !OBSERVATION_NAMES.includes(name));
+  if (unknown) return `needs "${unknown}", which is no observation`;
+  if (check.outcomes.length === 0) return 'outcomes is empty';
+  const odd = check.outcomes.find((outcome) => !OUTCOME.test(outcome));
+  if (odd !== undefined) return `outcome "${odd}" must be lower-case words with hyphens`;
+  const taken = ENGINE_OUTCOMES.find((outcome) => check.outcomes.includes(outcome));
+  if (taken) return `outcome "${taken}" belongs to the engine; leave it out of the list`;
+  const lists = [check.needs, check.requires, check.outcomes];
+  const repeated = lists.flatMap((list) => list.filter((one, at) => list.indexOf(one) !== at))[0];
+  return repeated === undefined ? null : `"${repeated}" is listed twice`;
+}
+
+function duplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
+  const folders = new Map<string, string>();
+  return checks.flatMap(({ id, folder }) => {
+    const first = folders.get(id) ?? folder;
+    folders.set(id, first);
+    return first === folder ? [] : [`${id} has two folders: ${first} and ${folder}`];
+  });
+}
+
+/** A prerequisite must exist, and no check may presume itself, directly or through others. */
+function prerequisiteBreaches(checks: readonly DiscoveredCheck[]): readonly string[] {
+  const requires = new Map<string, Set<string>>();
+  for (const { id, definition } of checks) {
+    requires.set(id, new Set([...(requires.get(id) ?? []), ...definition.requires]));
+  }
+  return [...requires].flatMap(([id, direct]) => {
+    const unknown = [...direct].filter((one) => !requires.has(one));
+    if (unknown.length > 0) return [`${id} requires ${unknown.join(', ')}: no such check`];
+    return reaches(requires, id, id) ? [`${id} requires itself, directly or through others`] : [];
+  });
+}
+
+function reaches(requires: Map<string, Set<string>>, from: string, target: string): boolean {
+  const visited = new Set<string>();
+  const open = [...(requires.get(from) ?? [])];
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (id === target) return true;
+    if (!visited.has(id)) open.push(...(requires.get(id) ?? []));
+    visited.add(id);
+  }
+  return false;
+}
+
+function versionOf(file: string): number {
+  return Number(FILE.exec(file)?.[1]);
+}

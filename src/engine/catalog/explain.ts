@@ -1,0 +1,76 @@
+/** A check in the words of its own README, with what the catalog says of it: for people. */
+import { readFile } from 'node:fs/promises';
+import type { CategoryKey, Severity } from '../../model/report.ts';
+import { EngineFault } from '../errors.ts';
+import type { Catalog, CatalogCheck } from './catalog.ts';
+import type { DiscoveredCheck } from './discover-checks.ts';
+
+export type ExplanationSection = {
+  /** "Why", "Rule", "Fix", "Source", "History" */
+  readonly heading: string;
+  /** Markdown, without its heading. */
+  readonly text: string;
+};
+
+export type Explanation = {
+  readonly id: string;
+  readonly title: string;
+  readonly severity: Severity;
+  readonly category: CategoryKey;
+  readonly impl: string;
+  readonly needs: readonly string[];
+  readonly requires: readonly string[];
+  /** What it can find, in order of precedence. */
+  readonly outcomes: readonly string[];
+  /** In the order of the README. */
+  readonly sections: readonly ExplanationSection[];
+};
+
+/** Throws EngineFault where the catalog does not run such a check, or its folder has no README. */
+export async function explainCheck(
+  id: string,
+  catalog: Pick<Catalog, 'checks' | 'checksVersion'>,
+  checks: readonly DiscoveredCheck[],
+): Promise<Explanation> {
+  const entry = catalog.checks.find((one) => one.id === id);
+  if (!entry) throw new EngineFault(`Catalog ${catalog.checksVersion} has no check ${id}.`);
+  return explain(entry, checks);
+}
+
+/** Every check of the catalog, in its order. */
+export function explainCatalog(
+  catalog: Pick<Catalog, 'checks'>,
+  checks: readonly DiscoveredCheck[],
+): Promise<readonly Explanation[]> {
+  return Promise.all(catalog.checks.map((entry) => explain(entry, checks)));
+}
+
+/** Second-level headings make sections; what stands before the first belongs to none. */
+export function readSections(markdown: string): readonly ExplanationSection[] {
+  const sections: { heading: string; lines: string[] }[] = [];
+  let fenced = false;
+  for (const line of markdown.split(/\r?\n/)) {
+    // In a fenced example "## " is the example's own.
+    if (line.startsWith('```')) fenced = !fenced;
+    if (!fenced && line.startsWith('## ')) sections.push({ heading: line.slice(3), lines: [] });
+    else sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ heading, lines }) => {
+    return { heading: heading.trim(), text: lines.join('\n').trim() };
+  });
+}
+
+async function explain(
+  { id, title, severity, category, impl }: CatalogCheck,
+  checks: readonly DiscoveredCheck[],
+): Promise<Explanation> {
+  const check = checks.find((one) => one.impl === impl);
+  if (!check) throw new EngineFault(`${impl} is not loaded.`);
+  const { needs, requires, outcomes } = check.definition;
+  const readme = new URL('README.md', check.folder);
+  const markdown = await readFile(readme, 'utf8').catch((error: unknown) => {
+    throw new EngineFault(`${readme.pathname} cannot be read: ${String(error)}`);
+  });
+  const sections = readSections(markdown);
+  return { id, title, severity, category, impl, needs, requires, outcomes, sections };
+}

@@ -1,0 +1,84 @@
+/**
+ * Runs in a worker thread: loads a module, says that it starts, does one job, answers. The host
+ * measures and kills; this side catches what can be caught and turns it into values.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parentPort, threadId } from 'node:worker_threads';
+import { createScanMemo } from '../../parse/kit/scan-memo.ts';
+import type { CheckDefinition } from '../define-check.ts';
+import type { Limit } from '../errors.ts';
+import { readVerdict } from '../read-verdict.ts';
+import type { Answer, Job, JudgeJob, RunJob, Started } from './job.ts';
+import { unpackFrozen } from './transfer.ts';
+
+/** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
+const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
+  'Maximum call stack size exceeded': 'stack',
+  'Invalid string length': 'memory',
+  'Array buffer allocation failed': 'memory',
+  'Map maximum size exceeded': 'memory',
+  'Set maximum size exceeded': 'memory',
+};
+
+/** The one thing that outlives a job. */
+const memo = createScanMemo();
+
+/** The task that the pool calls. */
+export async function work(job: Job): Promise<Answer> {
+  const answer = await perform(job);
+  if (answer.kind !== 'done') memo.forget();
+  // A rejection that nobody handles surfaces before this resolves, and so fails its own job
+  // instead of the next one on this thread.
+  await nextTurn();
+  return answer;
+}
+
+async function perform(job: Job): Promise<Answer> {
+  try {
+    const module: Record<string, unknown> = await import(job.module);
+    const started: Started = { ticket: job.ticket, threadId, cpu: process.threadCpuUsage() };
+    parentPort?.postMessage(started);
+    const output = job.kind === 'judge' ? judge(job, module) : run(job, module);
+    return { kind: 'done', output };
+  } catch (error) {
+    return toAnswer(error);
+  }
+}
+
+function judge(job: JudgeJob, module: Record<string, unknown>): unknown {
+  const check = module['default'];
+  if (!isDefinition(check)) throw new TypeError(`${job.module} exports no check as its default.`);
+  const seen = memo.seen(job.scanKey, job.seen);
+  return readVerdict(check.evaluate(seen, memo.kit(job.scanKey)), check.outcomes);
+}
+
+function run(job: RunJob, module: Record<string, unknown>): unknown {
+  const task = module[job.exportName];
+  if (typeof task !== 'function') {
+    throw new TypeError(`${job.module} exports no function ${job.exportName}.`);
+  }
+  const output: unknown = task(unpackFrozen(job.input));
+  if (typeof output === 'object' && output !== null && 'then' in output) {
+    throw new TypeError(`${job.exportName} returned a promise: tasks must be synchronous.`);
+  }
+  return output;
+}
+
+type Evaluable = {
+  readonly outcomes: CheckDefinition['outcomes'];
+  evaluate(seen: unknown, kit: unknown): unknown;
+};
+
+/** Discovery has validated the rest of the definition in the host. */
+function isDefinition(value: unknown): value is Evaluable {
+  return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
+}
+
+function toAnswer(error: unknown): Answer {
+  if (error instanceof RangeError) {
+    const limit = LIMIT_ERRORS[error.message];
+    if (limit) return { kind: 'limit', limit };
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { kind: 'fault', detail: detail.slice(0, 2_000) };
+}

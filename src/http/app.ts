@@ -1,0 +1,113 @@
+/** Builds the service from its parts; listening is the caller's. */
+import type { IncomingMessage } from 'node:http';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import allowedMethods from '../../plugins/allowed-methods.ts';
+import { answerClientError } from '../../plugins/client-errors.ts';
+import cors from '../../plugins/cors.ts';
+import errors, { answerError } from '../../plugins/errors.ts';
+import logging from '../../plugins/logging.ts';
+import metrics from '../../plugins/metrics.ts';
+import offers from '../../plugins/offers.ts';
+import openapi from '../../plugins/openapi.ts';
+import payment from '../../plugins/payment.ts';
+import pressure from '../../plugins/pressure.ts';
+import rateLimit from '../../plugins/rate-limit.ts';
+import requestGuard from '../../plugins/request-guard.ts';
+import securityHeaders from '../../plugins/security-headers.ts';
+import type { Config } from '../config/config.ts';
+import type { FetchChallenge } from '../directory/challenge-fetch.ts';
+import { createVerification } from '../directory/verification.ts';
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { ScanHost } from '../scan/scan-host.ts';
+import type { OpenPayments } from '../service/payments.ts';
+import type { Store } from '../store/contract/store.ts';
+import { checksRoutes } from './routes/checks.ts';
+import { directoryRoutes } from './routes/directory.ts';
+import { documentRoutes } from './routes/documents.ts';
+import { healthRoutes } from './routes/health.ts';
+import { ownershipRoutes } from './routes/ownership.ts';
+import { paidRoutes } from './routes/paid/paid-routes.ts';
+import { reportRoutes } from './routes/report.ts';
+import type { AppParts } from './routes/route-context.ts';
+import { siteRoutes } from './routes/site/index.ts';
+import { statusRoutes } from './routes/status.ts';
+
+export type ServiceParts = {
+  readonly log: FastifyBaseLogger;
+  readonly store: Store;
+  readonly scanHost: ScanHost;
+  readonly catalog: Catalog;
+  readonly fetchChallenge: FetchChallenge;
+  readonly payments: OpenPayments;
+};
+
+const BODY_LIMIT_BYTES = 4 * 1_024;
+/** To receive a request whole; answering it may take longer. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Payment headers may have 8 KiB, and clients may send two of them. */
+const MAX_HEADER_BYTES = 32 * 1_024;
+
+/** The parts stay the caller's: closing the app closes none of them. */
+export async function buildApp(config: Config, service: ServiceParts): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: service.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
+    // `plugins/pressure.ts` answers while stopping, in the form of every other error.
+    return503OnClosing: false,
+    // A value of another type is a mistake of the caller's, and an unknown member is none.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply),
+    clientErrorHandler: answerClientError,
+    genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
+  });
+  // Answers are written as they are: schemas describe them, and tests hold them to it.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  // JSON only; Fastify would also take text.
+  app.removeContentTypeParser('text/plain');
+
+  await registerPlugins(app, config, service);
+  const { store, scanHost, catalog, fetchChallenge, payments } = service;
+  const verification = createVerification(store, fetchChallenge);
+  await registerRoutes(app, { config, store, scanHost, catalog, verification });
+  await app.register(paidRoutes, payments);
+  await app.ready();
+  return app;
+}
+
+async function registerPlugins(
+  app: FastifyInstance,
+  config: Config,
+  { store, scanHost, payments }: ServiceParts,
+): Promise<void> {
+  await app.register(allowedMethods);
+  await app.register(errors);
+  await app.register(logging);
+  await app.register(requestGuard);
+  await app.register(securityHeaders);
+  await app.register(cors);
+  await app.register(pressure);
+  await app.register(offers);
+  if (config.isRateLimited) await app.register(rateLimit, { store });
+  await app.register(payment, { gate: payments.gate, answerWithinMs: config.scanTimeoutMs });
+  await app.register(openapi, config);
+  await app.register(metrics, {
+    allow: config.metricsAllow,
+    isBehindProxy: config.trustProxy.length > 0,
+    runningScans: () => scanHost.running(),
+  });
+}
+
+async function registerRoutes(app: FastifyInstance, parts: AppParts): Promise<void> {
+  await app.register(healthRoutes, parts);
+  await app.register(statusRoutes, parts);
+  await app.register(checksRoutes, parts);
+  await app.register(reportRoutes, parts);
+  await app.register(directoryRoutes, parts);
+  await app.register(ownershipRoutes, parts);
+  await app.register(documentRoutes, parts);
+  await app.register(siteRoutes, parts);
+}

@@ -1,0 +1,47 @@
+/** The catalog and one check of it, for people. Texts are the checks' own READMEs. */
+import { marked } from 'marked';
+import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
+import type { Explanation } from '../../engine/catalog/explain.ts';
+import { POINTS, WEIGHTS } from '../../engine/score.ts';
+import { SCORE_NOTE } from '../documents/score-note.ts';
+
+export function checksPage(catalog: Catalog) {
+  return {
+    title: 'The 25 checks',
+    summary: `The checks of catalog ${catalog.checksVersion}, their severities and the score`,
+    checksVersion: catalog.checksVersion,
+    scoring: SCORE_NOTE,
+    categories: catalog.categories.map((category) => ({
+      label: category.label,
+      description: category.description,
+      weight: WEIGHTS[category.key],
+      checks: catalog.checks
+        .filter((check: CatalogCheck) => check.category === category.key)
+        .map(({ id, title, severity }) => ({
+          id,
+          title,
+          severity,
+          points: POINTS[severity],
+        })),
+    })),
+  };
+}
+
+export function checkPage(explanation: Explanation) {
+  const { id, title, severity, category, impl, outcomes, sections } = explanation;
+  return {
+    title: `${id} ${title}`,
+    summary: `Why ${id} is checked, its rule, and how to mend what it finds`,
+    id,
+    name: title,
+    severity,
+    category,
+    impl,
+    outcomes,
+    // Our own documents: nothing of an origin gets here.
+    sections: sections.map(({ heading, text }) => ({
+      heading,
+      html: marked.parse(text, { async: false }),
+    })),
+  };
+}

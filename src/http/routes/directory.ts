@@ -1,0 +1,179 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { featuredSinceMs } from '../../directory/freshness.ts';
+import { toProject } from '../../directory/project.ts';
+import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
+import { UnknownProject } from '../../errors/errors.ts';
+import { CATEGORIES } from '../../model/categories.ts';
+import { errorResponses } from './error-schema.ts';
+import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
+import { type AppParts, requestedOrigin } from './route-context.ts';
+
+const DEFAULT_PAGE_SIZE = 50;
+/** Featured has no pages; nobody reads further than this. */
+const MAX_FEATURED = 1_000;
+
+const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
+
+const directoryQuery = Type.Object({
+  sort: Type.Optional(
+    Type.Unsafe<'recent' | 'grade'>({
+      type: 'string',
+      enum: ['recent', 'grade'],
+      description: '"recent" (newest scan first, the default) or "grade" (best first).',
+    }),
+  ),
+  category: Type.Optional(
+    Type.Unsafe<string>({ type: 'string', enum: [...CATEGORIES], description: ONE_OF_CATEGORIES }),
+  ),
+  verified: Type.Optional(
+    Type.Unsafe<'true' | 'false'>({
+      type: 'string',
+      enum: ['true', 'false'],
+      description: '"true" lists only projects of verified owners; "false" lists all.',
+    }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      maxLength: 253,
+      description: 'Part of a host, literally; at most 253 characters.',
+    }),
+  ),
+  page: Type.Optional(
+    Type.String({
+      pattern: '^(0|[1-9][0-9]{0,6})$',
+      description: 'Page number from 0, default 0.',
+    }),
+  ),
+  pageSize: Type.Optional(
+    Type.String({
+      pattern: '^([1-9][0-9]?|100)$',
+      description: 'Items on a page: an integer from 1 to 100, default 50.',
+    }),
+  ),
+});
+
+const listErrors = errorResponses(
+  'invalid_parameter',
+  'invalid_query',
+  'rate_limited',
+  'store_unavailable',
+);
+
+export const directoryRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  await app.register(listRoute, parts);
+  await app.register(featuredRoute, parts);
+  await app.register(projectRoute, parts);
+};
+
+const listRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, config }) => {
+  const offer = config.revision.offers.directory;
+  if (offer === undefined) return;
+  app.get(
+    '/v1/directory',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'directory',
+        tags: ['directory'],
+        summary: 'Scanned origins, page by page',
+        querystring: directoryQuery,
+        response: {
+          200: Type.Object({
+            count: Type.Integer({ description: 'All matches, not only those of this page.' }),
+            page: Type.Integer(),
+            pageSize: Type.Integer(),
+            ...noticeProperties,
+            projects: Type.Array(projectSchema),
+          }),
+          ...listErrors,
+        },
+      },
+    },
+    async ({ query }) => {
+      const page = Number(query.page ?? 0);
+      const pageSize = Number(query.pageSize ?? DEFAULT_PAGE_SIZE);
+      const { count, records } = await store.directory.list({
+        sort: query.sort ?? 'recent',
+        category: query.category,
+        verified: query.verified === 'true' ? true : undefined,
+        q: query.q,
+        page,
+        pageSize,
+      });
+      const projects = records.map((record) => toProject(record, config.siteUrl, store.now()));
+      return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+    },
+  );
+};
+
+const featuredRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, config }) => {
+  const offer = config.revision.offers.featured;
+  if (offer === undefined) return;
+  app.get(
+    '/v1/featured',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'featured',
+        tags: ['directory'],
+        summary: 'Origins graded A within the last 30 days, newest first',
+        response: {
+          200: Type.Object({
+            count: Type.Integer(),
+            ...noticeProperties,
+            projects: Type.Array(projectSchema),
+          }),
+          ...listErrors,
+        },
+      },
+    },
+    async () => {
+      const nowMs = store.now();
+      const { count, records } = await store.directory.featured({
+        sinceMs: featuredSinceMs(nowMs),
+        limit: MAX_FEATURED,
+      });
+      const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
+      return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+    },
+  );
+};
+
+const projectRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  const { store, config } = parts;
+  const offer = config.revision.offers.project;
+  if (offer === undefined) return;
+  app.get(
+    '/v1/project',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'project',
+        tags: ['directory'],
+        summary: 'The directory record of one origin',
+        querystring: Type.Object({
+          host: Type.String({ description: 'A host or URL, such as api.example.com.' }),
+        }),
+        response: {
+          200: Type.Object({ ...projectProperties, ...noticeProperties }),
+          ...errorResponses(
+            'invalid_url',
+            'invalid_parameter',
+            'invalid_query',
+            'unknown_project',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ query }) => {
+      const { host } = requestedOrigin(query.host, parts);
+      const record = await store.directory.get(host);
+      if (record === null || !record.listed) throw new UnknownProject(host);
+      const project = toProject(record, config.siteUrl, store.now());
+      return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
+    },
+  );
+};

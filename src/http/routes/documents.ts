@@ -1,0 +1,141 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../config/revision.ts';
+import { agentCard } from '../documents/agent-card.ts';
+import { ICON_SVG } from '../documents/icon.ts';
+import { llmsFullTxt, llmsTxt } from '../documents/llms-txt.ts';
+import { paymentManifest } from '../documents/manifest.ts';
+import { serviceDescription } from '../documents/service-description.ts';
+import { DOCUMENTS_TAG, PATHS, type ServiceFacts } from '../documents/service-facts.ts';
+import { termsDocument, termsText } from '../documents/terms.ts';
+import { errorResponses } from './error-schema.ts';
+import type { AppParts } from './route-context.ts';
+
+type Document = {
+  readonly operationId: string;
+  readonly path: string;
+  readonly type: 'application/json' | 'text/plain' | 'text/markdown';
+  readonly summary: string;
+  /** Written once, when every route is known. */
+  readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
+};
+
+const DOCUMENTS: readonly Document[] = [
+  {
+    operationId: 'discovery',
+    path: PATHS.discovery,
+    type: 'application/json',
+    summary: 'Every operation and its price',
+    write: serviceDescription,
+  },
+  {
+    operationId: 'openapi',
+    path: PATHS.openapi,
+    type: 'application/json',
+    summary: 'This description, OpenAPI 3.1',
+    write: (_facts, app) => app.swagger(),
+  },
+  {
+    operationId: 'llms',
+    path: PATHS.llms,
+    type: 'text/plain',
+    summary: 'What is here, for language models',
+    write: llmsTxt,
+  },
+  {
+    operationId: 'llmsFull',
+    path: PATHS.llmsFull,
+    type: 'text/plain',
+    summary: 'The same with parameters, payment and errors',
+    write: llmsFullTxt,
+  },
+  {
+    operationId: 'paymentManifest',
+    path: PATHS.manifest,
+    type: 'application/json',
+    summary: 'What is sold and who is paid',
+    write: paymentManifest,
+  },
+  {
+    operationId: 'agentCard',
+    path: PATHS.agentCard,
+    type: 'application/json',
+    summary: 'Skills and interfaces',
+    write: agentCard,
+  },
+  {
+    operationId: 'terms',
+    path: PATHS.terms,
+    type: 'text/plain',
+    summary: 'Terms of service',
+    write: termsText,
+  },
+  {
+    operationId: 'termsJson',
+    path: PATHS.termsJson,
+    type: 'application/json',
+    summary: 'Terms of service as JSON',
+    write: termsDocument,
+  },
+];
+
+/** What agents and indexes read before they call anything. */
+export const documentRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  const { baseUrl, siteUrl, revision, payment } = parts.config;
+  const facts: ServiceFacts = {
+    baseUrl,
+    siteUrl,
+    version: revision.name,
+    checksVersion: parts.catalog.checksVersion,
+    network: payment.network,
+    payTo: payment.payTo,
+    isLive: payment.mode !== 'mock',
+    operations: app.operations,
+  };
+  for (const document of DOCUMENTS) addDocument(app, document, facts);
+  addAsset(app, '/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nAllow: /\n');
+  // Browsers and indexes ask for the .ico by habit, and take any image there.
+  addAsset(app, '/favicon.svg', 'image/svg+xml', ICON_SVG);
+  addAsset(app, '/favicon.ico', 'image/svg+xml', ICON_SVG);
+};
+
+function addDocument(app: FastifyInstance, document: Document, facts: ServiceFacts): void {
+  const { operationId, path, type, summary, write } = document;
+  const bodySchema =
+    type === 'application/json' ? Type.Object({}, { additionalProperties: true }) : Type.String();
+  let text = '';
+  app.addHook('onReady', async () => {
+    const written = write(facts, app);
+    text = typeof written === 'string' ? written : JSON.stringify(written);
+  });
+  app.get(
+    path,
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: {
+        operationId,
+        tags: [DOCUMENTS_TAG],
+        summary,
+        response: {
+          200: { description: summary, content: { [type]: { schema: bodySchema } } },
+          ...errorResponses('invalid_query', 'rate_limited'),
+        },
+      },
+    },
+    async (_request, reply) =>
+      reply
+        .header('cache-control', 'public, max-age=300')
+        .type(`${type}; charset=utf-8`)
+        .send(text),
+  );
+}
+
+function addAsset(app: FastifyInstance, path: string, type: string, body: string): void {
+  app.get(
+    path,
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=86400').type(type).send(body),
+  );
+}

@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { StoreUnavailable } from '../../errors/errors.ts';
+import { errorResponses } from './error-schema.ts';
+import type { AppParts } from './route-context.ts';
+
+const healthSchema = Type.Object({
+  status: Type.Unsafe<'ok' | 'unavailable'>({ type: 'string', enum: ['ok', 'unavailable'] }),
+  version: Type.String({ description: 'Revision of the API.' }),
+  checksVersion: Type.String(),
+  paymentMode: Type.Unsafe<'live' | 'mock'>({
+    type: 'string',
+    enum: ['live', 'mock'],
+    description: 'mock: signatures are verified, nothing is settled.',
+  }),
+  store: Type.String({ description: 'Kind of database.' }),
+});
+
+/** Liveness. Without a rate limit: balancers ask often, from one address. */
+export const healthRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  const { config, catalog, store } = parts;
+  const facts = {
+    version: config.revision.name,
+    checksVersion: catalog.checksVersion,
+    paymentMode: config.payment.mode === 'mock' ? 'mock' : 'live',
+    store: store.info.kind,
+  } as const;
+
+  app.get(
+    '/health',
+    {
+      config: { offer: { kind: 'free', requestsPerMinute: null } },
+      schema: {
+        operationId: 'health',
+        tags: ['service'],
+        summary: 'Liveness and payment mode',
+        response: { 200: healthSchema, ...errorResponses('store_unavailable') },
+      },
+    },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-store');
+      try {
+        await store.ping();
+      } catch (error) {
+        throw new StoreUnavailable(error, { ...facts, status: 'unavailable' });
+      }
+      return { status: 'ok' as const, ...facts };
+    },
+  );
+};

@@ -1,0 +1,33 @@
+import type { PaidOffer, Revision } from '../../../config/revision.ts';
+import type { PaidRoute } from '../../../payment/paid-route.ts';
+import { changesRoute } from './changes-route.ts';
+import { exportRoute } from './export-route.ts';
+import { reportRoute } from './report-route.ts';
+import { type SellingParts, scanRoute } from './scan-route.ts';
+
+const MAKERS = {
+  scan: scanRoute,
+  report: reportRoute,
+  export: exportRoute,
+  changes: changesRoute,
+} as const satisfies Partial<
+  Record<keyof Revision['offers'], (parts: SellingParts, offer: PaidOffer) => PaidRoute>
+>;
+
+export type PaidOperation = keyof typeof MAKERS;
+
+export type SoldRoute = {
+  readonly operation: PaidOperation;
+  readonly offer: PaidOffer;
+  readonly route: PaidRoute;
+};
+
+/** What the revision sells, in its words and at its prices. */
+export function soldRoutes(parts: SellingParts): SoldRoute[] {
+  const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
+  return operations.flatMap((operation) => {
+    const offer = parts.config.revision.offers[operation];
+    if (offer?.kind !== 'paid') return [];
+    return [{ operation, offer, route: MAKERS[operation](parts, offer) }];
+  });
+}

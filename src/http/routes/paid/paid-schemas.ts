@@ -1,0 +1,134 @@
+import type { FastifySchema } from 'fastify';
+import { Type } from 'typebox';
+import type { ErrorCode } from '../../../errors/codes.ts';
+import { errorResponses } from '../error-schema.ts';
+import {
+  gradeSchema,
+  instantSchema,
+  noticeProperties,
+  projectProperties,
+  scoreSchema,
+} from '../project-schema.ts';
+import { reportSchema } from '../report-schema.ts';
+import { urlParameter } from '../url-parameter.ts';
+import type { PaidOperation } from './paid-catalog.ts';
+
+/** Whatever a paid route sells, the gate may answer these. */
+const GATE_ERRORS = [
+  'invalid_payment_identifier',
+  'payment_conflict',
+  'answer_expired',
+  'rate_limited',
+  'saturated',
+  'store_unavailable',
+  'payments_unavailable',
+  'settlement_unknown',
+  'scan_processing',
+] as const satisfies readonly ErrorCode[];
+
+const QUERY_ERRORS = ['invalid_parameter', 'invalid_query'] as const;
+
+const historyRow = Type.Object({
+  grade: gradeSchema,
+  score: scoreSchema,
+  scannedAt: instantSchema,
+  checksVersion: Type.String(),
+});
+
+const change = Type.Object({
+  changeType: Type.Unsafe<string>({ type: 'string', enum: ['new', 'grade_changed', 'rescanned'] }),
+  changedAt: instantSchema,
+  host: Type.String(),
+  grade: gradeSchema,
+  score: scoreSchema,
+  checksVersion: Type.String(),
+  reportUrl: Type.String(),
+  previousGrade: Type.Optional(gradeSchema),
+  previousScore: Type.Optional(scoreSchema),
+});
+
+export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
+  scan: {
+    operationId: 'scan',
+    tags: ['scanning'],
+    summary: 'Scan an origin and get its report',
+    description:
+      'Runs every check of the catalog against the origin and answers the graded report. Charged only with a 200; an unreachable or broken origin is a 200 with grade F. 504 means that the scan goes on: repeat the request.',
+    body: Type.Object({ url: urlParameter }),
+    response: {
+      200: reportSchema,
+      ...errorResponses(
+        'invalid_url',
+        'invalid_request',
+        'invalid_json',
+        'invalid_query',
+        'body_too_large',
+        'unsupported_media_type',
+        'unpaid_scans',
+        'scanner_failed',
+        ...GATE_ERRORS,
+      ),
+    },
+  },
+  report: {
+    operationId: 'report',
+    tags: ['scanning'],
+    summary: 'The full report of the last 24 hours',
+    description:
+      'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, uncharged, with a pointer to POST /v1/scan.',
+    querystring: Type.Object({ url: urlParameter }),
+    response: {
+      200: reportSchema,
+      ...errorResponses('invalid_url', 'no_fresh_report', ...QUERY_ERRORS, ...GATE_ERRORS),
+    },
+  },
+  export: {
+    operationId: 'export',
+    tags: ['directory'],
+    summary: 'The whole directory in one answer',
+    description:
+      'Every listed project with its history of grades, at most 10,000; truncated says whether there are more.',
+    response: {
+      200: Type.Object({
+        count: Type.Integer(),
+        truncated: Type.Boolean(),
+        exportedAt: instantSchema,
+        ...noticeProperties,
+        projects: Type.Array(
+          Type.Object({
+            ...projectProperties,
+            gradeHistory: Type.Array(historyRow, { description: 'Oldest first.' }),
+            firstSeenAt: instantSchema,
+            scanCount: Type.Integer(),
+          }),
+        ),
+      }),
+      ...errorResponses('invalid_query', ...GATE_ERRORS),
+    },
+  },
+  changes: {
+    operationId: 'changes',
+    tags: ['directory'],
+    summary: 'What changed in the directory since an instant',
+    description:
+      'Changes after since (exclusive), oldest first. Continue with nextSince while hasMore is true.',
+    querystring: Type.Object({
+      since: Type.String({
+        description: 'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z; exclusive.',
+      }),
+      limit: Type.Optional(Type.String({ description: 'An integer from 1 to 1000, default 100.' })),
+    }),
+    response: {
+      200: Type.Object({
+        since: instantSchema,
+        count: Type.Integer({ description: 'Changes in this answer.' }),
+        limit: Type.Integer(),
+        hasMore: Type.Boolean(),
+        nextSince: instantSchema,
+        ...noticeProperties,
+        changes: Type.Array(change),
+      }),
+      ...errorResponses(...QUERY_ERRORS, ...GATE_ERRORS),
+    },
+  },
+};

@@ -1,0 +1,92 @@
+import type { PaidOffer } from '../../../config/revision.ts';
+import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { toReportBody } from '../../../directory/report-body.ts';
+import type { Origin } from '../../../origin/origin.ts';
+import type { PaidRoute } from '../../../payment/paid-route.ts';
+import type { FinishedScan } from '../../../scan/finished-scan.ts';
+import { fromStoredReport } from '../../../scan/finished-scan.ts';
+import { type AppParts, requestedOrigin } from '../route-context.ts';
+import { JSON_HEADERS } from './json-headers.ts';
+import { reportExample } from './report-example.ts';
+import { unpaidScans } from './unpaid-scans.ts';
+
+export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string };
+
+export type SellingParts = Pick<AppParts, 'config' | 'store' | 'scanHost'>;
+
+/** A payer who did not get its finished scan may still pay for it: ten minutes, and the scan itself. */
+const WAITING_MS = 12 * 60_000;
+const MIN_VALIDITY_MS = 90_000;
+
+/** `POST /v1/scan`: runs all checks now, or hands over what this payer's last call found. */
+export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<ScanInput> {
+  const { config, store, scanHost } = parts;
+  const { revision, siteUrl } = config;
+  const saysCharged = revision.reportSaysCharged;
+  const answer = (scan: FinishedScan, cache: 'hit' | 'miss') => ({
+    headers: JSON_HEADERS,
+    body: JSON.stringify(toReportBody(scan, { cache, siteUrl, saysCharged })),
+  });
+
+  return {
+    name: 'scan',
+    method: 'POST',
+    path: '/v1/scan',
+    description: 'Scan an x402 seller origin: grade A to F, evidence and a fix for each check.',
+    priceBaseUnits: offer.priceBaseUnits,
+    maxTimeoutSeconds: offer.maxTimeoutSeconds,
+    minValidityMs: MIN_VALIDITY_MS,
+    discovery: {
+      input: { url: 'https://api.example.com' },
+      inputSchema: {
+        type: 'object',
+        properties: { url: { type: 'string', description: 'Origin to scan.' } },
+        required: ['url'],
+      },
+      output: reportExample('miss'),
+    },
+    unpaidWork: unpaidScans(store),
+
+    parse({ body }) {
+      const { url } = body as { url: string }; // validated by the route's schema
+      return { origin: requestedOrigin(url, parts), submittedUrl: url };
+    },
+    admit: ({ origin }) => scanHost.admit(origin),
+    canonical: ({ origin }) => origin.host,
+    isSaturated: () => scanHost.isSaturated(),
+    publish: (scanId) => scanHost.publish(scanId),
+
+    async compute({ origin, submittedUrl }, { payer, withinMs, earlierScanIds }) {
+      const waiting = await findWaiting(store, payer, origin, earlierScanIds);
+      if (waiting !== null) return { ...answer(waiting, 'hit'), scanId: waiting.scanId };
+      if (revision.scanServesPublished) {
+        const published = await findFreshReport(store, origin.host);
+        if (published?.origin === origin.url) return answer(published, 'hit');
+      }
+      const finished = await scanHost.run(origin, { withinMs, submittedUrl });
+      return { ...answer(finished, 'miss'), scanId: finished.scanId };
+    },
+  };
+}
+
+/**
+ * A finished scan that this very payer asked for and did not get. Nobody else's: every other payer
+ * of a fresh scan gets one.
+ */
+async function findWaiting(
+  store: AppParts['store'],
+  payer: string,
+  origin: Origin,
+  earlierScanIds: readonly string[],
+): Promise<FinishedScan | null> {
+  const sinceMs = store.now() - WAITING_MS;
+  const left = await store.results.unpaid(payer, sinceMs);
+  const ofHost = left.filter(({ host }) => host === origin.host).map(({ scanId }) => scanId);
+  for (const scanId of [...earlierScanIds, ...ofHost]) {
+    const result = await store.results.byScan(scanId);
+    if (result === null || result.scannedAtMs < sinceMs) continue;
+    const finished = fromStoredReport(result);
+    if (finished.origin === origin.url) return finished;
+  }
+  return null;
+}

@@ -1,0 +1,48 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { findFreshReport } from '../../directory/fresh-report.ts';
+import { toReportBody } from '../../directory/report-body.ts';
+import { NoFreshReport } from '../../errors/errors.ts';
+import { errorResponses } from './error-schema.ts';
+import { reportSchema } from './report-schema.ts';
+import { type AppParts, requestedOrigin } from './route-context.ts';
+import { urlParameter } from './url-parameter.ts';
+
+/** The report of the last 24 hours, in revisions that give it away. */
+export const reportRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  const { store, config } = parts;
+  const offer = config.revision.offers.report;
+  if (offer?.kind !== 'free') return;
+
+  app.get(
+    '/v1/report',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'report',
+        tags: ['scanning'],
+        summary: 'The full report of the last 24 hours',
+        description:
+          'Every result of the last scan, if it is younger than 24 hours; 404 otherwise, with a pointer to POST /v1/scan.',
+        querystring: Type.Object({ url: urlParameter }),
+        response: {
+          200: reportSchema,
+          ...errorResponses(
+            'invalid_url',
+            'invalid_parameter',
+            'invalid_query',
+            'no_fresh_report',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ query }) => {
+      const origin = requestedOrigin(query.url, parts);
+      const finished = await findFreshReport(store, origin.host);
+      if (finished === null) throw new NoFreshReport(origin);
+      return toReportBody(finished, { cache: 'hit', siteUrl: config.siteUrl, saysCharged: false });
+    },
+  );
+};

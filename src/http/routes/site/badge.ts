@@ -1,0 +1,29 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { makeBadge } from 'badge-maker';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import type { AppParts } from '../route-context.ts';
+import { originOfHost } from './page.ts';
+
+const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
+const NO_COLOUR = '#5b6875';
+const params = Type.Object({ file: Type.String({ maxLength: 300 }) });
+
+/** `/badge/api.example.com.svg`, to show on other sites. */
+export const badgeRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  app.get(
+    '/badge/:file',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },
+    async (request, reply) => {
+      const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
+      const record = origin === null ? null : await parts.store.directory.get(origin.host);
+      const listed = record?.listed === true ? record : null;
+      const svg = makeBadge({
+        label: 'x402',
+        message: listed === null ? 'not scanned' : `${listed.grade} ${listed.score}/100`,
+        color: listed === null ? NO_COLOUR : COLOURS[listed.grade],
+      });
+      return reply.type('image/svg+xml').header('cache-control', 'public, max-age=300').send(svg);
+    },
+  );
+};

@@ -1,0 +1,32 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
+import { explainCheck } from '../../../engine/catalog/explain.ts';
+import { checkPage, checksPage } from '../../pages/check-page.ts';
+import type { AppParts } from '../route-context.ts';
+import { sendMessage } from './page.ts';
+
+const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
+
+export const checkRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, { catalog }) => {
+  app.get(
+    '/checks',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
+    async (_request, reply) => reply.view('checks', checksPage(catalog)),
+  );
+
+  app.get(
+    '/checks/:id',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },
+    async (request, reply) => {
+      const id = request.params.id.toUpperCase();
+      if (!catalog.checks.some((check) => check.id === id)) {
+        const text = `Catalog ${catalog.checksVersion} has no check of this id.`;
+        return sendMessage(reply, 404, 'No such check', text);
+      }
+      const explanation = await explainCheck(id, catalog, await discoverChecks());
+      return reply.view('check', checkPage(explanation));
+    },
+  );
+};

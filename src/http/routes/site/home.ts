@@ -1,0 +1,35 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { toProject } from '../../../directory/project.ts';
+import { PATHS } from '../../documents/service-facts.ts';
+import { homePage } from '../../pages/home-page.ts';
+import type { AppParts } from '../route-context.ts';
+import { priceText } from './page.ts';
+
+const PAGE_SIZE = 50;
+/** People and agents who know nothing but the host find the documents from here. */
+const LINKS = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
+
+const querystring = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 253 })),
+  page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
+});
+
+export const homeRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { config, store }) => {
+  const scanPrice = priceText(config.revision.offers.scan);
+
+  app.get(
+    '/',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
+    async (request, reply) => {
+      const { q = '', page = '0' } = request.query;
+      const query = q.trim();
+      const wanted = { sort: 'recent', q: query, page: Number(page), pageSize: PAGE_SIZE } as const;
+      const { count, records } = await store.directory.list(wanted);
+      const projects = records.map((record) => toProject(record, config.siteUrl, store.now()));
+      reply.header('link', LINKS);
+      return reply.view('home', homePage({ ...wanted, query, count, projects, scanPrice }));
+    },
+  );
+};

@@ -1,0 +1,26 @@
+import type { FastifyReply } from 'fastify';
+import type { Offer } from '../../../config/revision.ts';
+import { OriginRefused } from '../../../origin/errors.ts';
+import type { Origin } from '../../../origin/origin.ts';
+import { dollars } from '../../documents/payment-info.ts';
+import { type AppParts, requestedOrigin } from '../route-context.ts';
+
+/** A page in place of the one that was asked for: what is the matter, and what to do. */
+export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
+  return reply.code(status).view('message', { title: heading, summary: text, heading, text });
+}
+
+/** The origin that a path names by its host; null where it is none that we scan. */
+export function originOfHost(host: string, parts: AppParts): Origin | null {
+  try {
+    return requestedOrigin(host, parts);
+  } catch (error) {
+    if (error instanceof OriginRefused) return null;
+    throw error;
+  }
+}
+
+/** "$0.05"; a route without a price is free. */
+export function priceText(offer: Offer | undefined): string {
+  return offer?.kind === 'paid' ? `$${dollars(offer.priceBaseUnits)}` : 'nothing';
+}

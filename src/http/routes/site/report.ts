@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { gradeSummary } from '../../../directory/grade-summary.ts';
+import { reportPage } from '../../pages/report-page.ts';
+import type { AppParts } from '../route-context.ts';
+import { originOfHost, priceText, sendMessage } from './page.ts';
+
+const HISTORY_POINTS = 60;
+const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
+
+export const reportRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+  const { store, config } = parts;
+  const { baseUrl, siteUrl, revision } = config;
+  // Where a report is sold, its findings are not on a free page.
+  const reportIsFree = revision.offers.report?.kind === 'free';
+  const scanPrice = priceText(revision.offers.scan);
+
+  app.get(
+    '/o/:host',
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },
+    async (request, reply) => {
+      const origin = originOfHost(request.params.host, parts);
+      if (origin === null) {
+        const advice = 'Give a public host name, such as api.example.com.';
+        return sendMessage(reply, 404, 'No such host', advice);
+      }
+      const record = await store.directory.get(origin.host);
+      if (record?.listed === false) {
+        const why = 'The owner of this origin keeps it out of the directory.';
+        return sendMessage(reply, 404, 'Not listed', why);
+      }
+      const [summary, history, fresh] = await Promise.all([
+        gradeSummary(store, origin, siteUrl),
+        store.history.list(origin.host, HISTORY_POINTS),
+        reportIsFree ? findFreshReport(store, origin.host) : null,
+      ]);
+      const view = reportPage({
+        host: origin.host,
+        // A host that is an exception may be http; its own report knows.
+        summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
+        subScores: record?.subScores ?? null,
+        checksVersion: record?.checksVersion ?? null,
+        report: fresh?.report ?? null,
+        history,
+        baseUrl,
+        siteUrl,
+        scanPrice,
+        reportIsFree,
+      });
+      return reply.view('report', view);
+    },
+  );
+};

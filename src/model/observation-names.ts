@@ -1,0 +1,25 @@
+/** The names that `needs` may hold, at run time; the compiler keeps the list complete. */
+import type { ObservationName } from './observations.ts';
+
+const NAMES: Readonly<Record<ObservationName, true>> = {
+  origin: true,
+  probing: true,
+  root: true,
+  soft404: true,
+  openapi: true,
+  openapiAlternates: true,
+  manifest: true,
+  manifestJson: true,
+  llmsTxt: true,
+  agentCard: true,
+  agentJson: true,
+  robots: true,
+  resources: true,
+  links: true,
+  icons: true,
+  x402scan: true,
+  settlements: true,
+  listing: true,
+};
+
+export const OBSERVATION_NAMES: readonly string[] = Object.freeze(Object.keys(NAMES));

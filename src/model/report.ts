@@ -1,0 +1,38 @@
+/** The scan report of interface spec 2.2, as the engine makes it; hosts add cache, reportUrl, charged. */
+import type { Basis, Status } from './verdict.ts';
+
+export type Severity = 'critical' | 'major' | 'minor';
+export type CategoryKey = 'protocol' | 'docs' | 'directory';
+export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
+
+export type CheckResult = {
+  readonly id: string;
+  readonly title: string;
+  readonly category: CategoryKey;
+  readonly severity: Severity;
+  readonly status: Status;
+  readonly basis: Basis;
+  readonly outcome: string;
+  readonly evidence: string;
+  readonly fix: string;
+};
+
+/** Null where nothing in the category was determined. */
+export type SubScores = {
+  readonly protocol: number | null;
+  readonly docs: number | null;
+  readonly standing: number | null;
+};
+
+export type ScanReport = {
+  readonly origin: string;
+  readonly grade: Grade;
+  /** 0 to 100 */
+  readonly score: number;
+  readonly subScores: SubScores;
+  readonly checksVersion: string;
+  /** ISO 8601, UTC: when the scan began. */
+  readonly scannedAt: string;
+  /** One per check, in catalog order. */
+  readonly results: readonly CheckResult[];
+};

@@ -1,0 +1,35 @@
+import { cleanText, quoteText } from '../text/text.ts';
+import type { JsonValue } from './json.ts';
+
+const MAX_CHARS = 80;
+
+/**
+ * A JSON value as evidence shows it: short, one line, visible characters only; "missing" for a
+ * member that is not there. A long list costs no more than a short one.
+ */
+export function showJson(value: JsonValue | undefined, maxChars: number = MAX_CHARS): string {
+  if (value === undefined) return 'missing';
+  if (typeof value === 'string') return quoteText(value, maxChars);
+  return cleanText(writeJson(value, maxChars), maxChars);
+}
+
+/** JSON that stops early: `budget` characters are enough to know that the rest is cut. */
+function writeJson(value: JsonValue, budget: number): string {
+  if (typeof value === 'string') return quoteText(value, Math.max(budget, 1));
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? '[' : '{';
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (text.length > 1) text += ',';
+    if (text.length >= budget) return `${text}…`;
+    if (!isList) text += `${quoteText(key, budget)}:`;
+    text += writeJson(memberOf(value, key), budget - text.length);
+  }
+  return text + (isList ? ']' : '}');
+}
+
+function memberOf(value: object, key: string): JsonValue {
+  const member: JsonValue | undefined = Reflect.get(value, key);
+  return member ?? null;
+}

@@ -1,0 +1,53 @@
+import type { HttpObservation } from '../../model/observations.ts';
+import type { JsonReading } from '../json/json.ts';
+import type { ManifestFacts } from '../x402/manifest.ts';
+import type { DocumentReading, ManifestReading } from './kit.ts';
+import { readDocument } from './read-document.ts';
+
+export type ManifestSources = {
+  readonly manifest: HttpObservation;
+  readonly manifestJson: HttpObservation;
+  readonly soft404: HttpObservation;
+};
+
+export type ManifestParsers = {
+  readonly json: (body: string) => JsonReading;
+  readonly facts: (body: string) => ManifestFacts;
+};
+
+type Found = Extract<ManifestReading, { state: 'found' }>;
+
+const CANONICAL = '/.well-known/x402';
+const OTHER = '/.well-known/x402.json';
+
+/** A known shape wherever it stands, the canonical path first; else JSON of an unknown one. */
+export function findManifest(
+  { manifest, manifestJson, soft404 }: ManifestSources,
+  parsers: ManifestParsers,
+): ManifestReading {
+  const readings = [
+    readDocument(CANONICAL, manifest, soft404),
+    readDocument(OTHER, manifestJson, soft404),
+  ];
+  const found = readings
+    .map((reading) => parsed(reading, parsers))
+    .filter((reading) => reading !== null);
+  const best = found.find(({ facts }) => facts.shape !== 'unknown') ?? found[0];
+  if (best !== undefined) return best;
+  return {
+    state: 'none',
+    evidence: readings.map((reading) => evidenceOf(reading, parsers)).join('; '),
+  };
+}
+
+function parsed(reading: DocumentReading, { json, facts }: ManifestParsers): Found | null {
+  if (reading.state !== 'present' || !json(reading.body).ok) return null;
+  const { path, body } = reading;
+  return { state: 'found', path, canonical: path === CANONICAL, facts: facts(body) };
+}
+
+function evidenceOf(reading: DocumentReading, { json }: ManifestParsers): string {
+  if (reading.state !== 'present') return reading.evidence;
+  const read = json(reading.body);
+  return `GET ${reading.path}: 200, ${read.ok ? 'JSON' : read.detail}`;
+}

@@ -1,0 +1,61 @@
+import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
+import type { JsonReading } from '../json/json.ts';
+import type { OpenApiFacts } from '../openapi/openapi.ts';
+import type { DocumentReading, OpenApiReading } from './kit.ts';
+import { readDocument } from './read-document.ts';
+
+export type OpenApiSources = {
+  readonly openapi: HttpObservation;
+  readonly openapiAlternates: readonly PathAnswer[];
+  readonly soft404: HttpObservation;
+};
+
+export type OpenApiParsers = {
+  readonly json: (body: string) => JsonReading;
+  readonly facts: (body: string, documentUrl: string) => OpenApiFacts;
+};
+
+type Present = Extract<DocumentReading, { state: 'present' }>;
+type Found = Extract<OpenApiReading, { state: 'found' }>;
+
+const CANONICAL = '/openapi.json';
+const YAML_CHARS = 65_536;
+const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
+
+/**
+ * The OpenAPI document of an origin: a usable one (3.x with paths) wherever it stands, the
+ * canonical path first; else the first JSON that claims to be one; else YAML, which is not read.
+ */
+export function findOpenApi(
+  { openapi, openapiAlternates, soft404 }: OpenApiSources,
+  parsers: OpenApiParsers,
+): OpenApiReading {
+  const places = [{ path: CANONICAL, answer: openapi }, ...openapiAlternates];
+  const readings = places.map(({ path, answer }) => readDocument(path, answer, soft404));
+  const present = readings.filter((reading) => reading.state === 'present');
+  const claims = present.map((reading) => claimed(reading, parsers)).filter((one) => one !== null);
+  const found = claims.find(isUsable) ?? claims[0];
+  if (found !== undefined) return found;
+  const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, YAML_CHARS)));
+  if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
+  const seen = readings.map((reading) => evidenceOf(reading, parsers));
+  return { state: 'none', evidence: seen.join('; ') };
+}
+
+function claimed(reading: Present, { json, facts }: OpenApiParsers): Found | null {
+  if (!json(reading.body).ok) return null;
+  const read = facts(reading.body, reading.answer.url);
+  if (read.version === null && !read.swagger && read.paths === 0) return null;
+  const { path, answer } = reading;
+  return { state: 'found', path, canonical: path === CANONICAL, answer, facts: read };
+}
+
+function isUsable({ facts }: Found): boolean {
+  return facts.version?.startsWith('3.') === true && facts.paths > 0;
+}
+
+function evidenceOf(reading: DocumentReading, { json }: OpenApiParsers): string {
+  if (reading.state !== 'present') return reading.evidence;
+  const parsed = json(reading.body);
+  return `GET ${reading.path}: 200, ${parsed.ok ? 'JSON, but no OpenAPI' : parsed.detail}`;
+}

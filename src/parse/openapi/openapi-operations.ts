@@ -1,0 +1,160 @@
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../json/json.ts';
+import { pointerStep, type RefReader, refReader } from '../json/json-pointer.ts';
+import {
+  hasPathParameters,
+  needsParameters,
+  requestPathOf,
+  serverBasePath,
+} from './openapi-path.ts';
+import {
+  isDeclaredFree,
+  type PriceDeclaration,
+  readPrice,
+  readProtocols,
+} from './openapi-price.ts';
+
+export type Operation = {
+  /** Upper case. */
+  readonly method: string;
+  /** As written: "/users/{id}". */
+  readonly template: string;
+  /** JSON pointer of the operation: "/paths/~1weather/get". */
+  readonly pointer: string;
+  /** Path and query to request, with server base path and path parameters filled from examples. */
+  readonly requestPath: string;
+  readonly hasPathParameters: boolean;
+  readonly hasRequiredParameters: boolean;
+  /** Effective security requirements (operation overrides root): null where neither declares any. */
+  readonly security: readonly JsonObject[] | null;
+  readonly declares402: boolean;
+  readonly paymentInfo: JsonObject | null;
+  /** `protocols` of x-payment-info: objects are the structured form, strings the legacy one. */
+  readonly protocols: 'objects' | 'strings' | 'missing';
+  readonly protocolNames: readonly string[];
+  readonly price: PriceDeclaration | null;
+  /** x-payment-info or a 402 response. */
+  readonly paid: boolean;
+};
+
+/**
+ * One path item may stand for thousands of paths (`$ref`), so what is read of each is bounded, or a
+ * small document would cost the product of its parts.
+ */
+const MAX_PATHS = 2_000;
+const MAX_OPERATIONS = 4_000;
+const MAX_LIST = 100;
+const MAX_NAME_CHARS = 200;
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
+
+/** Where an operation stands: the document, its path item, its parameters. */
+type Place = {
+  readonly root: JsonObject;
+  readonly follow: RefReader;
+  readonly documentUrl: string;
+  readonly template: string;
+  readonly item: JsonObject;
+  readonly parametersOf: ParameterReader;
+};
+
+type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
+
+export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
+
+/** Operations in document order, each with the object it was read from. */
+export function readOperations(root: JsonObject, documentUrl: string): readonly SourcedOperation[] {
+  const paths = Object.entries(jsonObject(root['paths']))
+    .filter(([template]) => template.startsWith('/'))
+    .slice(0, MAX_PATHS);
+  const follow = refReader(root);
+  const parametersOf = parameterReader(follow);
+  const found: SourcedOperation[] = [];
+  for (const [template, value] of paths) {
+    const item = pathItem(value, follow);
+    const place = { root, follow, documentUrl, template, item, parametersOf };
+    for (const method of METHODS) {
+      const source = item[method];
+      if (!isJsonObject(source) || found.length >= MAX_OPERATIONS) continue;
+      found.push({ operation: operationOf(place, method, source), source });
+    }
+  }
+  return found;
+}
+
+/** Members beside a `$ref` count over those of what it names. */
+function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
+  const own = jsonObject(value);
+  if (own['$ref'] === undefined) return own;
+  const named = jsonObject(follow(own));
+  const members = [...METHODS, 'parameters', 'servers'].map((name) => [
+    name,
+    own[name] ?? named[name],
+  ]);
+  return Object.fromEntries(members);
+}
+
+function operationOf(place: Place, method: string, source: JsonObject): Operation {
+  const { root, follow, template, item, parametersOf } = place;
+  const pointer = `/paths/${pointerStep(template)}/${method}`;
+  const info = source['x-payment-info'] ?? undefined;
+  const parameters = merge(parametersOf(item['parameters']), parametersOf(source['parameters']));
+  const server = [source, item, root].map((one) => jsonList(one['servers'])[0]).find(isJsonObject);
+  const basePath = serverBasePath(server, place.documentUrl);
+  const responses = jsonObject(follow(source['responses']));
+  const declares402 = responses['402'] !== undefined;
+  return {
+    method: method.toUpperCase(),
+    template,
+    pointer,
+    requestPath: requestPathOf(basePath, template, parameters, follow),
+    hasPathParameters: hasPathParameters(template),
+    hasRequiredParameters: needsParameters(parameters),
+    security: securityOf(source) ?? securityOf(root),
+    declares402,
+    paymentInfo: isJsonObject(info) ? info : null,
+    ...readProtocols(info),
+    price: readPrice(info, pointer),
+    paid: declares402 || (isDeclared(info) && !isDeclaredFree(info)),
+  };
+}
+
+function isDeclared(info: JsonValue | undefined): boolean {
+  return info !== undefined && info !== false;
+}
+
+function securityOf(owner: JsonObject): readonly JsonObject[] | null {
+  const security = owner['security'];
+  return isJsonList(security) ? security.slice(0, MAX_LIST).filter(isJsonObject) : null;
+}
+
+/** Lists that thousands of operations share through a `$ref` are read once. */
+function parameterReader(follow: RefReader): ParameterReader {
+  const known = new Map<JsonValue | undefined, readonly JsonObject[]>();
+  return (list) => {
+    const before = known.get(list);
+    if (before !== undefined) return before;
+    const parameters = jsonList(list).slice(0, MAX_LIST).map(follow).filter(isJsonObject);
+    known.set(list, parameters);
+    return parameters;
+  };
+}
+
+/** A parameter of the operation takes the place of the path item's of the same name and place. */
+function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
+  if (own.length === 0 || shared.length === 0) return [...own, ...shared];
+  const keys = new Set(own.map(keyOf));
+  return [...own, ...shared.filter((parameter) => !keys.has(keyOf(parameter)))];
+}
+
+/** By the start of the name: a long one may be shared by thousands of operations. */
+function keyOf(parameter: JsonObject): string {
+  const name = jsonText(parameter['name']) ?? '';
+  return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;
+}

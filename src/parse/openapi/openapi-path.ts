@@ -1,0 +1,123 @@
+/** The path to request for a path template: base path of the server, parameters filled in. */
+import { type JsonObject, type JsonValue, jsonList, jsonObject, jsonText } from '../json/json.ts';
+import type { RefReader } from '../json/json-pointer.ts';
+
+const MAX_VALUE_CHARS = 200;
+const MAX_ADDRESS_CHARS = 2_048;
+const MAX_EXAMPLES = 5;
+const MAX_NAMES = 20;
+const FALLBACK = 'example';
+const UUID = '00000000-0000-4000-8000-000000000000';
+
+/**
+ * Base path of a server, without a slash at the end; empty for servers of other hosts. `http://`
+ * with the own host names the same paths, behind a proxy that ends TLS. Variables take their
+ * defaults.
+ */
+export function serverBasePath(server: JsonValue | undefined, documentUrl: string): string {
+  const written = jsonText(jsonObject(server)['url']);
+  if (written === null || written.length > MAX_ADDRESS_CHARS) return '';
+  const variables = jsonObject(jsonObject(server)['variables']);
+  const filled = fillTemplate(written, (name) =>
+    String(jsonObject(variables[name])['default'] ?? '').slice(0, MAX_VALUE_CHARS),
+  );
+  if (!URL.canParse(filled, documentUrl)) return '';
+  const url = new URL(filled, documentUrl);
+  const own = new URL(documentUrl);
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  if (!isWeb || url.hostname !== own.hostname) return '';
+  return url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
+}
+
+/**
+ * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host"
+ * would be the address of another host.
+ */
+export function requestPathOf(
+  basePath: string,
+  template: string,
+  parameters: readonly JsonObject[],
+  follow: RefReader,
+): string {
+  const inPath = parameters.filter((one) => one['in'] === 'path');
+  const byName = new Map(inPath.map((one) => [one['name'], one]));
+  const filled = fillTemplate(template, (name) =>
+    encodeURIComponent(exampleOf(byName.get(name) ?? {}, follow)),
+  );
+  // A host of ours takes the place of the origin's: only path and query are kept.
+  const written = `https://origin.invalid${basePath}${filled}`;
+  const url = URL.canParse(written) ? new URL(written) : null;
+  return `/${(url?.pathname ?? '').replace(/^\/+/, '')}${url?.search ?? ''}`;
+}
+
+/**
+ * `{name}` by `{name}`; a brace that nothing closes stays, and so do names beyond those that any
+ * address has. Ends where the result is longer than any address that is requested.
+ */
+function fillTemplate(template: string, write: (name: string) => string): string {
+  let filled = '';
+  let at = 0;
+  for (let names = 0; names < MAX_NAMES; names += 1) {
+    if (filled.length > MAX_ADDRESS_CHARS) return filled;
+    const open = template.indexOf('{', at);
+    const close = open === -1 ? -1 : template.indexOf('}', open);
+    if (close === -1) break;
+    filled += template.slice(at, open) + write(template.slice(open + 1, close));
+    at = close + 1;
+  }
+  return filled + template.slice(at);
+}
+
+function exampleOf(parameter: JsonObject, follow: RefReader): string {
+  const schema = jsonObject(follow(parameter['schema']));
+  const candidates = [
+    parameter['example'],
+    ...namedExamples(parameter['examples'], follow),
+    schema['example'],
+    ...jsonList(schema['examples']).slice(0, MAX_EXAMPLES),
+    schema['default'],
+    ...jsonList(schema['enum']).slice(0, MAX_EXAMPLES),
+    schema['const'],
+  ];
+  for (const candidate of candidates) {
+    const text = segmentOf(candidate);
+    if (text !== null) return text;
+  }
+  return bySchema(schema);
+}
+
+/** The first few: a parameter may be shared by thousands of operations. */
+function namedExamples(
+  examples: JsonValue | undefined,
+  follow: RefReader,
+): readonly (JsonValue | undefined)[] {
+  const values: (JsonValue | undefined)[] = [];
+  for (const name in jsonObject(examples)) {
+    if (values.length >= MAX_EXAMPLES) break;
+    values.push(jsonObject(follow(jsonObject(examples)[name]))['value']);
+  }
+  return values;
+}
+
+/** A value that stands for one path segment: never a dot segment, which would climb out. */
+function segmentOf(value: JsonValue | undefined): string | null {
+  if (value === undefined || value === null || typeof value === 'object') return null;
+  const text = String(value).slice(0, MAX_VALUE_CHARS).toWellFormed();
+  return text === '' || text === '.' || text === '..' ? null : text;
+}
+
+function bySchema(schema: JsonObject): string {
+  const type = jsonList(schema['type'])[0] ?? schema['type'];
+  if (type === 'integer' || type === 'number') return segmentOf(schema['minimum']) ?? '1';
+  if (type === 'boolean') return 'true';
+  return schema['format'] === 'uuid' ? UUID : FALLBACK;
+}
+
+export function hasPathParameters(template: string): boolean {
+  return template.includes('{');
+}
+
+/** Parameters that a request needs beside the path. */
+export function needsParameters(parameters: readonly JsonObject[]): boolean {
+  return parameters.some((one) => one['in'] !== 'path' && one['required'] === true);
+}

@@ -1,0 +1,52 @@
+/** Prices as origins write them, and the base units that they mean. Never a floating-point sum. */
+import type { JsonValue } from '../json/json.ts';
+
+const MAX_CHARS = 100;
+const DECIMAL = /^[0-9]+(?:\.[0-9]+)?$/;
+const LOOSE_DECIMAL = /^[0-9]*(?:\.[0-9]+)?$/;
+const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
+const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
+
+/** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number, or finer. */
+export function baseUnits(decimal: string, decimals: number): bigint | null {
+  if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const kept = fraction.slice(0, decimals);
+  if (/[1-9]/.test(fraction.slice(decimals))) return null;
+  return BigInt(whole + kept.padEnd(decimals, '0'));
+}
+
+/**
+ * A dollar amount as a plain decimal: "$0.010", "0.01 USDC" and 0.01 all give "0.01"; null for
+ * what is none (other currencies, ranges, negative numbers).
+ */
+export function dollars(value: JsonValue | undefined): string | null {
+  const written = writtenAmount(value);
+  if (written === null) return null;
+  const [whole = '', fraction = ''] = written.split('.');
+  const shortWhole = whole.replace(/^0+/, '') || '0';
+  const end = lastNonZero(fraction);
+  return end === 0 ? shortWhole : `${shortWhole}.${fraction.slice(0, end)}`;
+}
+
+/** The amount with its zeroes, as the document shows it: "$0.050000" → "0.050000". */
+export function writtenAmount(value: JsonValue | undefined): string | null {
+  if (typeof value === 'number') return plainNumber(value);
+  if (typeof value !== 'string' || value.length > MAX_CHARS) return null;
+  const amount = value.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_AFTER, '');
+  if (amount === '' || !LOOSE_DECIMAL.test(amount)) return null;
+  return amount.startsWith('.') ? `0${amount}` : amount;
+}
+
+/** JavaScript writes small numbers with an exponent (1e-7). */
+function plainNumber(value: number): string | null {
+  if (!Number.isFinite(value) || value < 0 || value >= 1e21) return null;
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(20) : text;
+}
+
+function lastNonZero(digits: string): number {
+  let end = digits.length;
+  while (end > 0 && digits.charAt(end - 1) === '0') end -= 1;
+  return end;
+}

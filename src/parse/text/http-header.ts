@@ -1,0 +1,11 @@
+import type { HttpData } from '../../model/observation.ts';
+
+/** All values of a header, by its lower-case name, as received. */
+export function headerValues(answer: HttpData, name: string): readonly string[] {
+  return answer.headers.filter(([header]) => header === name).map(([, value]) => value);
+}
+
+/** The first value of a header, by its lower-case name; null where absent. */
+export function headerValue(answer: HttpData, name: string): string | null {
+  return headerValues(answer, name)[0] ?? null;
+}

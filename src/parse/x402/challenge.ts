@@ -1,0 +1,127 @@
+/** The 402 challenge: PAYMENT-REQUIRED header first, body as fallback; v2 and v1. */
+import type { HttpData } from '../../model/observation.ts';
+import type { Probe, ResourceObservation } from '../../model/observations.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonReading,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  parseJson,
+} from '../json/json.ts';
+import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
+
+export type { HeaderReading } from './payment-header.ts';
+
+/** One way to pay, by one set of names whatever the version; `unknown` kinds of values stay as sent. */
+export type Offer = {
+  readonly scheme: JsonValue | undefined;
+  readonly network: JsonValue | undefined;
+  /** v2 `amount`, v1 `maxAmountRequired`. */
+  readonly amount: JsonValue | undefined;
+  readonly asset: JsonValue | undefined;
+  readonly payTo: JsonValue | undefined;
+  readonly maxTimeoutSeconds: JsonValue | undefined;
+  readonly extra: JsonValue | undefined;
+  /** "/accepts/0" */
+  readonly pointer: string;
+  readonly entry: JsonValue;
+};
+
+export type Challenge = {
+  readonly version: 1 | 2;
+  readonly where: 'header' | 'body';
+  readonly value: JsonObject;
+  /** Empty where `accepts` is missing or no list. */
+  readonly offers: readonly Offer[];
+  /** v2 `resource.url`, v1 `accepts[0].resource`. */
+  readonly resourceUrl: string | null;
+  /** v2 `resource.description`, v1 `accepts[0].description`; measured raw. */
+  readonly description: string | null;
+};
+
+export type ChallengeReading = {
+  readonly header: HeaderReading;
+  readonly body: JsonReading;
+  /** What all checks but P4 judge; null where neither header nor body holds a challenge. */
+  readonly challenge: Challenge | null;
+};
+
+/** A resource that challenged, with the answer that P3 to P8 judge. */
+export type ChallengedResource = {
+  readonly resource: ResourceObservation;
+  readonly probe: Probe;
+  readonly answer: HttpData;
+  readonly reading: ChallengeReading & { readonly challenge: Challenge };
+  /** The second probe's challenge, where there was one. */
+  readonly second: Challenge | null;
+};
+
+/** The official client reads a v2 challenge only from the header; its body may be `{}`. */
+export function readChallenge(answer: HttpData): ChallengeReading {
+  const header = readPaymentHeader(answer);
+  const body = parseJson(answer.body);
+  const challenge =
+    (header.state === 'ok' ? challengeOf(header.value, 'header') : null) ??
+    (body.ok ? challengeOf(body.value, 'body') : null);
+  return { header, body, challenge };
+}
+
+/**
+ * A challenge is an object that names its version or has an `accepts` list. One with an odd
+ * version, or none, is read by the names of v2, so that its faults can be pointed at.
+ */
+export function challengeOf(value: JsonValue, where: 'header' | 'body'): Challenge | null {
+  if (!isJsonObject(value)) return null;
+  const version = value['x402Version'];
+  if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;
+  return version === 1 ? challengeV1(value, where) : challengeV2(value, where);
+}
+
+function challengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
+  const resource = jsonObject(value['resource']);
+  return {
+    version: 2,
+    where,
+    value,
+    offers: offersOf(value, 'amount'),
+    resourceUrl: stringOrNull(resource['url']),
+    description: stringOrNull(resource['description']),
+  };
+}
+
+function challengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
+  const first = jsonObject(jsonList(value['accepts'])[0]);
+  return {
+    version: 1,
+    where,
+    value,
+    offers: offersOf(value, 'maxAmountRequired'),
+    resourceUrl: stringOrNull(first['resource']),
+    description: stringOrNull(first['description']),
+  };
+}
+
+function offersOf(value: JsonObject, amountName: string): readonly Offer[] {
+  return jsonList(value['accepts']).map((entry, index) => {
+    const members = jsonObject(entry);
+    return {
+      scheme: members['scheme'],
+      network: members['network'],
+      amount: members[amountName],
+      asset: members['asset'],
+      payTo: members['payTo'],
+      maxTimeoutSeconds: members['maxTimeoutSeconds'],
+      extra: members['extra'],
+      pointer: `/accepts/${index}`,
+      entry,
+    };
+  });
+}
+
+/** The empty text stays: what it means is for a check to say. */
+function stringOrNull(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}

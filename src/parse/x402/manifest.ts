@@ -1,0 +1,143 @@
+/** /.well-known/x402 in each shape that is in use (checks/S6-well-known-x402/README.md). */
+
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../json/json.ts';
+import { pointerStep } from '../json/json-pointer.ts';
+import { dollars } from '../text/decimal.ts';
+
+export type ManifestEntry = {
+  /** As written: an absolute URL, or a path. */
+  readonly target: string;
+  readonly pointer: string;
+  readonly method: string | null;
+  /** A dollar amount as a decimal, "$" and zeroes gone ("0.01"); null where none or not comparable. */
+  readonly price: string | null;
+  /** Base units as in an accepts entry; null where none. */
+  readonly amount: string | null;
+  readonly asset: string | null;
+  readonly network: string | null;
+  readonly payTo: string | null;
+};
+
+export type ManifestFacts =
+  | {
+      readonly shape: 'list' | 'discovery-document';
+      readonly entries: readonly ManifestEntry[];
+      readonly payTo: string | null;
+    }
+  | { readonly shape: 'unknown' };
+
+/** Members that hold the list; where there are several, all of them are read, in this order. */
+const LISTS = ['resources', 'endpoints', 'items'];
+const PRICES = ['price', 'price_usd', 'priceUsd'];
+const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
+const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
+
+export function parseManifest(value: JsonValue): ManifestFacts {
+  if (!isJsonObject(value)) return { shape: 'unknown' };
+  const lists = LISTS.filter((name) => isJsonList(value[name]));
+  if (lists.length > 0) {
+    const entries = lists.flatMap((name) => listEntries(value[name], `/${name}`));
+    return { shape: 'list', entries, payTo: jsonText(value['payTo']) };
+  }
+  const document = jsonObject(value['discoveryDocument']);
+  if (!isJsonObject(document['resources'])) return { shape: 'unknown' };
+  return {
+    shape: 'discovery-document',
+    entries: pathEntries(document['resources']),
+    payTo: jsonText(document['payTo']) ?? jsonText(value['payTo']),
+  };
+}
+
+function listEntries(list: JsonValue | undefined, pointer: string): readonly ManifestEntry[] {
+  return jsonList(list).flatMap((entry, index) => {
+    const at = `${pointer}/${index}`;
+    if (typeof entry === 'string') return entryOf(entry, {}, at);
+    if (!isJsonObject(entry)) return [];
+    const written = addressOf(entry['resource']) ?? addressOf(entry['url']);
+    return written === null ? [] : entryOf(written, entry, at);
+  });
+}
+
+function pathEntries(resources: JsonObject): readonly ManifestEntry[] {
+  return Object.entries(resources).flatMap(([path, details]) =>
+    entryOf(path, jsonObject(details), `/discoveryDocument/resources/${pointerStep(path)}`),
+  );
+}
+
+/** A resource is named by its address, or by an object with one (`resource.url` of a challenge). */
+function addressOf(value: JsonValue | undefined): string | null {
+  return jsonText(value) ?? jsonText(jsonObject(value)['url']);
+}
+
+function entryOf(written: string, details: JsonObject, pointer: string): readonly ManifestEntry[] {
+  const split = METHOD_AND_TARGET.exec(written.trim());
+  const target = split?.[2] ?? written.trim();
+  if (target === '') return [];
+  const accepted = jsonObject(jsonList(details['accepts'])[0]);
+  return [
+    {
+      target,
+      pointer,
+      method: methodOf(split?.[1] ?? null, details, accepted),
+      price: priceOf(details),
+      amount: unitsOf(accepted, details),
+      asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
+      network: networkOf(details) ?? jsonText(accepted['network']),
+      payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
+    },
+  ];
+}
+
+/** v1 and the Bazaar describe the input, method included, beside the price. */
+function methodOf(
+  beforeTarget: string | null,
+  details: JsonObject,
+  accepted: JsonObject,
+): string | null {
+  const candidates = [
+    beforeTarget,
+    details['method'],
+    jsonObject(jsonObject(details['metadata'])['input'])['method'],
+    jsonObject(jsonObject(accepted['outputSchema'])['input'])['method'],
+  ];
+  const method = candidates.find((one) => typeof one === 'string' && METHOD.test(one));
+  return typeof method === 'string' ? method.toUpperCase() : null;
+}
+
+function priceOf(details: JsonObject): string | null {
+  for (const name of PRICES) {
+    const price = details[name];
+    const amount = isJsonObject(price) ? dollarMember(price) : dollars(price);
+    if (amount !== null) return amount;
+  }
+  return null;
+}
+
+function dollarMember(price: JsonObject): string | null {
+  const currency = price['currency'] ?? 'USD';
+  if (typeof currency !== 'string' || !/^USDC?$/i.test(currency)) return null;
+  return dollars(price['amount']);
+}
+
+function unitsOf(accepted: JsonObject, details: JsonObject): string | null {
+  const candidates = [
+    accepted['amount'],
+    accepted['maxAmountRequired'],
+    details['maxAmountRequired'],
+  ];
+  const units = candidates.find((one) => typeof one === 'string' && /^[0-9]{1,78}$/.test(one));
+  return typeof units === 'string' ? units : null;
+}
+
+function networkOf(details: JsonObject): string | null {
+  const networks = jsonList(details['networks']);
+  return jsonText(details['network']) ?? (networks.length === 1 ? jsonText(networks[0]) : null);
+}

@@ -1,0 +1,74 @@
+/** PAYMENT-REQUIRED: standard base64, padded, of UTF-8 JSON (x402 transports-v2, http.md). */
+import type { HttpData } from '../../model/observation.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
+import { headerValues } from '../text/http-header.ts';
+
+export type HeaderReading =
+  | { readonly state: 'absent' }
+  | { readonly state: 'ok'; readonly raw: string; readonly value: JsonObject }
+  | {
+      readonly state:
+        | 'repeated'
+        | 'not-base64'
+        | 'base64url'
+        | 'raw-json'
+        | 'not-utf8'
+        | 'not-json'
+        | 'not-an-object';
+      readonly raw: string;
+      readonly detail: string;
+    };
+
+const NAME = 'payment-required';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Clients join repeated headers with a comma, so two of them cannot be decoded, equal or not. */
+export function readPaymentHeader(answer: HttpData): HeaderReading {
+  const values = headerValues(answer, NAME);
+  const [first] = values;
+  if (first === undefined) return { state: 'absent' };
+  if (values.length > 1) {
+    return { state: 'repeated', raw: values.join(', '), detail: `sent ${values.length} times` };
+  }
+  return decode(first.trim());
+}
+
+function decode(raw: string): HeaderReading {
+  if (raw.startsWith('{') || raw.startsWith('[')) {
+    return { state: 'raw-json', raw, detail: 'JSON that is not base64-encoded' };
+  }
+  const refused = refuseEncoding(raw);
+  if (refused !== null) return { ...refused, raw };
+  const text = utf8(Buffer.from(raw, 'base64'));
+  if (text === null) return { state: 'not-utf8', raw, detail: 'base64 of bytes that are no UTF-8' };
+  if (text.startsWith('\uFEFF')) {
+    return { state: 'not-json', raw, detail: 'a byte order mark before the JSON' };
+  }
+  const json = parseJson(text);
+  if (!json.ok) return { state: 'not-json', raw, detail: json.detail };
+  if (!isJsonObject(json.value)) {
+    return { state: 'not-an-object', raw, detail: 'JSON, but no object' };
+  }
+  return { state: 'ok', raw, value: json.value };
+}
+
+function refuseEncoding(
+  raw: string,
+): { readonly state: 'base64url' | 'not-base64'; readonly detail: string } | null {
+  if (BASE64.test(raw)) {
+    if (raw.length % 4 === 0) return null;
+    return { state: 'not-base64', detail: `padding missing: ${raw.length} characters` };
+  }
+  if (BASE64URL.test(raw)) return { state: 'base64url', detail: 'has "-" or "_" of base64url' };
+  return { state: 'not-base64', detail: 'has characters outside base64' };
+}
+
+function utf8(bytes: Uint8Array): string | null {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return null;
+  }
+}

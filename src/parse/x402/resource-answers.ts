@@ -1,0 +1,57 @@
+/** What the probes of one resource came back with, as the checks on the wire ask for it. */
+import type { Probe, ResourceObservation } from '../../model/observations.ts';
+import type { Operation } from '../openapi/openapi.ts';
+import { cleanText } from '../text/text.ts';
+
+/** What a resource that knows POST alone answers to GET. */
+const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
+const MAX_PATH_CHARS = 80;
+const MAX_LISTED = 3;
+
+/** "GET /weather", fit for evidence. */
+export function requestLine(method: string, path: string): string {
+  return `${method} ${cleanText(path, MAX_PATH_CHARS)}`;
+}
+
+/** Status of the first answer to a method: null where none came, undefined where none was asked for. */
+export function statusOf(
+  resource: ResourceObservation,
+  method: Probe['method'],
+): number | null | undefined {
+  const answer = resource.probes.find((probe) => probe.method === method)?.answer;
+  if (answer === undefined) return undefined;
+  return answer.ok ? answer.data.status : null;
+}
+
+/** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404 or 405. */
+export function isPostOnly(resource: ResourceObservation): boolean {
+  if (resource.method !== null) return resource.method === 'POST';
+  return NO_GET.has(statusOf(resource, 'GET'));
+}
+
+/** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
+export function wasAnswered402(
+  { template, requestPath, method }: Pick<Operation, 'template' | 'requestPath' | 'method'>,
+  resources: readonly ResourceObservation[],
+): boolean {
+  return resources.some(
+    (resource) =>
+      (resource.template === template || resource.path === requestPath) &&
+      (method === 'GET' || method === 'POST') &&
+      statusOf(resource, method) === 402,
+  );
+}
+
+/** "GET /weather: 200; POST /weather: 422": the first answers to GET and POST, of a few resources. */
+export function listAnswers(resources: readonly ResourceObservation[]): string {
+  const answers = resources.slice(0, MAX_LISTED).flatMap(({ path, probes }) =>
+    probes
+      .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+      .map(({ method, answer }) => {
+        const seen = answer.ok ? String(answer.data.status) : answer.reason;
+        return `${requestLine(method, path)}: ${seen}`;
+      }),
+  );
+  const rest = resources.length - MAX_LISTED;
+  return rest > 0 ? `${answers.join('; ')}; ${rest} more` : answers.join('; ');
+}

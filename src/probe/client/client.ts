@@ -1,0 +1,203 @@
+import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
+import { OriginRefused } from '../../origin/errors.ts';
+import { type Origin, type OriginPolicy, originOf } from '../../origin/origin.ts';
+import { resolveReference } from '../../origin/reference.ts';
+import { type Resolution, type Resolver, systemResolver } from '../../origin/resolve.ts';
+import { observeAnswer, refuseRedirect } from '../observe-answer.ts';
+import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
+import { classifyFailure, ProbeFailure } from './failures.ts';
+import { type Connector, dial } from './guarded-connect.ts';
+import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import { ScanConnections } from './scan-connections.ts';
+
+export type ProbeClientOptions = {
+  readonly policy: OriginPolicy;
+  readonly resolver?: Resolver;
+  readonly userAgent: string;
+  /** Deadline of the scan: ends every request that is still open. */
+  readonly signal?: AbortSignal;
+  /** Further trusted roots, PEM, beside those that Node trusts anyway. */
+  readonly extraCa?: readonly string[];
+  readonly connect?: Connector;
+  readonly limits?: Partial<Limits>;
+};
+
+export type ProbeRequest = {
+  readonly origin: Origin;
+  readonly method: HttpMethod;
+  /** Path and query, starting with a slash. */
+  readonly path: string;
+  readonly body?: '{}';
+  readonly accept?: string;
+  readonly capBytes: number;
+  /** GET alone follows: HEAD and POST are never sent to a second place. */
+  readonly redirects: 'none' | 'same-origin' | 'any-guarded';
+  readonly timeoutMs?: number;
+};
+
+export type ProbeStats = {
+  readonly requests: number;
+  readonly bytes: number;
+  readonly sockets: number;
+  /** The longest chain of requests that waited for one another; handshakes are not counted. */
+  readonly roundTrips: number;
+};
+
+export type ProbeClient = {
+  /**
+   * One request, whatever becomes of it. Rejects only where nothing can be said about the origin:
+   * with OriginRefused if the guard refuses its host (ask `check` first), with ResolverDown if our
+   * own resolver does not work.
+   */
+  request(request: ProbeRequest): Promise<Observation<HttpData>>;
+  /** Resolves a host, once a scan. */
+  check(origin: Origin): Promise<Resolution>;
+  stats(): ProbeStats;
+  /** Closes every connection; requests that are still open end as `timeout`. */
+  close(): void;
+};
+
+const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+const DEFAULT_ACCEPT = 'application/json, text/markdown;q=0.9, text/plain;q=0.9, */*;q=0.5';
+const MAX_SHOWN_URL = 2_048;
+
+/**
+ * The client of one scan, and the only code that opens sockets to origins. Each connection goes
+ * through the egress guard; connections, names and counts are shared with no other scan. Cookies,
+ * Alt-Svc and the proxies of the environment are not looked at.
+ */
+export function createProbeClient(options: ProbeClientOptions): ProbeClient {
+  const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const connections = new ScanConnections({
+    policy: options.policy,
+    resolver: options.resolver ?? systemResolver(),
+    connector: options.connect ?? dial,
+    extraCa: options.extraCa ?? [],
+    limits,
+  });
+  const expire = () => connections.close({ reason: 'timeout', detail: 'the scan ran out of time' });
+  if (options.signal?.aborted) expire();
+  options.signal?.addEventListener('abort', expire, { once: true });
+
+  async function request(asked: ProbeRequest): Promise<Observation<HttpData>> {
+    const startedAt = performance.now();
+    const ms = () => Math.round(performance.now() - startedAt);
+    const redirects: Hop[] = [];
+    let url = firstUrl(asked);
+    let previous: Seen<HttpData> | null = null;
+
+    for (;;) {
+      const toSend = exchangeRequest(asked, url, options.userAgent, limits);
+      const outcome = await send(connections, url, toSend, previous !== null);
+      if (outcome.kind === 'failure') {
+        if (previous) return refuseRedirect(previous, url.href, outcome.failure);
+        const { reason, detail } = outcome.failure;
+        return { ok: false, reason, detail, ms: ms() };
+      }
+      const { answer } = outcome;
+      const seen = await observeAnswer(answer, { ...asked, url, redirects, ms: ms() });
+      const location = locationOf(answer, asked);
+      if (location === null) return seen;
+      const next = admit(location, url, asked, options.policy);
+      if ('detail' in next) return refuseRedirect(seen, location.slice(0, MAX_SHOWN_URL), next);
+
+      redirects.push({ url: url.href, status: answer.status, location: next.href });
+      const loop = describeLoop(redirects, next, limits.maxRedirects);
+      if (loop !== null) return { ok: false, reason: 'redirect-loop', detail: loop, ms: ms() };
+      previous = seen;
+      url = next;
+    }
+  }
+
+  return {
+    request,
+    check: (origin) => connections.check(origin),
+    stats: () => {
+      const { requests, bytes, sockets, roundTrips } = connections.budget;
+      return { requests, bytes, sockets, roundTrips };
+    },
+    close: () => {
+      options.signal?.removeEventListener('abort', expire);
+      connections.close({ reason: 'timeout', detail: 'the scan was ended' });
+    },
+  };
+}
+
+function firstUrl({ origin, path }: ProbeRequest): URL {
+  // Appended, not resolved: "//other.example/" is a path of this origin.
+  if (!path.startsWith('/')) throw new TypeError('path must start with a slash');
+  return withoutFragment(new URL(`${origin.url}${path}`));
+}
+
+function exchangeRequest(
+  asked: ProbeRequest,
+  url: URL,
+  userAgent: string,
+  limits: Limits,
+): ExchangeRequest {
+  return {
+    method: asked.method,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      'user-agent': userAgent,
+      accept: asked.accept ?? DEFAULT_ACCEPT,
+      'accept-encoding': 'identity',
+      ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: asked.body ?? null,
+    capBytes: asked.capBytes,
+    timeoutMs: asked.timeoutMs ?? limits.requestTimeoutMs,
+  };
+}
+
+/** A host that the guard refuses is no finding about the origin asked for, but one about a hop. */
+async function send(
+  connections: ScanConnections,
+  url: URL,
+  request: ExchangeRequest,
+  isHop: boolean,
+): Promise<Outcome> {
+  try {
+    return await connections.exchange(originOf(url), request);
+  } catch (error) {
+    if (error instanceof ProbeFailure) return { kind: 'failure', failure: classifyFailure(error) };
+    if (!isHop || !(error instanceof OriginRefused)) throw error;
+    const failure = { reason: 'redirect-refused', detail: error.message } as const;
+    return { kind: 'failure', failure };
+  }
+}
+
+/** Where an answer redirects to, if that is followed at all. */
+function locationOf(answer: Answer, { method, redirects }: ProbeRequest): string | null {
+  if (method !== 'GET' || redirects === 'none' || !FOLLOWED.has(answer.status)) return null;
+  return answer.headers.find(([name]) => name === 'location')?.[1] ?? null;
+}
+
+/** The next URL, or why it is refused. */
+function admit(
+  location: string,
+  from: URL,
+  { origin, redirects }: ProbeRequest,
+  policy: OriginPolicy,
+): URL | { readonly reason: string; readonly detail: string } {
+  try {
+    const next = withoutFragment(resolveReference(location, from, policy));
+    if (redirects === 'any-guarded' || next.origin === origin.url) return next;
+    return { reason: 'other-origin', detail: 'only redirects on the same origin are followed' };
+  } catch (error) {
+    if (error instanceof OriginRefused) return { reason: error.reason, detail: error.message };
+    throw error;
+  }
+}
+
+function describeLoop(redirects: readonly Hop[], next: URL, max: number): string | null {
+  if (redirects.some((hop) => hop.url === next.href)) {
+    return `redirect ${redirects.length} leads back to a URL that had redirected before`;
+  }
+  return redirects.length > max ? `more than ${max} redirects` : null;
+}
+
+function withoutFragment(url: URL): URL {
+  url.hash = '';
+  return url;
+}

@@ -1,0 +1,56 @@
+import type { FailureReason, HttpMethod } from '../../model/observation.ts';
+import type { Failure } from './failures.ts';
+
+/** One request as it goes to one origin; redirects and decoding are not its concern. */
+export type ExchangeRequest = {
+  readonly method: HttpMethod;
+  /** Path and query in the form of the request line. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  readonly capBytes: number;
+  readonly timeoutMs: number;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** As received, at most `capBytes`. */
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  readonly bodyFailure?: FailureReason;
+  readonly firstByteMs: number;
+};
+
+export type Outcome =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'failure'; readonly failure: Failure };
+
+/** A request that waits for its outcome, on whatever connection it ends up. */
+export class Exchange {
+  readonly request: ExchangeRequest;
+  readonly outcome: Promise<Outcome>;
+  /** Sent a second time already, which is once more than a seller should see. */
+  isResent = false;
+  readonly #resolve: (outcome: Outcome) => void;
+
+  constructor(request: ExchangeRequest) {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.request = request;
+    this.outcome = promise;
+    this.#resolve = resolve;
+  }
+
+  /** A POST may have effects: it travels alone on its connection and is never sent again. */
+  get isExclusive(): boolean {
+    return this.request.method === 'POST';
+  }
+
+  settle(outcome: Outcome): void {
+    this.#resolve(outcome);
+  }
+
+  fail(failure: Failure): void {
+    this.settle({ kind: 'failure', failure });
+  }
+}

@@ -1,0 +1,129 @@
+import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+import { OriginRefused } from '../../origin/errors.ts';
+import { isAllowedException, type Origin, type OriginPolicy } from '../../origin/origin.ts';
+import { type Resolution, type Resolver, resolveHost } from '../../origin/resolve.ts';
+import type { ExchangeRequest, Outcome } from './exchange.ts';
+import { type Failure, ProbeFailure } from './failures.ts';
+import { type Connector, openGuarded } from './guarded-connect.ts';
+import type { Limits } from './limits.ts';
+import { OriginPool } from './origin-pool.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { ScanBudget } from './scan-budget.ts';
+
+export type ScanConnectionsOptions = {
+  readonly policy: OriginPolicy;
+  readonly resolver: Resolver;
+  readonly connector: Connector;
+  readonly extraCa: readonly string[];
+  readonly limits: Limits;
+};
+
+/** Our fault, never a finding: the scan cannot go on, and nobody may be charged. */
+export class ResolverDown extends Error {
+  constructor(detail: string) {
+    super(`${detail}: check the name servers of this host`);
+    this.name = 'ResolverDown';
+  }
+}
+
+const NO_MORE: Failure = {
+  reason: 'rate-limited',
+  detail: 'not sent, as the origin kept answering 429',
+};
+
+/** Names, connections and counts of one scan; nothing in here is shared with another. */
+export class ScanConnections {
+  readonly budget: ScanBudget;
+  readonly #options: ScanConnectionsOptions;
+  readonly #secureContext: SecureContext | undefined;
+  readonly #pools = new Map<string, OriginPool>();
+  readonly #resolutions = new Map<string, Promise<Resolution>>();
+  /** Lets go of whoever waits for a name when the scan ends. */
+  readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: Failure }>();
+  #closed: Failure | null = null;
+  #uncured429s = 0;
+
+  constructor(options: ScanConnectionsOptions) {
+    this.#options = options;
+    this.budget = new ScanBudget(options.limits);
+    const { extraCa } = options;
+    // A `ca` of our own replaces Node's whole set: none is given without need.
+    this.#secureContext =
+      extraCa.length > 0
+        ? createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] })
+        : undefined;
+  }
+
+  check(origin: Origin): Promise<Resolution> {
+    const { policy, resolver } = this.#options;
+    const key = isAllowedException(origin, policy) ? origin.url : origin.hostname;
+    const known = this.#resolutions.get(key);
+    if (known) return known;
+    const resolution = resolveHost(origin, policy, resolver);
+    this.#resolutions.set(key, resolution);
+    return resolution;
+  }
+
+  /** One answer, after the one wait that a 429 may ask for. Throws like `ProbeClient.request`. */
+  async exchange(origin: Origin, request: ExchangeRequest): Promise<Outcome> {
+    const { limits } = this.#options;
+    if (this.#uncured429s >= limits.maxRateLimited) return { kind: 'failure', failure: NO_MORE };
+    const pool = await this.#poolOf(origin);
+    const first = await pool.run(request);
+    if (first.kind === 'failure' || first.answer.status !== 429) return first;
+
+    const waitMs = retryAfterMs(first.answer, Date.now()) ?? Number.POSITIVE_INFINITY;
+    if (request.method === 'POST' || waitMs > limits.maxRetryAfterMs) {
+      this.#uncured429s += 1;
+      return first;
+    }
+    pool.pause(waitMs);
+    const second = await pool.run(request);
+    // A 429 that was seen says more than what kept us from asking again.
+    if (second.kind === 'failure') return first;
+    if (second.answer.status === 429) this.#uncured429s += 1;
+    return second;
+  }
+
+  /** Ends every open request with this failure, and refuses those to come. */
+  close(failure: Failure): void {
+    this.#closed ??= failure;
+    this.#end.resolve({ kind: 'closed', failure: this.#closed });
+    for (const pool of this.#pools.values()) pool.close(this.#closed);
+  }
+
+  async #poolOf(origin: Origin): Promise<OriginPool> {
+    // The end first: a race goes to the first that is settled.
+    const resolution = await Promise.race([this.#end.promise, this.check(origin)]);
+    switch (resolution.kind) {
+      case 'addresses':
+        break;
+      case 'closed':
+        throw new ProbeFailure(resolution.failure.reason, resolution.failure.detail);
+      case 'blocked':
+        throw new OriginRefused('blocked_ip', `The host is refused: ${resolution.reason}.`);
+      case 'unreachable':
+        throw new ProbeFailure('dns', resolution.detail);
+      case 'our-fault':
+        throw new ResolverDown(resolution.detail);
+    }
+    const known = this.#pools.get(origin.url);
+    if (known) return known;
+    const pool = this.#newPool(origin, resolution);
+    this.#pools.set(origin.url, pool);
+    return pool;
+  }
+
+  #newPool(origin: Origin, { addresses }: Extract<Resolution, { kind: 'addresses' }>): OriginPool {
+    const { policy, connector, limits } = this.#options;
+    const { dialTimeoutMs } = limits;
+    const secureContext = this.#secureContext;
+    return new OriginPool({
+      originUrl: origin.url,
+      limits,
+      budget: this.budget,
+      open: (signal) =>
+        openGuarded({ origin, addresses, policy, connector, secureContext, dialTimeoutMs, signal }),
+    });
+  }
+}

@@ -1,0 +1,13 @@
+/** Who we say we are, with a page that says what we send. */
+import { readFileSync } from 'node:fs';
+
+export function scannerUserAgent(about: string): string {
+  return `x402-conformance-scanner/${packageVersion()} (+${about})`;
+}
+
+function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return hasVersion ? String(manifest.version) : 'unknown';
+}

@@ -1,0 +1,68 @@
+/** Payments as the settings want them: what settles, what is sold, and who is told of trouble. */
+import type { Config } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
+import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
+import type { SellingParts } from '../http/routes/paid/scan-route.ts';
+import type { Facilitator } from '../payment/facilitator.ts';
+import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
+import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.ts';
+import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
+import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
+import type { PaymentTerms } from '../payment/payment-terms.ts';
+import { createPayments, type Payments } from '../payment/payments.ts';
+import type { Store } from '../store/contract/store.ts';
+
+export type OpenPayments = Payments & { readonly sold: readonly SoldRoute[] };
+
+export type PaymentParts = SellingParts & {
+  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly environment?: Environment | undefined;
+  /** Default: what the environment arms, and that under test alone. */
+  readonly failpoints?: Failpoints | undefined;
+};
+
+/** Nothing is asked or swept before `start`. */
+export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
+  const { config, store, onTrouble, environment = process.env } = parts;
+  const { payment, baseUrl, isRateLimited } = config;
+  const terms = termsOf(config);
+  const sold = soldRoutes(parts);
+  const payments = createPayments({
+    store,
+    terms,
+    baseUrl,
+    facilitator: await facilitatorFor(config, terms, store),
+    rpcUrl: payment.rpcUrl,
+    routes: sold.map(({ route }) => route),
+    isRateLimited,
+    failpoints: parts.failpoints ?? failpointsOf(environment),
+    onTrouble,
+  });
+  return { ...payments, sold };
+}
+
+export function termsOf({ payment }: Config): PaymentTerms {
+  return {
+    network: payment.network as PaymentTerms['network'], // `NETWORK` takes nothing else
+    asset: payment.asset.address,
+    assetName: payment.asset.name,
+    assetVersion: payment.asset.version,
+    payTo: payment.payTo,
+  };
+}
+
+async function facilitatorFor(
+  { payment }: Config,
+  terms: PaymentTerms,
+  store: Store,
+): Promise<Facilitator> {
+  const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
+  if (mode === 'facilitator' && facilitatorUrl !== null) {
+    return createRemoteFacilitator({ url: facilitatorUrl, cdpKey });
+  }
+  if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
+    return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network });
+  }
+  if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
+  return createMockFacilitator({ terms, now: () => store.now() });
+}

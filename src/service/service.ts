@@ -1,0 +1,169 @@
+/** Puts the parts of the service together, and takes them apart again. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import type { Config } from '../config/config.ts';
+import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
+import type { SnapshotShelf } from '../ecosystem/answer-shelf.ts';
+import { createStanding, type RefreshingStanding } from '../ecosystem/create-standing.ts';
+import { refreshListing } from '../ecosystem/refresh-listing.ts';
+import { type Catalog, loadCatalog } from '../engine/catalog/catalog.ts';
+import { discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { createPool } from '../engine/pool/pool.ts';
+import { buildApp } from '../http/app.ts';
+import type { JsonValue } from '../model/json.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { createScanner } from '../scan/run-scan.ts';
+import { createScanHost, type ScanHost } from '../scan/scan-host.ts';
+import type { Scanner } from '../scan/scanner.ts';
+import type { Store } from '../store/contract/store.ts';
+import { openStore } from '../store/open-store.ts';
+import { openPayments } from './payments.ts';
+
+export type Service = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  /** Finishes what it can within `graceMs`, abandons the rest. May be called twice. */
+  close(graceMs?: number): Promise<void>;
+};
+
+const SETTLE_GRACE_MS = 5_000;
+const SWEEP_INTERVAL_MS = 100;
+const PURGE_INTERVAL_MS = 10 * 60_000;
+const LISTING_INTERVAL_MS = 60 * 60_000;
+/** Not while everything else starts. */
+const FIRST_LISTING_MS = 5_000;
+
+/** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
+export async function openService(config: Config): Promise<Service> {
+  await using undo = new AsyncDisposableStack();
+  const log = pino({ level: config.logLevel });
+  const store = await openStore(config.storeUrl, { onWarning: (text) => log.warn(text) });
+  undo.defer(() => store.close());
+
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog(config.checksVersion, { checks });
+  await joinHosts(store, config, catalog, log);
+
+  const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
+  const policy = config.originPolicy;
+  const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
+  const pool = createPool({ onStray: (err) => log.error({ err }, 'stray error of a worker') });
+  const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
+  undo.defer(() => scanner.close());
+
+  const scanHost = openScanHost(config, store, scanner, catalog, log);
+  undo.defer(() => scanHost.close());
+  const fetchChallenge = createChallengeFetcher({ policy, userAgent });
+  const payments = await openPayments({
+    config,
+    store,
+    scanHost,
+    // What no caller meets, and an operator may want to know.
+    onTrouble: (message, err) => log.warn({ err }, `payments: ${message}`),
+  });
+  undo.defer(() => payments.stop());
+  const app = await buildApp(config, { log, store, scanHost, catalog, fetchChallenge, payments });
+  undo.defer(() => app.close());
+  await payments.start();
+
+  const stopTimers = startTimers(app, store, standing);
+  const started = undo.move();
+  let closing: Promise<void> | null = null;
+  return {
+    app,
+    store,
+    catalog,
+    close: (graceMs = 0) => {
+      closing ??= close(graceMs);
+      return closing;
+    },
+  };
+
+  async function close(graceMs: number): Promise<void> {
+    stopTimers();
+    // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
+    const answered = app.close();
+    // Connections that were busy when it closed stay open for their next request, which never comes.
+    const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+    const settled = scanHost.close(graceMs).then(async () => {
+      // Those whose scan has just ended are about to settle, and to be answered.
+      const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
+      await Promise.race([answered, late]);
+      await payments.stop();
+    });
+    await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
+    await store.hosts.leave();
+    await started.disposeAsync();
+  }
+}
+
+function openScanHost(
+  config: Config,
+  store: Store,
+  scanner: Scanner,
+  { scoring }: Catalog,
+  log: Logger,
+): ScanHost {
+  return createScanHost({
+    scanner,
+    store,
+    scanTimeoutMs: config.scanTimeoutMs,
+    catalogFacts: { scoring },
+    onError: (err) => log.error({ err }, 'scan failed'),
+  });
+}
+
+function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
+  const { revision, payment, baseUrl } = config;
+  return store.hosts.join({
+    settings: {
+      revision: revision.name,
+      network: payment.network,
+      asset: payment.asset.address,
+      payTo: payment.payTo,
+      baseUrl,
+      catalog: catalog.checksVersion,
+    },
+    signer: payment.signer ?? undefined,
+    // Two sets of settings on one store would settle, grade and answer against one another.
+    onEvicted: (reason) => {
+      log.fatal(`Stopping: ${reason.message}`);
+      process.kill(process.pid, 'SIGTERM');
+    },
+  });
+}
+
+function standingSettings({ ecosystem, payment }: Config, userAgent: string) {
+  const { rpcUrl, asset, network } = payment;
+  return { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent };
+}
+
+/** Answers of third parties, kept where every host finds them. */
+function shelfOn(store: Store): SnapshotShelf {
+  return {
+    get: (source, key) => store.snapshots.get(source, key),
+    put: ({ source, key, takenAtMs, data }) =>
+      // The adapters parse JSON and keep plain data of it.
+      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
+    now: () => store.now(),
+  };
+}
+
+function startTimers(app: FastifyInstance, store: Store, standing: RefreshingStanding): () => void {
+  const purge = () =>
+    store.purge(store.now()).then(
+      (removed) => app.log.info(removed, 'purged'),
+      (error: unknown) => app.log.error({ err: error }, 'purge failed; tried again in ten minutes'),
+    );
+  const onTrouble = (message: string) => app.log.warn(message);
+  const refresh = () => refreshListing({ store, standing, onTrouble });
+  const timers = [
+    setInterval(purge, PURGE_INTERVAL_MS),
+    setTimeout(refresh, FIRST_LISTING_MS),
+    setInterval(refresh, LISTING_INTERVAL_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  return () => timers.forEach(clearInterval);
+}

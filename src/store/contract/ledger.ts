@@ -1,0 +1,88 @@
+import type { JsonObject } from '../../model/json.ts';
+import type { InsertOutcome, Owner } from './insert-outcome.ts';
+
+export const LEDGER_STATES = [
+  'claimed',
+  'computed',
+  'settling',
+  'settled',
+  'published',
+  'released',
+  'failed',
+  'unknown',
+] as const;
+
+export type LedgerState = (typeof LEDGER_STATES)[number];
+
+/**
+ * A key whose last step is one of these needs nothing more. A route that publishes nothing still
+ * writes `published` after `settled`, so that recovery has one rule.
+ */
+export const TERMINAL_LEDGER_STATES = ['published', 'released', 'failed'] as const;
+
+/** What a writer gives; the store adds the time and the owner. */
+export interface LedgerAppend {
+  /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */
+  readonly key: string;
+  /** 1 for the first step of a key, then the last step that the writer has seen + 1. */
+  readonly step: number;
+  readonly state: LedgerState;
+  /** Random, at least 128 bits, new for every step; kept the same when a step is tried again. */
+  readonly attempt: string;
+  /** The address that signed, canonical in case. */
+  readonly payer: string;
+  /** Route and canonical request as one string. */
+  readonly request: string;
+  /** When the authorization ends, ms since the epoch. */
+  readonly validBeforeMs: number;
+  /** The scan that this call computes or uses, once known: keeps its result from being purged. */
+  readonly scanId?: string | undefined;
+  /** The stored answer, once there is one: keeps it from being purged too early. */
+  readonly answerId?: string | undefined;
+  /** Price, signed payload, reason, transaction and whatever else recovery needs. */
+  readonly data: JsonObject;
+}
+
+export interface LedgerRow extends LedgerAppend {
+  /** Database time at which the row was written, ms. */
+  readonly atMs: number;
+  readonly owner: Owner;
+}
+
+export interface LedgerEntry {
+  readonly key: string;
+  /** By step, ascending; never empty. */
+  readonly rows: readonly LedgerRow[];
+  /** The last of `rows`. */
+  readonly last: LedgerRow;
+  /** When an answer for this key was written to a client in full, or null. */
+  readonly writtenAtMs: number | null;
+}
+
+/** Append-only steps of payments, `(key, step)` unique. Nothing is ever updated. */
+export interface LedgerStore {
+  /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
+  append(row: LedgerAppend): Promise<InsertOutcome>;
+
+  /** All steps of a key, or null where there are none. */
+  entry(key: string): Promise<LedgerEntry | null>;
+
+  /**
+   * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in
+   * batches, so that a long list does not have to fit in memory.
+   */
+  unfinished(): AsyncIterable<LedgerEntry>;
+
+  /**
+   * Keys of this payer and request that are unfinished (however old), or have a step at or after
+   * `sinceMs`. Newest last step first.
+   */
+  recent(query: {
+    readonly payer: string;
+    readonly request: string;
+    readonly sinceMs: number;
+  }): Promise<readonly LedgerEntry[]>;
+
+  /** Records that an answer for this key was written in full. The first mark stays. */
+  markWritten(key: string): Promise<void>;
+}

@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../model/json.ts';
+
+export interface ScanResult {
+  /** Random, new for every scan. */
+  readonly scanId: string;
+  /** Canonical host of the scanned origin. */
+  readonly host: string;
+  /** Database time, ms; the report's `scannedAt`. */
+  readonly scannedAtMs: number;
+  /** The URL as it was submitted. */
+  readonly submittedUrl: string;
+  /** The whole report with its per-check results, at most 8 MiB as JSON. */
+  readonly report: JsonObject;
+}
+
+/**
+ * Finished scans with their per-check results. A result is private until its scan is published
+ * (`Store.publish`), and then is the host's cached report while no newer scan is published.
+ * All of it goes 24 h after `scannedAtMs`, or, where an unfinished ledger key still names the scan,
+ * when that key is finished.
+ */
+export interface ScanResultStore {
+  /** Idempotent by scan id: the first stays. */
+  save(result: ScanResult): Promise<void>;
+
+  byScan(scanId: string): Promise<ScanResult | null>;
+
+  /**
+   * The newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`: what a
+   * caller that went away, or was told 504, may still pay for.
+   */
+  waiting(host: string, sinceMs: number): Promise<ScanResult | null>;
+
+  /**
+   * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
+   * null where there is none or it was purged. How fresh it must be is the caller's rule.
+   */
+  published(host: string): Promise<ScanResult | null>;
+
+  /** Notes that this payer left a finished scan unpaid. Idempotent by payer and scan. */
+  noteUnpaid(mark: {
+    readonly payer: string;
+    readonly scanId: string;
+    readonly host: string;
+  }): Promise<void>;
+
+  /** The payer paid for it after all. */
+  clearUnpaid(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
+
+  /** Finished scans that this payer left unpaid since then, newest first. Kept for 24 h. */
+  unpaid(
+    payer: string,
+    sinceMs: number,
+  ): Promise<readonly { readonly scanId: string; readonly host: string; readonly atMs: number }[]>;
+}

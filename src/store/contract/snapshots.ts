@@ -1,0 +1,35 @@
+import type { JsonValue } from '../../model/json.ts';
+
+/** How long the last verdict of a check that depends on a third party may stand in. */
+export const VERDICT_LIFETIME_MS = 30 * 24 * 3_600_000;
+
+export interface EcosystemSnapshot {
+  /** Which index, listing or chain. */
+  readonly source: string;
+  /** What was asked of it. */
+  readonly key: string;
+  readonly takenAtMs: number;
+  /** At most 8 MiB as JSON; `too_large` otherwise. */
+  readonly data: JsonValue;
+}
+
+/** Last good answers of third parties, and the last verdicts that were drawn from them. */
+export interface SnapshotStore {
+  /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
+  put(snapshot: EcosystemSnapshot): Promise<void>;
+
+  get(source: string, key: string): Promise<EcosystemSnapshot | null>;
+
+  /** The last determined verdict of a check for a host. */
+  putVerdict(verdict: {
+    readonly host: string;
+    readonly checkId: string;
+    readonly atMs: number;
+    readonly data: JsonValue;
+  }): Promise<void>;
+
+  /** Those of the host that are at most 30 days old, by check id. */
+  verdicts(
+    host: string,
+  ): Promise<ReadonlyMap<string, { readonly atMs: number; readonly data: JsonValue }>>;
+}

@@ -1,0 +1,80 @@
+import type { AnswerStore } from './answers.ts';
+import type { ChangeStore } from './changes.ts';
+import type { DirectoryStore } from './directory.ts';
+import type { ExportStore } from './exports.ts';
+import type { HistoryStore } from './history.ts';
+import type { HostStore } from './hosts.ts';
+import type { IdentifierStore } from './identifiers.ts';
+import type { Owner } from './insert-outcome.ts';
+import type { LeaseStore } from './leases.ts';
+import type { LedgerStore } from './ledger.ts';
+import type { LimitStore } from './limits.ts';
+import type { ListingStore } from './listing.ts';
+import type { OwnershipStore } from './ownership.ts';
+import type { PublishedScan } from './published-scan.ts';
+import type { ScanResultStore } from './results.ts';
+import type { SnapshotStore } from './snapshots.ts';
+
+export interface StoreInfo {
+  readonly kind: 'sqlite' | 'mongodb';
+  /** For logs and `/health`: the path, or the servers and database, without credentials. */
+  readonly location: string;
+  /** True: several hosts may live on it. */
+  readonly shared: boolean;
+  /** Written into every row that this process owns. */
+  readonly owner: Owner;
+}
+
+/** How many rows (answers: answers) a purge removed, by what they were. */
+export interface PurgeReport {
+  readonly ledgerKeys: number;
+  readonly answers: number;
+  readonly results: number;
+  readonly other: number;
+}
+
+/**
+ * All that the service remembers. Two implementations, one contract suite.
+ *
+ * Whatever hosts or requests can race for is one insert under a unique key, never a read followed
+ * by an update. Every method rejects with `StoreError` only. Times are database time in ms.
+ */
+export interface Store {
+  readonly info: StoreInfo;
+  readonly ledger: LedgerStore;
+  readonly answers: AnswerStore;
+  readonly identifiers: IdentifierStore;
+  readonly results: ScanResultStore;
+  readonly directory: DirectoryStore;
+  readonly history: HistoryStore;
+  readonly exports: ExportStore;
+  readonly changes: ChangeStore;
+  readonly ownership: OwnershipStore;
+  readonly listing: ListingStore;
+  readonly leases: LeaseStore;
+  readonly limits: LimitStore;
+  readonly snapshots: SnapshotStore;
+  readonly hosts: HostStore;
+
+  /**
+   * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
+   * id, so it may be run again after a crash, and by several hosts at once; the current record is the
+   * one with the greatest `scannedAtMs`, whatever is published last.
+   */
+  publish(scan: PublishedScan): Promise<void>;
+
+  /** Database time, ms since the epoch, without a round trip. */
+  now(): number;
+
+  /** Resolves while the database answers; `unavailable` otherwise, within a few seconds. */
+  ping(): Promise<void>;
+
+  /**
+   * Removes what has outlived its purpose at `nowMs` (database time). Safe at any time, also from
+   * several hosts at once; never removes the highest number of a sequence.
+   */
+  purge(nowMs: number): Promise<PurgeReport>;
+
+  /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import type { ChangeStore, DirectoryChange } from '../contract/changes.ts';
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import { changeId } from './change-feed.ts';
+import type { MongoContext } from './context.ts';
+import type { ChangeDocument } from './documents.ts';
+import { optedOutHosts } from './owner-wishes.ts';
+
+export function mongoChanges(context: MongoContext): ChangeStore {
+  return {
+    async list({ sinceMs, limit }) {
+      const optedOut = await optedOutHosts(context);
+      // One more than asked for tells whether there are more.
+      const rows = await context.changes.all(
+        {
+          changedAtMs: { $gt: sinceMs },
+          ...(optedOut.length > 0 ? { host: { $nin: [...optedOut] } } : {}),
+        },
+        { sort: { changedAtMs: 1 }, limit: limit + 1 },
+      );
+      return { changes: rows.slice(0, limit).map(toChange), hasMore: rows.length > limit };
+    },
+  };
+}
+
+/** Tries to be this number of the feed. Lost: the number, or the scan, is in the feed already. */
+export function insertChange(
+  { changes }: Pick<MongoContext, 'changes'>,
+  { previousGrade, previousScore, ...members }: DirectoryChange,
+  attempt: string,
+): Promise<InsertOutcome> {
+  const row = {
+    ...members,
+    _id: changeId(members.n),
+    attempt,
+    previousGrade: previousGrade ?? null,
+    previousScore: previousScore ?? null,
+  };
+  return changes.decide(row, { scanId: members.scanId });
+}
+
+function toChange({
+  _id,
+  attempt,
+  previousGrade,
+  previousScore,
+  ...members
+}: ChangeDocument): DirectoryChange {
+  if (previousGrade === null || previousScore === null) return members;
+  return { ...members, previousGrade, previousScore };
+}

@@ -1,0 +1,11 @@
+import type { Owner } from '../contract/insert-outcome.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import type { Tables } from './tables.ts';
+
+/** What each part of the shared store works with. */
+export interface MongoContext extends Tables {
+  readonly feed: ChangeFeed;
+  readonly owner: Owner;
+  /** Database time, ms since the epoch. */
+  readonly now: () => number;
+}

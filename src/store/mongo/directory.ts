@@ -1,0 +1,80 @@
+import type { Filter, Sort } from 'mongodb';
+import type { DirectoryQuery, DirectoryStore } from '../contract/directory.ts';
+import { gramsOfSubstring } from '../rules/grams.ts';
+import { hostSubstring } from '../rules/host-substring.ts';
+import type { MongoContext } from './context.ts';
+import type { RecordDocument } from './documents.ts';
+import { optedOutHosts, verifiedHosts, withOwnerWishes } from './owner-wishes.ts';
+
+const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
+  recent: { scannedAtMs: -1, _id: 1 },
+  grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+};
+/** The grams are for searching alone. */
+const PROJECTION = { grams: 0 };
+
+export function mongoDirectory(context: MongoContext): DirectoryStore {
+  const { records } = context;
+  return {
+    async get(host) {
+      const record = await records.byId(host);
+      return record && ((await withOwnerWishes(context, [record]))[0] ?? null);
+    },
+
+    async list(query) {
+      const filter = await directoryFilter(context, query);
+      if (!filter) return { count: 0, records: [] };
+      const { sort, page, pageSize } = query;
+      const [count, found] = await Promise.all([
+        records.count(filter),
+        records.all(filter, {
+          sort: SORTS[sort],
+          skip: page * pageSize,
+          limit: pageSize,
+          projection: PROJECTION,
+        }),
+      ]);
+      return { count, records: await withOwnerWishes(context, found) };
+    },
+
+    async featured({ sinceMs, limit }) {
+      const filter: Filter<RecordDocument> = {
+        grade: 'A',
+        scannedAtMs: { $gte: sinceMs },
+        ...notIn(await optedOutHosts(context)),
+      };
+      const options = { sort: SORTS.recent, limit, projection: PROJECTION };
+      const [count, found] = await Promise.all([
+        records.count(filter),
+        records.all(filter, options),
+      ]);
+      return { count, records: await withOwnerWishes(context, found) };
+    },
+  };
+}
+
+/** Null when nothing can match. */
+async function directoryFilter(
+  context: MongoContext,
+  query: DirectoryQuery,
+): Promise<Filter<RecordDocument> | null> {
+  const q = hostSubstring(query.q ?? '');
+  if (q === null) return null;
+  const conditions: Filter<RecordDocument>[] = [notIn(await optedOutHosts(context))];
+  if (query.verified) conditions.push({ _id: { $in: [...(await verifiedHosts(context))] } });
+  if (query.category !== undefined) conditions.push({ category: query.category });
+  // The index finds hosts that have all the runs of characters, the pattern those in one piece.
+  if (q !== '') {
+    conditions.push({ grams: { $all: [...gramsOfSubstring(q)] }, _id: { $regex: literal(q) } });
+  }
+  return { $and: conditions };
+}
+
+export function notIn(hosts: readonly string[]): Filter<RecordDocument> {
+  return hosts.length > 0 ? { _id: { $nin: [...hosts] } } : {};
+}
+
+/** A pattern for exactly this text; `hostSubstring` left host characters only. */
+function literal(q: string): string {
+  return q.replaceAll(/[.[\]-]/g, '\\$&');
+}

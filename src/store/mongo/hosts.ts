@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  HEARTBEAT_INTERVAL_MS,
+  type HostStore,
+  type MembershipSettings,
+  SILENT_AFTER_MS,
+} from '../contract/hosts.ts';
+import type { Owner } from '../contract/insert-outcome.ts';
+import type { Lease, LeaseStore } from '../contract/leases.ts';
+import { StoreError } from '../contract/store-error.ts';
+import type { MongoContext } from './context.ts';
+import { liveHosts, ownerLives } from './live-hosts.ts';
+import { differingSetting, Rivals } from './rivals.ts';
+
+const DEFAULT_WAIT_MS = 25_000;
+const LOOK_AGAIN_AFTER_MS = 250;
+/** A signer belongs to its host until that is silent, however long it lives. */
+const SIGNER_LIFETIME_MS = 100 * 365 * 24 * 3_600_000;
+
+type JoinRequest = Parameters<HostStore['join']>[0];
+
+/**
+ * Membership of this process. Whoever wants in shows its row first and looks at the others' then, so
+ * of two that must not live together at least one sees the other.
+ */
+export class MongoHosts implements HostStore {
+  readonly #context: MongoContext;
+  readonly #leases: LeaseStore;
+  readonly #onWarning: (message: string) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #signer: Lease | null = null;
+  #lastBeatMs = 0;
+
+  constructor(context: MongoContext, leases: LeaseStore, onWarning: (message: string) => void) {
+    this.#context = context;
+    this.#leases = leases;
+    this.#onWarning = onWarning;
+  }
+
+  async join(request: JoinRequest): Promise<void> {
+    const deadlineMs = performance.now() + (request.waitMs ?? DEFAULT_WAIT_MS);
+    try {
+      await this.#agree(request.settings, deadlineMs);
+      if (request.signer) await this.#takeSigner(request.signer, deadlineMs);
+    } catch (error) {
+      await this.leave();
+      throw error;
+    }
+    this.#timer = setInterval(() => this.#keepAlive(request), HEARTBEAT_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  isAlive(owner: Owner): Promise<boolean> {
+    return ownerLives(this.#context, owner);
+  }
+
+  async alive(): Promise<readonly Owner[]> {
+    const hosts = await liveHosts(this.#context);
+    return hosts.map(({ host, _id: boot }) => ({ host, boot }));
+  }
+
+  async leave(): Promise<void> {
+    clearInterval(this.#timer);
+    const signer = this.#signer;
+    this.#signer = null;
+    if (signer) await this.#leases.release(signer);
+    await this.#context.hosts.remove({ _id: this.#context.owner.boot });
+  }
+
+  async #agree(settings: MembershipSettings, deadlineMs: number): Promise<void> {
+    const { owner, hosts } = this.#context;
+    const rivals = new Rivals();
+    for (;;) {
+      await this.#beat(settings, false);
+      const others = (await liveHosts(this.#context)).filter(
+        (host) => host._id !== owner.boot && differingSetting(host.settings, settings) !== null,
+      );
+      if (others.length === 0) return this.#beat(settings, true);
+      const living = rivals.look(others);
+      if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
+      // Of those that are still asking, the one with the smallest id goes on and the others step back.
+      if (others.some((other) => other._id < owner.boot)) await hosts.remove({ _id: owner.boot });
+      await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));
+    }
+  }
+
+  async #takeSigner(signer: string, deadlineMs: number): Promise<void> {
+    const request = {
+      name: `signer:${signer.toLowerCase()}`,
+      attempt: randomUUID(),
+      lifetimeMs: SIGNER_LIFETIME_MS,
+    };
+    const rivals = new Rivals();
+    for (;;) {
+      const outcome = await this.#leases.take(request);
+      if (outcome.held) {
+        this.#signer = outcome.lease;
+        return;
+      }
+      const { owner } = outcome.heldBy;
+      const holder = await this.#context.hosts.byId(owner.boot);
+      if ((holder && rivals.look([holder])) || performance.now() > deadlineMs) {
+        const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
+        throw new StoreError('incompatible', message);
+      }
+      await delay(LOOK_AGAIN_AFTER_MS);
+    }
+  }
+
+  async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
+    const { owner, hosts, now } = this.#context;
+    const beatAtMs = now();
+    await hosts.replace({ _id: owner.boot, host: owner.host, beatAtMs, joined, settings });
+    this.#lastBeatMs = performance.now();
+  }
+
+  #keepAlive(request: JoinRequest): void {
+    // Any longer, and others were free to take over what this process holds.
+    const wasSilent = performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS;
+    const beat = this.#beat(request.settings, true).then(() =>
+      wasSilent ? this.#returnFromSilence(request) : undefined,
+    );
+    beat.catch((error: unknown) => this.#onWarning(`a heartbeat was missed: ${String(error)}`));
+  }
+
+  async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
+    const other = (await liveHosts(this.#context)).find(
+      (host) => host.joined && differingSetting(host.settings, settings) !== null,
+    );
+    const signerGone = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));
+    if (!other && !signerGone) return;
+    const reason = other
+      ? mustAgree(other, settings)
+      : new StoreError('incompatible', 'another host took over the signer; stop one of them');
+    await this.leave();
+    onEvicted?.(reason);
+  }
+}
+
+function mustAgree(
+  other: { readonly host: string; readonly settings: MembershipSettings } | undefined,
+  settings: MembershipSettings,
+): StoreError {
+  const name = other && differingSetting(other.settings, settings);
+  if (!other || !name) return new StoreError('incompatible', 'another host lives on this store');
+  const message = `host ${other.host} on this store has ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
+  return new StoreError('incompatible', message);
+}

@@ -1,0 +1,123 @@
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
+import { isTerminal, ledgerEntry } from '../rules/ledger-entry.ts';
+import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import type { MongoContext } from './context.ts';
+import type { LedgerDocument } from './documents.ts';
+import { idOf } from './id-of.ts';
+
+/** Keys read at a time. */
+const UNFINISHED_BATCH = 1_000;
+
+export function mongoLedger(context: MongoContext): LedgerStore {
+  return {
+    append(row) {
+      return append(context, row);
+    },
+
+    async entry(key) {
+      return (await readEntries(context, [key]))[0] ?? null;
+    },
+
+    async *unfinished() {
+      const sort = { sinceMs: 1, _id: 1 } as const;
+      const seen = new Set<string>();
+      for await (const open of context.ledgerOpen.batches({}, { sort }, UNFINISHED_BATCH)) {
+        const keys = open.map((marker) => marker.key).filter((key) => !seen.has(key));
+        for (const entry of await readEntries(context, keys)) {
+          seen.add(entry.key);
+          if (isTerminal(entry.last.state)) await removeMarkers(context, entry.last);
+          else yield entry;
+        }
+      }
+    },
+
+    async recent({ payer, request, sinceMs }) {
+      const projection = { key: 1 };
+      const [steps, open] = await Promise.all([
+        context.ledger.all({ payer, request, atMs: { $gte: sinceMs } }, { projection }),
+        context.ledgerOpen.all({ payer, request }, { projection }),
+      ]);
+      const entries = await readEntries(
+        context,
+        [...steps, ...open].map((row) => row.key),
+      );
+      return entries
+        .filter(({ last }) => !isTerminal(last.state) || last.atMs >= sinceMs)
+        .toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async markWritten(key) {
+      await context.ledgerWritten.insert({ _id: key, atMs: context.now() });
+    },
+  };
+}
+
+async function append(context: MongoContext, row: LedgerAppend): Promise<InsertOutcome> {
+  const atMs = context.now();
+  const { key, step, state, attempt, payer, request, validBeforeMs } = row;
+  const data = toStoredJson(row.data, `step ${step} of a payment`);
+  // The marker goes first: a key may be marked and not there, never there and not marked.
+  if (!isTerminal(state) && (step === 1 || state === 'claimed')) {
+    const _id = ledgerId(row);
+    await context.ledgerOpen.insert({ _id, key, claimStep: step, payer, request, sinceMs: atMs });
+  }
+  const outcome = await context.ledger.decide({
+    _id: ledgerId(row),
+    key,
+    step,
+    state,
+    attempt,
+    atMs,
+    owner: context.owner,
+    payer,
+    request,
+    validBeforeMs,
+    scanId: row.scanId ?? null,
+    answerId: row.answerId ?? null,
+    data,
+  });
+  if (outcome === 'won' && isTerminal(state)) await removeMarkers(context, row);
+  return outcome;
+}
+
+export function ledgerId({ key, step }: { readonly key: string; readonly step: number }): string {
+  return idOf(key, step);
+}
+
+/** Only those of claims before this end: a later claim has a marker of its own. */
+export async function removeMarkers(
+  { ledgerOpen }: MongoContext,
+  end: { readonly key: string; readonly step: number },
+): Promise<void> {
+  await ledgerOpen.remove({ key: end.key, claimStep: { $lt: end.step } });
+}
+
+/** The entries that there are, in the order of the keys; each key once. */
+export async function readEntries(
+  { ledger, ledgerWritten }: MongoContext,
+  keys: readonly string[],
+): Promise<readonly LedgerEntry[]> {
+  const wanted = [...new Set(keys)];
+  if (wanted.length === 0) return [];
+  const [documents, written] = await Promise.all([
+    ledger.all({ key: wanted.length === 1 ? (wanted[0] ?? '') : { $in: wanted } }),
+    wanted.length === 1
+      ? ledgerWritten.all({ _id: wanted[0] ?? '' })
+      : ledgerWritten.all({ _id: { $in: wanted } }),
+  ]);
+  const rows = Map.groupBy(documents.map(toLedgerRow), (row) => row.key);
+  const marks = new Map(written.map((mark) => [mark._id, mark.atMs]));
+  return wanted
+    .map((key) => ledgerEntry(rows.get(key) ?? [], marks.get(key) ?? null))
+    .filter((entry): entry is LedgerEntry => entry !== null);
+}
+
+function toLedgerRow({ _id, scanId, answerId, data, ...members }: LedgerDocument): LedgerRow {
+  return {
+    ...members,
+    scanId: scanId ?? undefined,
+    answerId: answerId ?? undefined,
+    data: objectFromStoredJson(data),
+  };
+}

@@ -1,0 +1,140 @@
+import type { LedgerEntry } from '../contract/ledger.ts';
+import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
+import type { PurgeReport } from '../contract/store.ts';
+import { isTerminal, ledgerEntryExpired } from '../rules/ledger-entry.ts';
+import { RETENTION_MS } from '../rules/retention.ts';
+import type { MongoContext } from './context.ts';
+import { ledgerId, readEntries } from './ledger.ts';
+import { purgeSequences } from './purge-sequences.ts';
+
+const BATCH = 200;
+
+export async function purgeMongo(context: MongoContext, nowMs: number): Promise<PurgeReport> {
+  const before = (ageMs: number) => ({ $lte: nowMs - ageMs });
+  const ledgerKeys = await purgeLedger(context, nowMs);
+  await purgeMarkers(context, nowMs);
+  const answers = await purgeAnswers(context, nowMs);
+  const results = await purgeResults(context, nowMs);
+  const { unpaid, snapshots, verdicts, limits, hosts } = context;
+  const removed = await Promise.all([
+    purgeSequences(context, nowMs),
+    unpaid.remove({ atMs: before(RETENTION_MS.unpaidMark) }),
+    snapshots.remove({ takenAtMs: before(RETENTION_MS.snapshot) }),
+    verdicts.remove({ atMs: before(VERDICT_LIFETIME_MS) }),
+    limits.remove({ resetAtMs: { $lte: nowMs } }),
+    hosts.remove({ beatAtMs: before(RETENTION_MS.silentHost) }),
+  ]);
+  return { ledgerKeys, answers, results, other: removed.reduce((sum, count) => sum + count, 0) };
+}
+
+async function purgeLedger(context: MongoContext, nowMs: number): Promise<number> {
+  const old = { atMs: { $lte: nowMs - RETENTION_MS.ledgerKey } };
+  const options = { sort: { atMs: 1 }, projection: { key: 1 } } as const;
+  const seen = new Set<string>();
+  let purged = 0;
+  for await (const rows of context.ledger.batches(old, options, BATCH)) {
+    const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
+    for (const key of keys) seen.add(key);
+    const expired = (await readEntries(context, keys)).filter((entry) =>
+      ledgerEntryExpired(entry, nowMs),
+    );
+    await removeEntries(context, expired);
+    purged += expired.length;
+  }
+  return purged;
+}
+
+/** The last steps go last: a purge that breaks off leaves keys that are still finished. */
+async function removeEntries(
+  { ledger, ledgerOpen, ledgerWritten }: MongoContext,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const keys = entries.map((entry) => entry.key);
+  const before = entries.flatMap(({ rows, last }) => rows.filter((row) => row !== last));
+  await ledger.remove({ _id: { $in: before.map(ledgerId) } });
+  // A claim's marker has the id of its step.
+  const steps = entries.flatMap(({ rows }) => rows.map(ledgerId));
+  await ledgerOpen.remove({ _id: { $in: steps } });
+  await ledgerWritten.remove({ _id: { $in: keys } });
+  await ledger.remove({ _id: { $in: entries.map(({ last }) => ledgerId(last)) } });
+}
+
+/** Markers whose claim was never made, or whose key was finished by a writer that then died. */
+async function purgeMarkers(context: MongoContext, nowMs: number): Promise<void> {
+  const old = { sinceMs: { $lte: nowMs - RETENTION_MS.abandonedMarker } };
+  for await (const markers of context.ledgerOpen.batches(old, {}, BATCH)) {
+    const entries = await readEntries(
+      context,
+      markers.map((marker) => marker.key),
+    );
+    const last = new Map(entries.map((entry) => [entry.key, entry.last]));
+    const over = markers.filter(({ key, claimStep }) => {
+      const step = last.get(key);
+      return step ? isTerminal(step.state) && claimStep !== step.step : true;
+    });
+    await context.ledgerOpen.remove({ _id: { $in: over.map((marker) => marker._id) } });
+  }
+}
+
+async function purgeAnswers(context: MongoContext, nowMs: number): Promise<number> {
+  const { answers, chunks } = context;
+  const old = { startedAtMs: { $lte: nowMs - RETENTION_MS.unpaidAnswer } };
+  const options = { projection: { _id: 1 } };
+  let purged = 0;
+  for await (const batch of answers.batches(old, options, BATCH)) {
+    const ids = batch.map((answer) => answer._id);
+    const naming = await entriesNaming(context, 'answerId', ids);
+    const free = ids.filter(
+      (answerId) => !naming.get(answerId)?.some((entry) => needsAnswer(entry, nowMs)),
+    );
+    // Pieces first: the row is what a purge that breaks off finds them by again.
+    await chunks.remove({ answerId: { $in: free } });
+    purged += await answers.remove({ _id: { $in: free } });
+  }
+  return purged;
+}
+
+function needsAnswer({ last, rows }: LedgerEntry, nowMs: number): boolean {
+  if (!isTerminal(last.state)) return true;
+  const sinceMs = nowMs - RETENTION_MS.settledAnswer;
+  return rows.some((row) => row.state === 'settled' && row.atMs > sinceMs);
+}
+
+/** A scan that an unfinished payment names must still be publishable. */
+async function purgeResults(context: MongoContext, nowMs: number): Promise<number> {
+  const old = { scannedAtMs: { $lte: nowMs - RETENTION_MS.result } };
+  let purged = 0;
+  for await (const batch of context.results.batches(old, { projection: { _id: 1 } }, BATCH)) {
+    const ids = batch.map((result) => result._id);
+    const naming = await entriesNaming(context, 'scanId', ids);
+    const free = ids.filter((scanId) =>
+      (naming.get(scanId) ?? []).every((entry) => isTerminal(entry.last.state)),
+    );
+    purged += await context.results.remove({ _id: { $in: free } });
+  }
+  return purged;
+}
+
+/** Whole ledger entries by the answer, or scan, that any of their steps names. */
+async function entriesNaming(
+  context: MongoContext,
+  member: 'answerId' | 'scanId',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly LedgerEntry[]>> {
+  const rows = await context.ledger.all(
+    member === 'answerId' ? { answerId: { $in: [...ids] } } : { scanId: { $in: [...ids] } },
+    { projection: { key: 1 } },
+  );
+  const entries = await readEntries(
+    context,
+    rows.map((row) => row.key),
+  );
+  const naming = new Map<string, LedgerEntry[]>();
+  for (const entry of entries) {
+    for (const id of new Set(entry.rows.map((row) => row[member]))) {
+      if (id !== undefined) naming.set(id, [...(naming.get(id) ?? []), entry]);
+    }
+  }
+  return naming;
+}

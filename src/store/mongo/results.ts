@@ -1,0 +1,73 @@
+import type { ScanResult, ScanResultStore } from '../contract/results.ts';
+import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import type { MongoContext } from './context.ts';
+import type { ResultDocument } from './documents.ts';
+import { idOf } from './id-of.ts';
+
+/** Results looked at together for the newest unpublished one; there is hardly ever a second. */
+const WAITING_BATCH = 10;
+
+export function mongoResults({
+  results,
+  changes,
+  records,
+  unpaid,
+  now,
+}: MongoContext): ScanResultStore {
+  return {
+    async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
+      await results.insert({
+        _id: scanId,
+        host,
+        scannedAtMs,
+        submittedUrl,
+        report: toStoredJson(report, `the report of ${host}`),
+      });
+    },
+
+    async byScan(scanId) {
+      return toResult(await results.byId(scanId));
+    },
+
+    async waiting(host, sinceMs) {
+      const newest = results.batches(
+        { host, scannedAtMs: { $gte: sinceMs } },
+        { sort: { scannedAtMs: -1, _id: -1 }, projection: { _id: 1 } },
+        WAITING_BATCH,
+      );
+      for await (const batch of newest) {
+        const scanIds = batch.map((result) => result._id);
+        const projection = { scanId: 1 };
+        const published = await changes.all({ scanId: { $in: scanIds } }, { projection });
+        const known = new Set(published.map((change) => change.scanId));
+        const found = scanIds.find((scanId) => !known.has(scanId));
+        if (found !== undefined) return toResult(await results.byId(found));
+      }
+      return null;
+    },
+
+    async published(host) {
+      const record = await records.byId(host);
+      return record && toResult(await results.byId(record.scanId));
+    },
+
+    async noteUnpaid({ payer, scanId, host }) {
+      await unpaid.insert({ _id: idOf(payer, scanId), payer, scanId, host, atMs: now() });
+    },
+
+    async clearUnpaid({ payer, scanId }) {
+      await unpaid.remove({ _id: idOf(payer, scanId) });
+    },
+
+    async unpaid(payer, sinceMs) {
+      const marks = await unpaid.all({ payer, atMs: { $gte: sinceMs } }, { sort: { atMs: -1 } });
+      return marks.map(({ scanId, host, atMs }) => ({ scanId, host, atMs }));
+    },
+  };
+}
+
+function toResult(row: ResultDocument | null): ScanResult | null {
+  if (!row) return null;
+  const { _id: scanId, host, scannedAtMs, submittedUrl, report } = row;
+  return { scanId, host, scannedAtMs, submittedUrl, report: objectFromStoredJson(report) };
+}

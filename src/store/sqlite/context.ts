@@ -1,0 +1,10 @@
+import type { Owner } from '../contract/insert-outcome.ts';
+import type { Connection } from './connection.ts';
+
+/** What each part of the embedded store works with. */
+export interface SqliteContext {
+  readonly connection: Connection;
+  readonly owner: Owner;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}

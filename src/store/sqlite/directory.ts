@@ -1,0 +1,33 @@
+import type { DirectoryStore } from '../contract/directory.ts';
+import type { SqliteContext } from './context.ts';
+import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
+import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
+
+export function sqliteDirectory({ connection }: SqliteContext): DirectoryStore {
+  return {
+    async get(host) {
+      const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`, host);
+      return row && toDirectoryRecord(row);
+    },
+
+    async list(query) {
+      const statements = directoryStatements(query);
+      if (!statements) return { count: 0, records: [] };
+      const { values, page } = statements;
+      const count = connection.get(statements.count, ...values);
+      const rows = connection.all(page, ...values, query.pageSize, query.page * query.pageSize);
+      return { count: count?.integer('count') ?? 0, records: rows.map(toDirectoryRecord) };
+    },
+
+    async featured({ sinceMs, limit }) {
+      const from = `FROM records r WHERE r.grade = 'A' AND r.scanned_at_ms >= ? AND ${IS_LISTED}`;
+      const count = connection.get(`SELECT count(*) AS count ${from}`, sinceMs);
+      const rows = connection.all(
+        `SELECT ${RECORD_COLUMNS} ${from} ORDER BY ${NEWEST_FIRST} LIMIT ?`,
+        sinceMs,
+        limit,
+      );
+      return { count: count?.integer('count') ?? 0, records: rows.map(toDirectoryRecord) };
+    },
+  };
+}

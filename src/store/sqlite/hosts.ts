@@ -1,0 +1,16 @@
+import type { HostStore } from '../contract/hosts.ts';
+import type { SqliteContext } from './context.ts';
+
+/** The process lock lets nobody else in, so nobody can disagree and nobody need be waited for. */
+export function sqliteHosts({ owner }: SqliteContext): HostStore {
+  return {
+    async join() {},
+    async isAlive({ boot }) {
+      return boot === owner.boot;
+    },
+    async alive() {
+      return [owner];
+    },
+    async leave() {},
+  };
+}

@@ -1,0 +1,145 @@
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import {
+  LEDGER_STATES,
+  type LedgerAppend,
+  type LedgerEntry,
+  type LedgerRow,
+  type LedgerState,
+  type LedgerStore,
+} from '../contract/ledger.ts';
+import { StoreError } from '../contract/store-error.ts';
+import { isTerminal, ledgerEntry } from '../rules/ledger-entry.ts';
+import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import type { SqliteContext } from './context.ts';
+import type { Row } from './row.ts';
+
+/** Keys read at a time; between batches other work gets its turn. */
+const UNFINISHED_BATCH = 500;
+
+export function sqliteLedger(context: SqliteContext): LedgerStore {
+  const { connection } = context;
+  return {
+    async append(row) {
+      return connection.transaction(() => append(context, row));
+    },
+
+    async entry(key) {
+      return readEntry(context, key);
+    },
+
+    async *unfinished() {
+      let after = { sinceMs: -1, key: '' };
+      for (;;) {
+        const open = connection.all(
+          `SELECT key, since_ms FROM ledger_open WHERE (since_ms, key) > (?, ?)
+           ORDER BY since_ms, key LIMIT ?`,
+          after.sinceMs,
+          after.key,
+          UNFINISHED_BATCH,
+        );
+        for (const row of open) {
+          after = { sinceMs: row.integer('since_ms'), key: row.text('key') };
+          const entry = readEntry(context, after.key);
+          // It may have ended since the batch was read.
+          if (entry && !isTerminal(entry.last.state)) yield entry;
+        }
+        if (open.length < UNFINISHED_BATCH) return;
+      }
+    },
+
+    async recent({ payer, request, sinceMs }) {
+      const keys = connection.all(
+        `SELECT key FROM ledger WHERE payer = ?1 AND request = ?2 AND at_ms >= ?3
+         UNION SELECT key FROM ledger_open WHERE payer = ?1 AND request = ?2`,
+        payer,
+        request,
+        sinceMs,
+      );
+      return keys
+        .map((row) => readEntry(context, row.text('key')))
+        .filter((entry): entry is LedgerEntry => entry !== null)
+        .toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async markWritten(key) {
+      connection.run(
+        'INSERT INTO ledger_written (key, at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING',
+        key,
+        context.now(),
+      );
+    },
+  };
+}
+
+function append({ connection, owner, now }: SqliteContext, row: LedgerAppend): InsertOutcome {
+  const atMs = now();
+  const inserted = connection.run(
+    `INSERT INTO ledger (key, step, state, attempt, at_ms, owner_host, owner_boot, payer, request,
+       valid_before_ms, scan_id, answer_id, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    row.key,
+    row.step,
+    row.state,
+    row.attempt,
+    atMs,
+    owner.host,
+    owner.boot,
+    row.payer,
+    row.request,
+    row.validBeforeMs,
+    row.scanId ?? null,
+    row.answerId ?? null,
+    toStoredJson(row.data, `step ${row.step} of a payment`),
+  );
+  if (inserted === 0) {
+    const held = connection.get(
+      'SELECT attempt FROM ledger WHERE key = ? AND step = ?',
+      row.key,
+      row.step,
+    );
+    return held?.text('attempt') === row.attempt ? 'won' : 'lost';
+  }
+  if (isTerminal(row.state)) {
+    connection.run('DELETE FROM ledger_open WHERE key = ?', row.key);
+  } else {
+    connection.run(
+      `INSERT INTO ledger_open (key, since_ms, payer, request) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+      row.key,
+      atMs,
+      row.payer,
+      row.request,
+    );
+  }
+  return 'won';
+}
+
+export function readEntry({ connection }: SqliteContext, key: string): LedgerEntry | null {
+  const rows = connection.all('SELECT * FROM ledger WHERE key = ? ORDER BY step', key);
+  if (rows.length === 0) return null;
+  const written = connection.get('SELECT at_ms FROM ledger_written WHERE key = ?', key);
+  return ledgerEntry(rows.map(toLedgerRow), written?.integer('at_ms') ?? null);
+}
+
+function toLedgerRow(row: Row): LedgerRow {
+  return {
+    key: row.text('key'),
+    step: row.integer('step'),
+    state: toState(row.text('state')),
+    attempt: row.text('attempt'),
+    atMs: row.integer('at_ms'),
+    owner: { host: row.text('owner_host'), boot: row.text('owner_boot') },
+    payer: row.text('payer'),
+    request: row.text('request'),
+    validBeforeMs: row.integer('valid_before_ms'),
+    scanId: row.textOrNull('scan_id') ?? undefined,
+    answerId: row.textOrNull('answer_id') ?? undefined,
+    data: objectFromStoredJson(row.text('data')),
+  };
+}
+
+function toState(text: string): LedgerState {
+  const state = LEDGER_STATES.find((known) => known === text);
+  if (state) return state;
+  throw new StoreError('corrupt', `a ledger step has the unknown state "${text}"`);
+}

@@ -1,0 +1,147 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
+import type { PurgeReport } from '../contract/store.ts';
+import { ledgerEntryExpired } from '../rules/ledger-entry.ts';
+import { RETENTION_MS } from '../rules/retention.ts';
+import type { SqliteContext } from './context.ts';
+import { readEntry } from './ledger.ts';
+
+/** Rows, or keys, between two turns of the event loop. */
+const BATCH = 200;
+
+export async function purgeSqlite(context: SqliteContext, nowMs: number): Promise<PurgeReport> {
+  const ledgerKeys = await purgeLedger(context, nowMs);
+  const answers = await purgeAnswers(context, nowMs);
+  // A scan that an unfinished payment names must still be publishable.
+  const results = await deleteAll(
+    context,
+    'results',
+    `scanned_at_ms <= ? AND NOT EXISTS (
+       SELECT 1 FROM ledger JOIN ledger_open USING (key) WHERE ledger.scan_id = results.scan_id)`,
+    nowMs - RETENTION_MS.result,
+  );
+  let other = await purgeIdentifiers(context, nowMs);
+  for (const [table, condition, ageMs] of SIMPLE_PURGES) {
+    other += await deleteAll(context, table, condition, nowMs - ageMs);
+  }
+  return { ledgerKeys, answers, results, other };
+}
+
+/** Table, what may go, age. Of each sequence the highest number stays. */
+const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
+  ['unpaid', 'at_ms <= ?', RETENTION_MS.unpaidMark],
+  [
+    'slots',
+    `at_ms <= ? AND EXISTS (SELECT 1 FROM slots AS later WHERE later.kind = slots.kind
+       AND later.host = slots.host AND later.client = slots.client AND later.n > slots.n)`,
+    RETENTION_MS.slot,
+  ],
+  [
+    'leases',
+    `taken_at_ms <= ? AND EXISTS (
+       SELECT 1 FROM leases AS later WHERE later.name = leases.name AND later.turn > leases.turn)`,
+    RETENTION_MS.endedLease,
+  ],
+  ['snapshots', 'taken_at_ms <= ?', RETENTION_MS.snapshot],
+  ['verdicts', 'at_ms <= ?', VERDICT_LIFETIME_MS],
+];
+
+const PRIMARY_KEYS: Readonly<Record<string, string>> = {
+  results: 'scan_id',
+  unpaid: 'payer, scan_id',
+  slots: 'kind, host, client, n',
+  leases: 'name, turn',
+  snapshots: 'source, key',
+  verdicts: 'host, check_id',
+};
+
+async function deleteAll(
+  { connection }: SqliteContext,
+  table: string,
+  condition: string,
+  ...values: readonly SQLInputValue[]
+): Promise<number> {
+  const key = PRIMARY_KEYS[table];
+  const sql = `DELETE FROM ${table} WHERE (${key}) IN (
+    SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ${BATCH})`;
+  let total = 0;
+  for (;;) {
+    const deleted = connection.run(sql, ...values);
+    total += deleted;
+    if (deleted < BATCH) return total;
+    await nextTurn();
+  }
+}
+
+async function purgeLedger(context: SqliteContext, nowMs: number): Promise<number> {
+  const { connection } = context;
+  let purged = 0;
+  let afterKey = '';
+  for (;;) {
+    const keys = connection.all(
+      `SELECT DISTINCT key FROM ledger WHERE at_ms <= ? AND key > ?
+         AND NOT EXISTS (SELECT 1 FROM ledger_open WHERE ledger_open.key = ledger.key)
+       ORDER BY key LIMIT ?`,
+      nowMs - RETENTION_MS.ledgerKey,
+      afterKey,
+      BATCH,
+    );
+    for (const row of keys) {
+      afterKey = row.text('key');
+      const entry = readEntry(context, afterKey);
+      if (!entry || !ledgerEntryExpired(entry, nowMs)) continue;
+      connection.transaction(() => {
+        connection.run('DELETE FROM ledger WHERE key = ?', entry.key);
+        connection.run('DELETE FROM ledger_written WHERE key = ?', entry.key);
+      });
+      purged += 1;
+    }
+    if (keys.length < BATCH) return purged;
+    await nextTurn();
+  }
+}
+
+async function purgeAnswers({ connection }: SqliteContext, nowMs: number): Promise<number> {
+  const ids = connection.all(
+    `SELECT answer_id FROM answers WHERE started_at_ms <= ?
+       AND NOT EXISTS (SELECT 1 FROM ledger JOIN ledger_open USING (key)
+         WHERE ledger.answer_id = answers.answer_id)
+       AND NOT EXISTS (SELECT 1 FROM ledger AS named
+         JOIN ledger AS paid ON paid.key = named.key AND paid.state = 'settled'
+         WHERE named.answer_id = answers.answer_id AND paid.at_ms > ?)`,
+    nowMs - RETENTION_MS.unpaidAnswer,
+    nowMs - RETENTION_MS.settledAnswer,
+  );
+  for (const row of ids) {
+    const answerId = row.text('answer_id');
+    connection.transaction(() => {
+      connection.run('DELETE FROM answers WHERE answer_id = ?', answerId);
+      connection.run('DELETE FROM answer_chunks WHERE answer_id = ?', answerId);
+    });
+    await nextTurn();
+  }
+  return ids.length;
+}
+
+async function purgeIdentifiers({ connection }: SqliteContext, nowMs: number): Promise<number> {
+  const chains = connection.all(
+    `SELECT network, payer, id FROM identifiers GROUP BY network, payer, id
+     HAVING max(at_ms) <= ? AND NOT EXISTS (SELECT 1 FROM identifiers AS link
+       JOIN ledger ON ledger.key = link.key
+       WHERE link.network = identifiers.network AND link.payer = identifiers.payer
+         AND link.id = identifiers.id)`,
+    nowMs - RETENTION_MS.identifierChain,
+  );
+  let deleted = 0;
+  for (const [index, chain] of chains.entries()) {
+    if (index % BATCH === 0) await nextTurn();
+    deleted += connection.run(
+      'DELETE FROM identifiers WHERE network = ? AND payer = ? AND id = ?',
+      chain.text('network'),
+      chain.text('payer'),
+      chain.text('id'),
+    );
+  }
+  return deleted;
+}

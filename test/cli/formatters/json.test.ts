@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { formatJson } from '../../../src/cli/formatters/json.ts';
+import { HOSTILE, printable, RESULTS } from '../printable.ts';
+
+const TIMING = { gatherMs: 90.4, judgeMs: 12.6, totalMs: 103, requests: 9, roundTrips: 4 };
+
+test('JSON is the report of the service with the sub-scores, in its order', () => {
+  const text = formatJson(printable());
+  expect(text.endsWith('}\n')).toBe(true);
+  const report = JSON.parse(text);
+  expect(report).toEqual({
+    origin: 'https://api.example.com',
+    grade: 'F',
+    score: 0,
+    subScores: { protocol: 0, docs: 88, standing: null },
+    cache: 'miss',
+    checksVersion: '2026-08-14.2',
+    scannedAt: '2026-08-20T12:00:00.000Z',
+    results: RESULTS,
+  });
+  expect(Object.keys(report.results[0])).toEqual([
+    'id',
+    'title',
+    'category',
+    'severity',
+    'status',
+    'basis',
+    'outcome',
+    'evidence',
+    'fix',
+  ]);
+});
+
+test('JSON has what was printed alone, and keeps evidence to the letter', () => {
+  const scan = printable({ printed: [HOSTILE] });
+  expect(JSON.parse(formatJson(scan)).results).toEqual([HOSTILE]);
+});
+
+test('JSON has the timing where it was asked for, in whole milliseconds', () => {
+  expect(JSON.parse(formatJson(printable({ timing: TIMING }))).timing).toEqual({
+    gatherMs: 90,
+    judgeMs: 13,
+    totalMs: 103,
+    requests: 9,
+    roundTrips: 4,
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { formatJunit } from '../../../src/cli/formatters/junit.ts';
+import { HOSTILE, printable, result } from '../printable.ts';
+import { readXml, type XmlElement } from './read-xml.ts';
+
+const suiteOf = (xml: string): XmlElement => {
+  const [suite] = readXml(xml).children;
+  if (suite === undefined) throw new Error('no suite');
+  return suite;
+};
+const casesOf = (xml: string) => suiteOf(xml).children.filter(({ name }) => name === 'testcase');
+
+describe('JUnit', () => {
+  test('counts what fails, and what nobody could determine as skipped', () => {
+    const suites = readXml(formatJunit(printable()));
+    const counts = { tests: '5', failures: '2', skipped: '1' };
+    expect(Object.fromEntries(suites.attributes)).toMatchObject(counts);
+    expect(Object.fromEntries(suites.children[0]?.attributes ?? [])).toMatchObject({
+      ...counts,
+      name: 'https://api.example.com',
+      timestamp: '2026-08-20T12:00:00.000Z',
+    });
+  });
+
+  test('has one case a check, with what was seen and what to do', () => {
+    const cases = casesOf(formatJunit(printable())).map(({ attributes, children: [child] }) => [
+      attributes.get('name'),
+      child?.name,
+      child?.attributes.get('type'),
+      child?.attributes.get('message') ?? child?.text,
+    ]);
+    expect(cases).toEqual([
+      ['P1 check-p1', 'failure', 'refused', 'GET /: connection refused Start the server.'],
+      [
+        'P2 check-p2',
+        'failure',
+        'prerequisite-failed',
+        'Not evaluated, see P1: connection refused Correct what P1 names.',
+      ],
+      ['S1 check-s1', undefined, undefined, undefined],
+      ['S7 check-s7', 'system-out', undefined, 'no ">" line below "# A" Add a summary.'],
+      [
+        'D1 check-d1',
+        'skipped',
+        undefined,
+        'x402scan was not asked: offline (0 requests) Register the origin.',
+      ],
+    ]);
+  });
+
+  test('tells grade and score as properties', () => {
+    const [properties] = suiteOf(formatJunit(printable())).children;
+    const told = properties?.children.map(({ attributes }) => [
+      attributes.get('name'),
+      attributes.get('value'),
+    ]);
+    expect(told).toEqual([
+      ['grade', 'F'],
+      ['score', '0'],
+      ['checksVersion', '2026-08-14.2'],
+    ]);
+  });
+
+  test.each(['fail', 'warn'] as const)(
+    'stays well formed around hostile evidence (%s)',
+    (status) => {
+      const [only] = casesOf(formatJunit(printable({ printed: [{ ...HOSTILE, status }] })));
+      const child = only?.children[0];
+      const said = child?.attributes.get('message') ?? child?.text;
+      expect(said).toBe(`${HOSTILE.evidence} ${HOSTILE.fix}`);
+    },
+  );
+
+  test('leaves out what XML cannot hold', () => {
+    const evidence = 'a\u0000b\u001b[31mc\ud800d\uffffe';
+    const [only] = casesOf(
+      formatJunit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
+    );
+    expect(only?.children[0]?.attributes.get('message')).toBe('ab[31mcde Keep S1 as it is.');
+  });
+});
+
+test.each([
+  '<a></b>',
+  '<a>',
+  '<a/><a/>',
+  '<a b="1" b="2"/>',
+  '<a b="<"/>',
+  '<a>&nbsp;</a>',
+  '<a>& b</a>',
+  '<a>]]></a>',
+  '<a>\u0001</a>',
+])('the reader of these tests refuses %j', (xml) => {
+  expect(() => readXml(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}`)).toThrow();
+});

@@ -1,0 +1,89 @@
+import { Parser } from 'htmlparser2';
+import { marked } from 'marked';
+import { describe, expect, test } from 'vitest';
+import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
+import { HOSTILE, OPEN, PASSED, printable, RESULTS } from '../printable.ts';
+
+/** What a reader of GitHub's Markdown makes of it: elements in order, and the text of each cell. */
+function rendered(markdown: string): {
+  readonly tags: readonly string[];
+  readonly cells: string[];
+} {
+  const tags: string[] = [];
+  const cells: string[] = [];
+  let isCell = false;
+  const parser = new Parser({
+    onopentagname: (name) => {
+      tags.push(name);
+      if (name === 'td') cells.push('');
+      isCell ||= name === 'td';
+    },
+    onclosetag: (name) => {
+      if (name === 'td') isCell = false;
+    },
+    ontext: (text) => {
+      if (isCell) cells.push((cells.pop() ?? '') + text);
+    },
+  });
+  parser.end(marked.parse(markdown, { async: false, gfm: true }));
+  return { tags, cells };
+}
+
+describe('the report as Markdown', () => {
+  test('has the grade, the counts and a table of what is to be mended, failures first', () => {
+    const printed = [OPEN, ...RESULTS.slice(0, -1)];
+    const markdown = formatMarkdown(printable({ printed }));
+    expect(markdown).toContain('grade F, 0/100');
+    expect(markdown).toContain(
+      'Protocol 0, Docs 88, Standing not determined. 1 of 5 checks passed.',
+    );
+    const { cells } = rendered(markdown);
+    expect(cells.filter((_, index) => index % 4 === 1)).toEqual([
+      'P1 check-p1',
+      'P2 check-p2',
+      'D1 check-d1',
+      'S7 check-s7',
+    ]);
+    expect(cells.slice(0, 4)).toEqual([
+      'fail',
+      'P1 check-p1',
+      'GET /: connection refused',
+      'Start the server.',
+    ]);
+  });
+
+  test('says so where there is nothing to mend', () => {
+    const markdown = formatMarkdown(printable({ printed: [PASSED] }));
+    expect(markdown).toContain('Nothing to mend.');
+    expect(rendered(markdown).tags).not.toContain('table');
+  });
+
+  test('renders hostile evidence to the letter: no markup, no link, no further cell', () => {
+    const { tags, cells } = rendered(formatMarkdown(printable({ printed: [HOSTILE] })));
+    expect(cells).toEqual(['fail', 'P3 check-p3', HOSTILE.evidence, HOSTILE.fix]);
+    // The heading may link to the origin; what the origin says may link to nothing.
+    const inTable = tags.slice(tags.indexOf('table'));
+    expect(new Set(inTable)).toEqual(
+      new Set(['table', 'thead', 'tr', 'th', 'tbody', 'td', 'code']),
+    );
+  });
+
+  test.each([
+    '`',
+    '``',
+    'a ` b',
+    '`a`',
+    '```\n# x\n```',
+    '|',
+    '\\|',
+    '\\',
+    'ends with `',
+    'www.evil.example',
+    'a@b.example',
+    '&lt;b&gt;',
+  ])('keeps %j in its cell', (evidence) => {
+    const { cells } = rendered(formatMarkdown(printable({ printed: [{ ...HOSTILE, evidence }] })));
+    expect(cells).toHaveLength(4);
+    expect(cells[2]).toBe(evidence.replaceAll(/\s+/g, ' '));
+  });
+});

@@ -1,0 +1,79 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { formatText } from '../../../src/cli/formatters/text.ts';
+import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
+
+const LONG = result('P6', {
+  status: 'warn',
+  evidence: 'one two three four five six seven eight nine ten '.repeat(8).trim(),
+  fix: 'Do this and that and then the other thing, and all of it before the week is over.',
+});
+
+describe('the report as text', () => {
+  test('has the grade on top, failures first, what nobody determined last, then passes', () => {
+    const printed = [OPEN, PASSED, WARNED, FAILED];
+    expect(formatText(printable({ printed }))).toBe(
+      [
+        '',
+        '  F  0/100  https://api.example.com',
+        '  Protocol 0 · Docs 88 · Standing not determined',
+        '  1 failed, 2 warned, 1 passed · checks 2026-08-14.2 · 2026-08-20T12:00:00.000Z',
+        '',
+        '  FAIL P1 check-p1 (critical)',
+        '    seen  GET /: connection refused',
+        '    do    Start the server.',
+        '',
+        '  WARN S7 check-s7 (minor)',
+        '    seen  no ">" line below "# A"',
+        '    do    Add a summary.',
+        '',
+        '  WARN D1 check-d1 (major, not determined)',
+        '    seen  x402scan was not asked: offline (0 requests)',
+        '    do    Register the origin.',
+        '',
+        '  PASS',
+        '    S1 check-s1  GET /s1: 200',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('has no list of passes where nothing passed', () => {
+    expect(formatText(printable({ printed: [FAILED] }))).not.toContain('PASS');
+  });
+
+  test('is coloured where asked, and the same without the colours', () => {
+    const scan = printable({ printed: [FAILED, WARNED, PASSED] });
+    const painted = formatText({ ...scan, colour: true });
+    expect(painted).toContain('\u001b[31m');
+    expect(stripVTControlCharacters(painted)).toBe(formatText(scan));
+    expect(stripVTControlCharacters(formatText(scan))).toBe(formatText(scan));
+  });
+
+  test.each([40, 60, 80, 100])('is wrapped to %i columns, and loses no word', (columns) => {
+    const printed = [LONG, { ...LONG, status: 'pass' as const }];
+    const text = formatText(printable({ printed, columns }));
+    const body = text.split('\n').slice(5);
+    for (const line of body) expect(line.length).toBeLessThanOrEqual(columns);
+    expect(text.match(/ten/g)).toHaveLength(16);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(LONG.evidence);
+  });
+
+  test.each([
+    [10, 40],
+    [1_000, 110],
+  ])('at %i columns is laid out for %i', (columns, expected) => {
+    const scan = printable({ printed: [LONG] });
+    expect(formatText({ ...scan, columns })).toBe(formatText({ ...scan, columns: expected }));
+  });
+
+  test('leaves a word that is too long in one piece', () => {
+    const word = `/${'a'.repeat(60)}`;
+    const text = formatText(printable({ printed: [{ ...FAILED, evidence: word }], columns: 40 }));
+    expect(text).toContain(`    seen  ${word}\n`);
+  });
+
+  test('shows evidence as it is', () => {
+    expect(formatText(printable({ printed: [HOSTILE], columns: 110 }))).toContain('</failure>]]>');
+  });
+});

@@ -1,0 +1,220 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { type Environment, SettingError } from '../../src/config/environment.ts';
+
+const KEY = `0x${'1'.repeat(64)}`;
+const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
+const PAY_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const LOCAL = {
+  PAYMENT_MODE: 'local',
+  RPC_URL: 'http://127.0.0.1:8545',
+  SETTLEMENT_KEY: KEY,
+  PAY_TO,
+};
+
+function refusalOf(environment: Environment): string {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    if (error instanceof SettingError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('without any setting everything has the default of the contract', () => {
+  const config = loadConfig({});
+  expect(config).toMatchObject({
+    host: '127.0.0.1',
+    port: 4021,
+    baseUrl: 'http://127.0.0.1:4021',
+    siteUrl: 'http://127.0.0.1:4021',
+    checksVersion: '2026-08-14.2',
+    storeUrl: 'sqlite:./data/scanner.db',
+    scanTimeoutMs: 75_000,
+    isRateLimited: true,
+    trustProxy: [],
+    metricsAllow: ['127.0.0.0/8', '::1/128'],
+    logLevel: 'info',
+    isProduction: false,
+  });
+  expect(config.revision.name).toBe('0.3.0');
+  expect(config.originPolicy).toEqual({ allowedPorts: [443], allowHosts: new Set() });
+  expect(config.payment).toEqual({
+    mode: 'mock',
+    payTo: '0x4020000000000000000000000000000000000402',
+    network: 'eip155:8453',
+    asset: {
+      address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      name: 'USD Coin',
+      version: '2',
+    },
+    facilitatorUrl: null,
+    cdpKey: null,
+    rpcUrl: null,
+    settlementKey: null,
+    signer: null,
+  });
+});
+
+test('each setting is taken', () => {
+  const config = loadConfig({
+    ...LOCAL,
+    HOST: '::',
+    PORT: '8080',
+    BASE_URL: 'https://api.scanner.example/',
+    SITE_URL: 'https://scanner.example',
+    API_REVISION: '0.1.0',
+    STORE_URL: 'mongodb://db.example/scanner',
+    NETWORK: 'eip155:84532',
+    X402SCAN_URL: '',
+    BAZAAR_URL: 'https://bazaar.example/v2/',
+    SCAN_ALLOW_HOSTS: 'localhost:3000, [::1]:8443',
+    SCAN_ALLOWED_PORTS: '443,8443',
+    SCAN_TIMEOUT_MS: '1000',
+    RATE_LIMIT: 'off',
+    TRUST_PROXY: '10.0.0.0/8,::1',
+    METRICS_ALLOW: '10.1.0.0/16',
+    LOG_LEVEL: 'warn',
+  });
+  expect(config).toMatchObject({
+    host: '::',
+    port: 8080,
+    baseUrl: 'https://api.scanner.example',
+    siteUrl: 'https://scanner.example',
+    checksVersion: '2026-07-25.1',
+    storeUrl: 'mongodb://db.example/scanner',
+    scanTimeoutMs: 1000,
+    isRateLimited: false,
+    trustProxy: ['10.0.0.0/8', '::1'],
+    metricsAllow: ['10.1.0.0/16'],
+    logLevel: 'warn',
+    ecosystem: { x402scanUrl: null, bazaarUrl: 'https://bazaar.example/v2' },
+  });
+  expect(config.payment).toMatchObject({
+    mode: 'local',
+    payTo: PAY_TO,
+    signer: SIGNER,
+    asset: { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', name: 'USDC' },
+  });
+  expect([...config.originPolicy.allowHosts]).toEqual(['localhost:3000', '[::1]:8443']);
+  expect(config.originPolicy.allowedPorts).toEqual([443, 8443]);
+});
+
+test('an empty setting is as good as none', () => {
+  expect(loadConfig({ PORT: '', PAY_TO: '', CHECKS_VERSION: '' })).toEqual(loadConfig({}));
+});
+
+describe('a bad value is refused on one line with the setting, the value and what is accepted', () => {
+  test.each<[Environment, RegExp]>([
+    [{ PORT: 'abc' }, /^PORT="abc" is not accepted: give a port from 1 to 65535/],
+    [{ PORT: '65536' }, /^PORT="65536" /],
+    [{ PORT: '0' }, /^PORT="0" .* BASE_URL is set/],
+    [{ HOST: 'a b' }, /^HOST="a b" /],
+    [{ BASE_URL: 'scanner.example' }, /^BASE_URL="scanner.example" .* https:\/\/scanner.example/],
+    [{ BASE_URL: 'https://scanner.example/api' }, /^BASE_URL=/],
+    [{ SITE_URL: 'ftp://scanner.example' }, /^SITE_URL=/],
+    [{ API_REVISION: '0.2.0' }, /^API_REVISION="0.2.0" is not accepted: give 0.1.0, 0.3.0\.$/],
+    [{ CHECKS_VERSION: 'newest' }, /^CHECKS_VERSION="newest" .* 2026-08-14.2/],
+    [{ STORE_URL: 'redis://x' }, /^STORE_URL="redis:\/\/x" .* sqlite:<path>/],
+    [{ PAYMENT_MODE: 'live' }, /^PAYMENT_MODE="live" .* mock, local, facilitator/],
+    [{ PAY_TO: '0x123' }, /^PAY_TO="0x123" /],
+    [{ PAY_TO: PAY_TO.replace('C5', 'c5') }, /^PAY_TO=/],
+    [{ PAY_TO: `0x${'0'.repeat(40)}` }, /^PAY_TO=/],
+    [{ PAY_TO: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' }, /^PAY_TO=.* not that of the token/],
+    [{ NETWORK: 'base' }, /^NETWORK="base" .* eip155:8453/],
+    [{ NETWORK: 'eip155:1' }, /^ASSET is not set: on eip155:1 give a token address/],
+    [{ NETWORK: 'eip155:1', ASSET: PAY_TO }, /^ASSET_NAME is not set/],
+    [{ ASSET: PAY_TO }, /^ASSET_NAME is not set/],
+    [{ X402SCAN_URL: 'x402scan' }, /^X402SCAN_URL="x402scan" .* nothing to switch it off/],
+    [{ SCAN_ALLOW_HOSTS: 'localhost' }, /^SCAN_ALLOW_HOSTS="localhost" .* host:port/],
+    [{ SCAN_ALLOWED_PORTS: '443,https' }, /^SCAN_ALLOWED_PORTS="443,https" /],
+    [{ SCAN_TIMEOUT_MS: '0' }, /^SCAN_TIMEOUT_MS="0" /],
+    [{ RATE_LIMIT: 'no' }, /^RATE_LIMIT="no" .* on, off/],
+    [{ TRUST_PROXY: '10.0.0.0/99' }, /^TRUST_PROXY="10.0.0.0\/99" /],
+    [{ METRICS_ALLOW: 'office' }, /^METRICS_ALLOW="office" /],
+    [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL="loud" .* info/],
+    [{ NODE_EXTRA_CA_CERTS: '/no/such/file.pem' }, /^NODE_EXTRA_CA_CERTS=.* PEM certificates/],
+  ])('%j', (environment, line) => {
+    const message = refusalOf(environment);
+    expect(message).toMatch(line);
+    expect(message).not.toContain('\n');
+  });
+});
+
+describe('work is never given away by mistake', () => {
+  test.each<[string, Environment, RegExp]>([
+    [
+      'a facilitator without a mode',
+      { FACILITATOR_URL: 'https://f.example' },
+      /^PAYMENT_MODE is not set: with FACILITATOR_URL/,
+    ],
+    [
+      'a key without a mode',
+      { SETTLEMENT_KEY: KEY },
+      /^PAYMENT_MODE is not set: with SETTLEMENT_KEY/,
+    ],
+    ['no recipient', { ...LOCAL, PAY_TO: '' }, /^PAY_TO is not set: PAYMENT_MODE=local needs/],
+    ['local without a node', { ...LOCAL, RPC_URL: '' }, /^RPC_URL is not set: PAYMENT_MODE=local/],
+    ['local without a key', { ...LOCAL, SETTLEMENT_KEY: '' }, /^SETTLEMENT_KEY is not set/],
+    [
+      'facilitator without one',
+      { PAYMENT_MODE: 'facilitator', PAY_TO },
+      /^FACILITATOR_URL is not set/,
+    ],
+    ['half a CDP key', { CDP_API_KEY_ID: 'id' }, /^CDP_API_KEY_SECRET is not set/],
+    [
+      'mock in production',
+      { NODE_ENV: 'production' },
+      /^PAYMENT_MODE="mock" .* ALLOW_MOCK_PAYMENTS=1/,
+    ],
+    [
+      'no rate limit in production',
+      { ...LOCAL, NODE_ENV: 'production', RATE_LIMIT: 'off' },
+      /^RATE_LIMIT="off" /,
+    ],
+    [
+      'open hosts in production',
+      { ...LOCAL, NODE_ENV: 'production', SCAN_ALLOW_HOSTS: 'localhost:3000' },
+      /^SCAN_ALLOW_HOSTS="localhost:3000" .* SCAN_ALLOW_HOSTS_IN_PRODUCTION=1/,
+    ],
+  ])('%s', (_what, environment, line) => {
+    expect(refusalOf(environment)).toMatch(line);
+  });
+
+  test('each of them can be asked for in so many words', () => {
+    const stated = { FACILITATOR_URL: 'https://f.example', PAYMENT_MODE: 'mock' };
+    expect(loadConfig(stated).payment.mode).toBe('mock');
+    const production = { NODE_ENV: 'production', ALLOW_MOCK_PAYMENTS: '1' };
+    expect(loadConfig(production).isProduction).toBe(true);
+    const open = {
+      ...production,
+      SCAN_ALLOW_HOSTS: 'localhost:3000',
+      SCAN_ALLOW_HOSTS_IN_PRODUCTION: '1',
+    };
+    expect(loadConfig(open).originPolicy.allowHosts.size).toBe(1);
+  });
+});
+
+test('a refusal shows no secret', () => {
+  const secret = 'not-a-key-but-secret';
+  expect(refusalOf({ PAYMENT_MODE: 'mock', SETTLEMENT_KEY: secret })).not.toContain(secret);
+  expect(refusalOf({ STORE_URL: `redis://user:${secret}@db.example` })).not.toContain(secret);
+  expect(refusalOf({ RPC_URL: `ftp://user:${secret}@node.example` })).not.toContain(secret);
+});
+
+test('a file of certificates is accepted', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  try {
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n');
+    expect(loadConfig({ NODE_EXTRA_CA_CERTS: file }).port).toBe(4021);
+    writeFileSync(file, 'no certificate');
+    expect(refusalOf({ NODE_EXTRA_CA_CERTS: file })).toContain('NODE_EXTRA_CA_CERTS');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

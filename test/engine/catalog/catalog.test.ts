@@ -1,0 +1,173 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  CATALOG_FOLDER,
+  type Catalog,
+  type CatalogCheck,
+  listCatalogs,
+  loadCatalog,
+} from '../../../src/engine/catalog/catalog.ts';
+import {
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../../src/engine/catalog/discover-checks.ts';
+import { fileDigest } from '../../../src/engine/catalog/file-digest.ts';
+import { publishedBreaches } from '../../../src/engine/catalog/published.ts';
+import { CatalogError } from '../../../src/engine/errors.ts';
+
+const VERSION = '2026-08-14.2';
+
+let checks: readonly DiscoveredCheck[];
+let path: string;
+let folder: URL;
+
+beforeAll(async () => {
+  checks = await discoverChecks();
+});
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'catalog-'));
+  folder = pathToFileURL(`${path}/`);
+  await cp(CATALOG_FOLDER, path, { recursive: true });
+  await writeFile(join(path, 'published.json'), '{"catalogs": {}, "checks": {}}');
+});
+afterEach(() => rm(path, { recursive: true }));
+
+/** Rewrites the copy of the newest catalog, and loads it. */
+async function loadChanged(change: (catalog: Catalog) => unknown, version = VERSION) {
+  const catalog: Catalog = JSON.parse(await readFile(join(path, `${version}.json`), 'utf8'));
+  await writeFile(join(path, `${version}.json`), JSON.stringify(change(catalog)));
+  return loadCatalog(version, { folder, checks });
+}
+
+function withCheck(id: string, changes: Partial<Record<keyof CatalogCheck, unknown>>) {
+  return (catalog: Catalog) => ({
+    ...catalog,
+    checks: catalog.checks.map((check) => (check.id === id ? { ...check, ...changes } : check)),
+  });
+}
+
+describe('the catalogs that we ship', () => {
+  test('are listed newest last, by date and then by number', async () => {
+    for (const version of ['2026-08-14.10', '2025-12-31.3']) {
+      await writeFile(join(path, `${version}.json`), '{}');
+    }
+    await expect(listCatalogs(folder)).resolves.toEqual([
+      '2025-12-31.3',
+      '2026-07-25.1',
+      '2026-08-14.2',
+      '2026-08-14.10',
+    ]);
+  });
+
+  test.each([
+    ['2026-07-25.1', false, ['P2@1', 'S5@1']],
+    ['2026-08-14.2', true, ['P2@2', 'S5@2']],
+  ])('%s loads: post %s, %j', async (version, post, revised) => {
+    const catalog = await loadCatalog(version, { checks });
+    expect(catalog).toMatchObject({
+      checksVersion: version,
+      scoring: 'scoring@1',
+      probing: { post },
+    });
+    expect(catalog.checks).toHaveLength(25);
+    const impls = catalog.checks.map(({ impl }) => impl);
+    expect(impls).toEqual(expect.arrayContaining(revised));
+    expect(catalog.categories.map(({ key, count }) => [key, count])).toEqual([
+      ['protocol', 8],
+      ['docs', 12],
+      ['directory', 5],
+    ]);
+  });
+
+  test('are as they were published, and so are the checks that they run', async () => {
+    await expect(publishedBreaches(CATALOG_FOLDER, checks)).resolves.toEqual([]);
+  });
+});
+
+describe('a catalog is refused, with its file and what is wrong', () => {
+  test.each([
+    ['no checks', ({ checks: _, ...rest }: Catalog) => rest, "required property 'checks'"],
+    ['24 checks', (c: Catalog) => ({ ...c, checks: c.checks.slice(1) }), 'fewer than 25'],
+    ['an unknown severity', withCheck('P1', { severity: 'fatal' }), '/checks/0/severity'],
+    ['an id twice', withCheck('P1', { id: 'P2' }), '24 different ids, not 25'],
+    ['an unknown implementation', withCheck('P1', { impl: 'P1@99' }), 'P1@99 is not in checks/'],
+    ['the implementation of another', withCheck('P1', { impl: 'P3@1' }), 'P1 runs P3@1'],
+    ['another title', withCheck('P1', { title: 'reachable' }), 'P1 is "reachable" here'],
+    ['another digest', withCheck('P1', { digest: `sha256:${'0'.repeat(64)}` }), 'the file of P1@1'],
+    [
+      'a count that is wrong',
+      withCheck('S7', { category: 'protocol' }),
+      'protocol says 8 checks and has 9',
+    ],
+    [
+      'an unknown scoring',
+      (c: Catalog) => ({ ...c, scoring: 'scoring@9' }),
+      'scoring@9 is not known',
+    ],
+    [
+      'the version of another',
+      (c: Catalog) => ({ ...c, checksVersion: '2026-07-25.1' }),
+      'checksVersion is',
+    ],
+  ])('%s', async (_, change, message) => {
+    const loading = loadChanged(change);
+    await expect(loading).rejects.toBeInstanceOf(CatalogError);
+    await expect(loading).rejects.toThrow(`catalog/${VERSION}.json`);
+    await expect(loading).rejects.toThrow(message);
+  });
+
+  test('no JSON', async () => {
+    await writeFile(join(path, `${VERSION}.json`), '{');
+    await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow('is not JSON');
+  });
+
+  test('a version that is not there: the answer lists those that are', async () => {
+    const loading = loadCatalog('2020-01-01.1', { folder, checks });
+    await expect(loading).rejects.toThrow('There are: 2026-07-25.1, 2026-08-14.2.');
+  });
+
+  test('a path instead of a version is not there', async () => {
+    await expect(loadCatalog('../package', { folder, checks })).rejects.toThrow('No catalog');
+  });
+});
+
+describe('what is published', () => {
+  async function publish(catalogText: string, pinned: Readonly<Record<string, string>>) {
+    const published = { catalogs: { [VERSION]: fileDigest(catalogText) }, checks: pinned };
+    await writeFile(join(path, 'published.json'), JSON.stringify(published));
+  }
+
+  test('must not change, were it by one space', async () => {
+    const text = await readFile(join(path, `${VERSION}.json`), 'utf8');
+    await publish(text, {});
+    await expect(loadCatalog(VERSION, { folder, checks })).resolves.toBeDefined();
+    await writeFile(join(path, `${VERSION}.json`), `${text} `);
+    await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
+      'published and was changed',
+    );
+  });
+
+  test('is compared file by file: changed, gone, as it was', async () => {
+    const [first] = checks;
+    if (!first) throw new Error('checks/ is empty');
+    await publish('something else', { [first.impl]: first.digest, 'P9@1': first.digest });
+    const changed = { ...first, digest: `sha256:${'0'.repeat(64)}` };
+    await expect(publishedBreaches(folder, checks)).resolves.toEqual([
+      `catalog/${VERSION}.json is published and was changed: restore it`,
+      'P9@1 is published and is missing: restore it, then npm run check:revise -- P9',
+    ]);
+    await expect(publishedBreaches(folder, [changed])).resolves.toContain(
+      `${first.impl} is published and was changed: restore it, then npm run check:revise -- ${first.id}`,
+    );
+  });
+
+  test('must be listed in a form that can be read', async () => {
+    await writeFile(join(path, 'published.json'), '{"catalogs": {"x": 1}}');
+    await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
+      'published.json must be',
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
+import { CheckModuleError } from '../../../src/engine/errors.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'checks-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function discover() {
+  return discoverChecks(pathToFileURL(`${folder}/`));
+}
+
+async function put(path: string, text: string): Promise<void> {
+  await mkdir(join(folder, path, '..'), { recursive: true });
+  await writeFile(join(folder, path), text);
+}
+
+/** A check file; `changes` replaces members. */
+function check(changes: Readonly<Record<string, unknown>> = {}): string {
+  const members = {
+    id: 'A1',
+    version: 1,
+    needs: ['root'],
+    requires: [],
+    outcomes: ['seen'],
+    ...changes,
+  };
+  return `export default { ...${JSON.stringify(members)}, evaluate: () => ({}) };\n`;
+}
+
+describe('a folder of checks', () => {
+  test('gives every version of each, with what a catalog needs to know', async () => {
+    await put('README.md', 'Not a check.');
+    await put('B2-second-check/v1.ts', check({ id: 'B2', requires: ['A1'] }));
+    for (const version of [10, 9]) await put(`A1-first/v${version}.ts`, check({ version }));
+    await put('A1-first/cases.ts', 'throw new Error("no implementation");');
+
+    const checks = await discover();
+    expect(checks.map(({ impl, title }) => `${impl} ${title}`)).toEqual([
+      'A1@9 first',
+      'A1@10 first',
+      'B2@1 second-check',
+    ]);
+    expect(checks[2]).toMatchObject({
+      id: 'B2',
+      version: 1,
+      url: pathToFileURL(join(folder, 'B2-second-check/v1.ts')).href,
+      folder: pathToFileURL(join(folder, 'B2-second-check/')).href,
+      definition: { requires: ['A1'], outcomes: ['seen'] },
+    });
+  });
+
+  test('gives a digest that line ends do not change, and one more character does', async () => {
+    const digests: (string | undefined)[] = [];
+    for (const text of [check(), check().replaceAll('\n', '\r\n'), `${check()} `]) {
+      await put('A1-first/v1.ts', text);
+      digests.push((await discover())[0]?.digest);
+    }
+
+    expect(digests[0]).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(digests[1]).toBe(digests[0]);
+    expect(digests[2]).not.toBe(digests[0]);
+  });
+});
+
+describe('a check that breaks the contract is refused, with file and reason', () => {
+  test.each([
+    ['a folder without a title', 'A1/v1.ts', check(), 'must be named like'],
+    ['another id', 'A2-other/v1.ts', check(), 'id is "A1", the folder says "A2"'],
+    ['another version', 'A1-first/v2.ts', check(), 'version is 1, the file says 2'],
+    ['no default export', 'A1-first/v1.ts', 'export const check = 1;', 'must be defineCheck'],
+    ['no evaluate', 'A1-first/v1.ts', 'export default { id: "A1" };', 'must be defineCheck'],
+    ['a syntax error', 'A1-first/v1.ts', 'export default {', 'cannot be loaded'],
+    ['no needs', 'A1-first/v1.ts', check({ needs: [] }), 'needs is empty'],
+    ['an unknown need', 'A1-first/v1.ts', check({ needs: ['clock'] }), 'needs "clock"'],
+    ['no outcomes', 'A1-first/v1.ts', check({ outcomes: [] }), 'outcomes is empty'],
+    ['an odd outcome', 'A1-first/v1.ts', check({ outcomes: ['No H1'] }), 'outcome "No H1"'],
+    [
+      'an outcome twice',
+      'A1-first/v1.ts',
+      check({ outcomes: ['a', 'b', 'a'] }),
+      '"a" is listed twice',
+    ],
+    [
+      'an outcome of the engine',
+      'A1-first/v1.ts',
+      check({ outcomes: ['limits'] }),
+      '"limits" belongs to the engine',
+    ],
+    [
+      'an unknown prerequisite',
+      'A1-first/v1.ts',
+      check({ requires: ['Z9'] }),
+      'A1 requires Z9: no such check',
+    ],
+    ['itself as prerequisite', 'A1-first/v1.ts', check({ requires: ['A1'] }), 'A1 requires itself'],
+  ])('%s', async (_, path, text, message) => {
+    await put(path, text);
+    const found = discover();
+    await expect(found).rejects.toBeInstanceOf(CheckModuleError);
+    await expect(found).rejects.toThrow(message);
+  });
+
+  test('one id in two folders', async () => {
+    await put('A1-first/v1.ts', check());
+    await put('A1-second/v1.ts', check());
+    await expect(discover()).rejects.toThrow('A1 has two folders');
+  });
+
+  test('prerequisites in a circle', async () => {
+    await put('A1-first/v1.ts', check({ requires: ['B2'] }));
+    await put('B2-second/v1.ts', check({ id: 'B2', requires: ['A1'] }));
+    await expect(discover()).rejects.toThrow('B2 requires itself, directly or through others');
+  });
+
+  test('every breach is told, not the first alone', async () => {
+    await put('A1-first/v1.ts', check({ needs: [] }));
+    await put('B2-second/v1.ts', check({ id: 'B3' }));
+    await expect(discover()).rejects.toThrow(/A1-first\/v1\.ts.*B2-second\/v1\.ts/s);
+  });
+});

@@ -1,0 +1,70 @@
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { armDeadline, type Expiry } from '../../../src/engine/pool/deadline.ts';
+
+const LIMITS = { cpuMs: 1_000, wallMs: 10_000 };
+const START = { user: 0, system: 0 };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A thread that uses this share of a core; null where it does not say. */
+function threadUsing(share: number | null): Worker {
+  const begun = Date.now();
+  const usedMicros = () => (Date.now() - begun) * 1_000 * (share ?? 0);
+  const cpuUsage = () =>
+    share === null ? new Promise(() => {}) : Promise.resolve({ user: usedMicros(), system: 0 });
+  // All that a deadline asks of a thread.
+  return { cpuUsage } as unknown as Worker;
+}
+
+function watch(worker: Worker) {
+  const expired: { why: Expiry; afterMs: number }[] = [];
+  const begun = Date.now();
+  const disarm = armDeadline(worker, START, LIMITS, (why) => {
+    expired.push({ why, afterMs: Date.now() - begun });
+  });
+  return { expired, disarm };
+}
+
+test('a busy thread is ended when its CPU time is used up', async () => {
+  const { expired } = watch(threadUsing(1));
+  await vi.advanceTimersByTimeAsync(999);
+  expect(expired).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(expired).toEqual([{ why: 'cpu', afterMs: 1_000 }]);
+});
+
+test('a thread on a slow machine gets the same CPU time, and so longer on the wall', async () => {
+  const { expired } = watch(threadUsing(0.25));
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(expired).toHaveLength(1);
+  expect(expired[0]?.why).toBe('cpu');
+  expect(expired[0]?.afterMs).toBeGreaterThanOrEqual(4_000);
+  expect(expired[0]?.afterMs).toBeLessThanOrEqual(4_100);
+});
+
+test('a thread that hardly runs is ended by the wall, and it is not the fault of its input', async () => {
+  const { expired } = watch(threadUsing(0.01));
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(expired).toEqual([{ why: 'starved', afterMs: 10_000 }]);
+});
+
+test('a thread that never answers is stuck in one long call', async () => {
+  const { expired } = watch(threadUsing(null));
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(expired).toEqual([{ why: 'stuck', afterMs: 10_000 }]);
+});
+
+test('a task that ends in time is never ended', async () => {
+  const { expired, disarm } = watch(threadUsing(1));
+  await vi.advanceTimersByTimeAsync(500);
+  disarm();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(expired).toEqual([]);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EngineFault, PoolSaturated, TaskLimitExceeded } from '../../../src/engine/errors.ts';
+import { createPool, type Pool } from '../../../src/engine/pool/pool.ts';
+import type { Observations } from '../../../src/model/observations.ts';
+import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
+import { type FixtureChecks, fixtureChecks, named } from '../fixtures/fixture-checks.ts';
+
+const TASKS = new URL('../fixtures/tasks.ts', import.meta.url).href;
+const SELLER = perfectSeller();
+/** Time on the wall is no part of these tests: machines that run them may be busy. */
+const LIMITS = { cpuMs: 500, wallMs: 50_000 };
+
+let checks: FixtureChecks;
+let pool: Pool;
+const stray: Error[] = [];
+
+beforeAll(async () => {
+  checks = await fixtureChecks();
+  pool = createPool({ ...LIMITS, threads: 2, onStray: (error) => stray.push(error) });
+});
+afterAll(() => pool.close());
+
+let scans = 0;
+
+/** Judged as a scan of its own would be. */
+function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal) {
+  const check = named(checks, title);
+  const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
+  return pool.judge(check, seen ?? Object.fromEntries(needed), `scan ${++scans}`, signal);
+}
+
+describe('a check that behaves', () => {
+  test('is judged by what it needs', async () => {
+    await expect(judge('plain')).resolves.toEqual({
+      status: 'pass',
+      basis: 'measured',
+      outcome: 'seen',
+      evidence: `origin ${SELLER.origin.url}`,
+      fix: 'Keep it.',
+    });
+  });
+
+  test('gets frozen input and a frozen kit', async () => {
+    await expect(judge('mutates')).resolves.toMatchObject({ outcome: 'frozen' });
+  });
+
+  test.each([
+    ['ASCII', 'a'],
+    ['letters of two bytes', 'é'],
+    ['characters beyond the basic plane', '🜁'],
+    ['a lone surrogate', '\udc00'],
+  ])('reads a long body of %s as it was', async (_, letter) => {
+    const body = letter.repeat(70_000);
+    const root = SELLER.root;
+    if (!root.ok) throw new Error('the seller of the cases has a root');
+    const openapi = { ...root, data: { ...root.data, body } };
+    const verdict = await judge('reads-body', { openapi });
+    expect(verdict.evidence).toBe(`openapi ${body.length} ${body.codePointAt(1)}`);
+  });
+
+  test('leaves the engine with clean evidence of at most 500 characters', async () => {
+    const { evidence } = await judge('dirty-evidence');
+    expect(evidence).toMatch(/^evil x{494}…$/);
+  });
+});
+
+describe('a check that exceeds its limits', () => {
+  test.each([
+    ['endless-loop', 'CPU time'],
+    ['endless-memory', 'memory'],
+    ['endless-stack', 'stack depth'],
+  ])('%s is a finding that says so', async (title, what) => {
+    const verdict = await judge(title);
+    expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
+    expect(verdict.evidence).toContain(`twice too much ${what} for origin (`);
+  });
+
+  test('CPU time below the limit is no reason to kill it', async () => {
+    await expect(judge('waits')).resolves.toMatchObject({ outcome: 'seen' });
+  });
+});
+
+describe('a check that breaks', () => {
+  test.each([
+    ['throws', 'a defect of ours'],
+    ['thenable', 'promise'],
+    ['floating-rejection', 'left behind'],
+    ['foreign-outcome', 'unlisted'],
+  ])('%s is our fault when it does so twice', async (title, why) => {
+    const failure = judge(title);
+    await expect(failure).rejects.toBeInstanceOf(EngineFault);
+    await expect(failure).rejects.toThrow(why);
+    await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
+  });
+
+  test('a module that cannot be loaded is our fault', async () => {
+    const check = { ...named(checks, 'plain'), url: new URL('../none.ts', import.meta.url).href };
+    await expect(pool.judge(check, {}, 'scan')).rejects.toBeInstanceOf(EngineFault);
+  });
+
+  test('stumbling once costs nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'fails-once-'));
+    const url = pathToFileURL(join(folder, 'mark')).href;
+    try {
+      const verdict = await judge('fails-once', { origin: { ...SELLER.origin, url } });
+      expect(verdict).toMatchObject({ outcome: 'seen', evidence: 'the second time' });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('a timer that throws after the verdict harms neither the host nor the next check', async () => {
+    const before = stray.length;
+    await expect(judge('late-timer')).resolves.toMatchObject({ outcome: 'seen' });
+    await expect.poll(() => stray.length, { timeout: 30_000 }).toBeGreaterThan(before);
+    await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
+  });
+});
+
+describe('a task of any module', () => {
+  test('gets plain data and gives plain data', async () => {
+    const input = { words: ['b', 'a'], nothing: undefined };
+    await expect(pool.run({ module: TASKS, exportName: 'sorted', input })).resolves.toEqual([
+      'a',
+      'b',
+    ]);
+  });
+
+  test('is refused data that is not plain', async () => {
+    const input = new Map();
+    await expect(pool.run({ module: TASKS, exportName: 'sorted', input })).rejects.toThrow(
+      'Only plain data',
+    );
+  });
+
+  test('out of its limits rejects by name', async () => {
+    const endless = pool.run({ module: TASKS, exportName: 'endless', input: null });
+    await expect(endless).rejects.toBeInstanceOf(TaskLimitExceeded);
+    await expect(endless).rejects.toMatchObject({ limit: 'time' });
+  });
+
+  test.each(['asynchronous', 'absent'])('%s is our fault', async (exportName) => {
+    await expect(pool.run({ module: TASKS, exportName, input: null })).rejects.toBeInstanceOf(
+      EngineFault,
+    );
+  });
+
+  test('sees no setting of the host', async () => {
+    await expect(pool.run({ module: TASKS, exportName: 'settings', input: null })).resolves.toEqual(
+      [],
+    );
+  });
+});
+
+describe('a caller that gives up', () => {
+  test('before the start is told its own reason', async () => {
+    const reason = new Error('no longer wanted');
+    await expect(judge('plain', undefined, AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  test('while it runs frees the thread at once', async () => {
+    const gone = new AbortController();
+    const running = judge('endless-loop', undefined, gone.signal);
+    const refused = expect(running).rejects.toThrow('scan over');
+    await expect.poll(() => pool.load().running).toBe(1);
+    gone.abort(new Error('scan over'));
+    await refused;
+    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+    await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
+  });
+
+  test('while it waits leaves the queue, and those behind it move up', async () => {
+    const small = createPool({ ...LIMITS, threads: 1 });
+    try {
+      const plain = named(checks, 'plain');
+      const seen = { origin: SELLER.origin };
+      const first = small.judge(named(checks, 'waits'), seen, 'scan');
+      const gone = new AbortController();
+      const second = small.judge(plain, seen, 'scan', gone.signal);
+      const third = small.judge(plain, seen, 'scan');
+      expect(small.load()).toEqual({ threads: 1, running: 1, waiting: 2 });
+      gone.abort(new Error('left the queue'));
+      await expect(second).rejects.toThrow('left the queue');
+      expect(small.load()).toMatchObject({ running: 1, waiting: 1 });
+      await expect(Promise.all([first, third])).resolves.toHaveLength(2);
+      expect(small.load()).toEqual({ threads: 1, running: 0, waiting: 0 });
+    } finally {
+      await small.close();
+    }
+  });
+});
+
+describe('a pool', () => {
+  test('refuses more than may wait', async () => {
+    const small = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
+    try {
+      const plain = named(checks, 'plain');
+      const seen = { origin: SELLER.origin };
+      const judged = [1, 2, 3].map(() => small.judge(plain, seen, 'scan'));
+      const outcomes = await Promise.allSettled(judged);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+      await expect(judged[2]).rejects.toBeInstanceOf(PoolSaturated);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('that is closed ends what runs and what waits, and takes nothing more', async () => {
+    const small = createPool({ ...LIMITS, threads: 1 });
+    const seen = { origin: SELLER.origin };
+    const running = small.judge(named(checks, 'endless-loop'), seen, 'scan');
+    const waiting = small.judge(named(checks, 'plain'), seen, 'scan');
+    const ended = Promise.allSettled([running, waiting]);
+    await small.close();
+    expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(running).rejects.toThrow('was closed');
+    await expect(small.judge(named(checks, 'plain'), seen, 'scan')).rejects.toThrow('was closed');
+  });
+});

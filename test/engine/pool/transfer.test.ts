@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  pack,
+  SHARED_FROM_CHARS,
+  textBytes,
+  unpackFrozen,
+} from '../../../src/engine/pool/transfer.ts';
+
+/** As it arrives in a worker. */
+function across(value: unknown): unknown {
+  return unpackFrozen(structuredClone(pack(value)));
+}
+
+test('any plain data arrives as it was', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      // Objects of fast-check may lack a prototype; what arrives never does.
+      expect(JSON.stringify(across(value))).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+test('a member named __proto__ is a member like any other', () => {
+  const value: unknown = JSON.parse('{"__proto__": {"polluted": true}}');
+  const arrived = across(value);
+  expect(JSON.stringify(arrived)).toBe('{"__proto__":{"polluted":true}}');
+  expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+});
+
+test('everything that arrives is frozen, at every level', () => {
+  const arrived = across({ list: [{ deep: ['x'] }] });
+  expect(arrived).toEqual({ list: [{ deep: ['x'] }] });
+  const check = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    expect(Object.isFrozen(value)).toBe(true);
+    for (const part of Object.values(value)) check(part);
+  };
+  check(arrived);
+});
+
+test.each([
+  [SHARED_FROM_CHARS - 1, false],
+  [SHARED_FROM_CHARS, true],
+])('a text of %i characters is shared: %s', (length, shared) => {
+  const packed = pack('x'.repeat(length));
+  expect(packed instanceof SharedArrayBuffer).toBe(shared);
+  expect(textBytes(packed)).toBe(length);
+});
+
+test('what is no plain data is refused by name', () => {
+  for (const [value, name] of [
+    [new Map(), '[object Map]'],
+    [new Date(0), '[object Date]'],
+    [() => {}, 'function'],
+    [1n, 'bigint'],
+    [Symbol('s'), 'symbol'],
+    [{ deep: [new Uint8Array(1)] }, '[object Uint8Array]'],
+  ] as const) {
+    expect(() => pack(value)).toThrow(`not ${name}`);
+  }
+});
+
+test('the size of texts is that of their UTF-8, wherever they stand', () => {
+  expect(textBytes(pack({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
+});

@@ -1,0 +1,68 @@
+import {
+  checkL2ForOpenAPI,
+  checkL4ForOpenAPI,
+  getL3,
+  getOpenAPI,
+  getProbe,
+  getWarningsFor402Body,
+  getWarningsForFavicon,
+  getWarningsForL2,
+  getWarningsForL3,
+  getWarningsForL4,
+  getWarningsForOpenAPI,
+  isOpenApiParseFailure,
+  validatePaymentRequiredDetailed,
+} from '@agentcash/discovery';
+import { expect, test } from 'vitest';
+import { freePort } from '../../fixtures/service/free-port.ts';
+import { startApp } from '../../fixtures/service/start-app.ts';
+
+/** What an index that runs AgentCash would hold against us, as one line each. */
+async function findings(origin: string): Promise<string[]> {
+  const openApi = (await getOpenAPI(origin)).unwrapOr(null);
+  if (openApi === null || isOpenApiParseFailure(openApi)) {
+    return getWarningsForOpenAPI(openApi).map(({ code }) => code);
+  }
+  const routes = checkL2ForOpenAPI(openApi);
+  const general = [
+    ...getWarningsForOpenAPI(openApi),
+    ...getWarningsForL2(routes),
+    ...getWarningsForL4(checkL4ForOpenAPI(openApi)),
+    ...(await getWarningsForFavicon(origin)).unwrapOr([]),
+  ].map(({ code }) => code);
+  const ofRoutes = routes.routes.map(async ({ path, method, authMode }) => {
+    const probe = (await getProbe(origin + path)).unwrapOr([]);
+    const warnings = getWarningsForL3(getL3(openApi, probe, path, method)).map(({ code }) => code);
+    if (authMode !== 'paid') return warnings.map((code) => `${path} ${code}`);
+    const answer = await fetch(origin + path, { method });
+    const body: unknown = await answer.json();
+    const { issues, valid } = validatePaymentRequiredDetailed(body, {
+      requireInputSchema: true,
+      requireOutputSchema: true,
+    });
+    const codes = [...issues, ...getWarningsFor402Body(body)].map(({ code }) => code);
+    const verdict = answer.status === 402 && valid ? [] : [`answers ${answer.status}`];
+    return [...warnings, ...codes, ...verdict].map((code) => `${path} ${code}`);
+  });
+  return [...general, ...(await Promise.all(ofRoutes)).flat()];
+}
+
+/** A warning, not an error: the export takes no input, and says nothing of any. */
+const INPUTLESS = ['/v1/directory/export L3_INPUT_SCHEMA_MISSING'];
+
+test.each([
+  ['0.1.0', []],
+  ['0.3.0', INPUTLESS],
+] as const)(
+  'what x402scan runs on every origin finds nothing wrong with ours, %s',
+  async (revision, known) => {
+    const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
+    await using service = await startApp({
+      revision,
+      environment: { BASE_URL: origin, SITE_URL: origin, RATE_LIMIT: 'off' },
+    });
+    await service.app.listen({ host: '127.0.0.1', port });
+    expect(await findings(origin)).toEqual(known);
+  },
+);

@@ -1,0 +1,166 @@
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+
+const FREE = [
+  'GET /health',
+  'GET /v1/status',
+  'GET /v1/checks',
+  'GET /v1/directory',
+  'GET /v1/featured',
+  'GET /v1/project',
+  'POST /v1/verify/start',
+  'POST /v1/verify/confirm',
+  'POST /v1/listing',
+  'GET /discovery',
+  'GET /openapi.json',
+  'GET /llms.txt',
+  'GET /llms-full.txt',
+  'GET /.well-known/x402',
+  'GET /.well-known/agent-card.json',
+  'GET /terms.txt',
+  'GET /terms.json',
+];
+
+const SURFACE = {
+  '0.1.0': { free: FREE, paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' } },
+  '0.3.0': {
+    free: [...FREE, 'GET /v1/report'],
+    paid: {
+      'POST /v1/scan': '0.050000',
+      'GET /v1/directory/export': '0.100000',
+      'GET /v1/changes': '0.030000',
+    },
+  },
+} as const;
+
+const OF_THE_API = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
+
+type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-payment-info'?: unknown };
+
+describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
+  let service: TestApp;
+  let document: OpenAPIV3_1.Document;
+  let operations: Map<string, Operation>;
+
+  beforeAll(async () => {
+    service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });
+    document = (await service.get('/openapi.json')).json();
+    operations = new Map(
+      Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+        Object.entries(item ?? {}).map(
+          ([method, operation]) =>
+            [`${method.toUpperCase()} ${path}`, operation as Operation] as const,
+        ),
+      ),
+    );
+  });
+
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test('is valid OpenAPI 3.1 that says who answers for it', async () => {
+    expect(document.openapi).toBe('3.1.0');
+    await SwaggerParser.validate(structuredClone(document) as never);
+    expect(document.info).toMatchObject({
+      version: revision,
+      contact: { url: 'https://scanner.example' },
+    });
+    const guidance = (document.info as unknown as Record<string, string>)['x-guidance'] ?? '';
+    expect(guidance.length).toBeGreaterThan(500);
+    expect(guidance.length).toBeLessThanOrEqual(4_000);
+    expect(document.servers).toEqual([{ url: 'https://api.scanner.example' }]);
+  });
+
+  test('interface spec 4: it lists every operation of the revision, and no other', () => {
+    const { free, paid } = SURFACE[revision];
+    expect([...operations.keys()].sort()).toEqual([...free, ...Object.keys(paid)].sort());
+  });
+
+  test('every route that answers is in it, but for pages and what browsers fetch by habit', () => {
+    const registered = routesOf(service);
+    expect(registered).toContain('/v1/status');
+    const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
+    const hidden = registered.filter((path) => !documented.has(path));
+    expect(hidden.filter((path) => OF_THE_API.test(path))).toEqual([]);
+    expect(hidden).toEqual(expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']));
+  });
+
+  test('interface spec 4.2: free operations have an empty security list, paid ones a price', () => {
+    const { free, paid } = SURFACE[revision];
+    for (const name of free) {
+      expect(operations.get(name)?.security).toEqual([]);
+      expect(operations.get(name)?.['x-payment-info']).toBeUndefined();
+    }
+    for (const [name, amount] of Object.entries(paid)) {
+      const operation = operations.get(name);
+      expect(operation?.security).toEqual([{ x402: [] }]);
+      expect(operation?.['x-payment-info']).toEqual({
+        price: { mode: 'fixed', currency: 'USD', amount },
+        protocols: [{ x402: {} }],
+      });
+      expect(operation?.responses?.['402']).toBeDefined();
+    }
+    expect(document.components?.securitySchemes).toMatchObject({
+      x402: { type: 'http', scheme: 'x402' },
+    });
+  });
+
+  test('operation ids are unique, and texts keep to 500 characters', () => {
+    const ids = [...operations.values()].map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { summary, description = '' } of operations.values()) {
+      expect(summary).toMatch(/\S/);
+      expect(description.length).toBeLessThanOrEqual(500);
+    }
+  });
+
+  test('answers are what the schemas say', async () => {
+    await service.publish('shop.example.com');
+    const answers = [
+      ['GET /health', '/health'],
+      ['GET /v1/status', '/v1/status?url=shop.example.com'],
+      ['GET /v1/status', '/v1/status?url=nobody.example.com'],
+      ['GET /v1/status', '/v1/status?url=nonsense'],
+      ['GET /v1/checks', '/v1/checks'],
+      ['GET /v1/directory', '/v1/directory'],
+      ['GET /v1/directory', '/v1/directory?sort=best'],
+      ['GET /v1/featured', '/v1/featured'],
+      ['GET /v1/project', '/v1/project?host=shop.example.com'],
+      ['GET /v1/project', '/v1/project?host=nobody.example.com'],
+      ['GET /v1/report', '/v1/report?url=shop.example.com'],
+      ['POST /v1/scan', '/v1/scan'],
+      ['POST /v1/verify/start', '/v1/verify/start'],
+      ['POST /v1/verify/confirm', '/v1/verify/confirm'],
+      ['POST /v1/listing', '/v1/listing'],
+    ] as const;
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    for (const [name, url] of answers) {
+      const answer = name.startsWith('POST')
+        ? await service.post(url, { url: 'shop.example.com' })
+        : await service.get(url);
+      const response = operations.get(name)?.responses?.[answer.statusCode];
+      const content = (response as OpenAPIV3_1.ResponseObject | undefined)?.content;
+      const schema = content?.['application/json']?.schema;
+      if (schema === undefined) throw new Error(`${name} does not document ${answer.statusCode}`);
+      const validate = ajv.compile(schema);
+      expect([url, validate(answer.json()), validate.errors]).toEqual([url, true, null]);
+    }
+  });
+});
+
+/** Paths as registered, from Fastify's own table. */
+function routesOf({ app }: TestApp): string[] {
+  const paths = new Set<string>();
+  const stack: string[] = [];
+  for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
+    const match = /^([\s│]*)[├└]── (\S+)(?: \((.+)\))?/.exec(line);
+    if (match === null) continue;
+    const [, indent = '', path = '', methods] = match;
+    const depth = Math.floor(indent.length / 4);
+    stack.splice(depth, stack.length, path);
+    if (methods !== undefined && methods !== 'OPTIONS') paths.add(stack.join(''));
+  }
+  return [...paths];
+}

@@ -1,0 +1,127 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../fixtures/service/free-port.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+type Run = {
+  readonly process: ChildProcessByStdio<null, Readable, Readable>;
+  out(): string;
+  err(): string;
+  /** Exit code; null where a signal ended it. */
+  readonly exited: Promise<number | null>;
+};
+
+let folder: string;
+let runs: Run[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'service-'));
+  runs = [];
+});
+
+afterEach(async () => {
+  for (const run of runs) {
+    run.process.kill('SIGKILL');
+    await run.exited;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The service as `npm start` runs it, in a folder of its own and with these settings alone. */
+function start(settings: Record<string, string>): Run {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      X402SCAN_URL: '',
+      BAZAAR_URL: '',
+      ECOSYSTEM_URL: '',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const exited = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
+  const run = { process: child, out: () => out, err: () => err, exited };
+  runs.push(run);
+  return run;
+}
+
+async function untilListening(run: Run): Promise<void> {
+  await expect
+    .poll(() => `${run.out()}${run.err()}`, { timeout: 50_000, interval: 100 })
+    .toMatch(/Catalog: |refused|Error/);
+  expect(run.out()).toContain('Listening on');
+}
+
+test('it says where it listens and on what it stands, answers, and stops on SIGTERM', async () => {
+  const port = await freePort();
+  const run = start({ PORT: String(port) });
+  await untilListening(run);
+  const base = `http://127.0.0.1:${port}`;
+  expect(run.out()).toContain(`Listening on ${base} (API 0.3.0)`);
+  expect(run.out()).toContain('Payments: mock (signatures are verified, nothing is settled)');
+  expect(run.out()).toContain('Store: sqlite, ');
+  expect(run.out()).toContain('Catalog: 2026-08-14.2, 25 checks');
+
+  const health = await fetch(`${base}/health`);
+  expect(await health.json()).toMatchObject({ status: 'ok', paymentMode: 'mock', store: 'sqlite' });
+  await fetch(`${base}/v1/status?url=secret.example.com`);
+  await expect.poll(() => run.out()).toContain('"route":"/v1/status","status":200');
+  expect(run.out()).not.toContain('secret.example.com');
+
+  run.process.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
+});
+
+test('a second process on the same store refuses to start, in one line', async () => {
+  const first = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
+  await untilListening(first);
+  const second = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
+  expect(await second.exited).toBe(1);
+  expect(second.err().trim().split('\n')).toHaveLength(1);
+  expect(second.err()).toContain('scanner.db');
+});
+
+test('a port that is taken is told in one line', async () => {
+  const port = String(await freePort());
+  const first = start({ PORT: port, LOG_LEVEL: 'silent' });
+  await untilListening(first);
+  const second = start({ PORT: port, LOG_LEVEL: 'silent', STORE_URL: 'sqlite:./other.db' });
+  expect(await second.exited).toBe(1);
+  expect(second.err()).toMatch(
+    /EADDRINUSE.*another process listens there\. Stop it, or set PORT\.\n$/,
+  );
+});
+
+test('a bad setting stops the start with its line, from .env too; the environment comes first', async () => {
+  writeFileSync(join(folder, '.env'), 'PORT=abc\nLOG_LEVEL=silent\n');
+  const run = start({});
+  expect(await run.exited).toBe(1);
+  expect(run.err()).toBe(
+    'PORT="abc" is not accepted: give a port from 1 to 65535, or 0 for any free one where BASE_URL is set.\n',
+  );
+  expect(run.out()).toBe('');
+  const other = start({ PORT: String(await freePort()) });
+  await untilListening(other);
+});
+
+test('an unknown catalog stops the start, and names those there are', async () => {
+  const run = start({ CHECKS_VERSION: '2020-01-01.1' });
+  expect(await run.exited).toBe(1);
+  expect(run.err()).toMatch(/No catalog 2020-01-01\.1\. There are: .*2026-08-14\.2/);
+});

@@ -1,0 +1,136 @@
+/** The public site as a reader sees it, in a real browser under our own content security policy. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
+import { needs } from '../../fixtures/needs.ts';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+describe('the public site', needs(browserUnavailable()), () => {
+  let browser: Browser;
+  let service: TestApp;
+  let base: string;
+
+  beforeAll(async () => {
+    service = await startApp();
+    await service.publish('shop.example.com', { grade: 'B', score: 85 });
+    await service.publish('hostile.example.com', {
+      branding: {
+        displayName: HOSTILE,
+        description: HOSTILE,
+        iconUrl: 'https://evil.example/i.png',
+      },
+    });
+    base = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.[Symbol.asyncDispose]();
+  });
+
+  /** Fails on whatever the page complains of: a refused script, a missing file, an error. */
+  async function read(path: string, look: (page: Page) => Promise<void>): Promise<void> {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(base)) complaints.push(`asked for ${request.url()}`);
+    });
+    try {
+      await page.goto(base + path);
+      await look(page);
+      expect(complaints).toEqual([]);
+    } finally {
+      await page.close();
+    }
+  }
+
+  it('shows grade, score, three sub-scores, counts and time of a scanned origin', () =>
+    read('/o/shop.example.com', async (page) => {
+      expect(await page.locator('.grade').textContent()).toBe('B');
+      const text = await page.locator('main').textContent();
+      expect(text).toContain('85 out of 100');
+      for (const part of ['Protocol', 'Docs', 'Standing', 'pass', 'warn', 'fail']) {
+        expect(text).toContain(part);
+      }
+      expect(await page.locator('time').first().getAttribute('datetime')).toMatch(/^2026-09-01T/);
+      for (const path of ['/v1/status', '/v1/report', '/v1/scan']) expect(text).toContain(path);
+    }));
+
+  it('copies a request', () =>
+    read('/o/shop.example.com', async (page) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      const button = page.locator('.request button').first();
+      await button.click();
+      await page.getByText('Copied').waitFor();
+      const copied = await page.evaluate('navigator.clipboard.readText()');
+      expect(copied).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
+    }));
+
+  it('says "not scanned yet" of an origin that nobody has scanned', () =>
+    read('/o/never.example.com', async (page) => {
+      expect(await page.locator('main').textContent()).toContain('not scanned yet');
+    }));
+
+  it('shows text of origins as text, and none of their images', () =>
+    read('/?q=hostile', async (page) => {
+      expect(await page.locator('main').textContent()).toContain('<script>');
+      expect(await page.title()).toBe('x402 Conformance Scanner');
+      expect(await page.content()).not.toContain('evil.example');
+    }));
+
+  it('finds an origin by part of its host, by keyboard', () =>
+    read('/', async (page) => {
+      await page.getByLabel('Host').fill('SHOP');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'shop.example.com' }).click();
+      await page.locator('.grade-B').waitFor();
+    }));
+
+  it('explains a check by its own README', () =>
+    read('/checks', async (page) => {
+      await page.getByRole('link', { name: 'P6 price-integrity' }).click();
+      await page.getByRole('heading', { name: 'Fix' }).waitFor();
+      expect(await page.locator('main').textContent()).toContain('x-payment-info');
+    }));
+
+  it('says what the scanner sends, and that payments are mock', () =>
+    read('/about-scanner', async (page) => {
+      expect(await page.locator('main').textContent()).toContain('Never a payment header');
+      expect(await page.getByRole('status').textContent()).toContain('Mock payments');
+    }));
+});
+
+describe('pages without a browser', () => {
+  it('have no page and no badge for a host whose owner opted out', async () => {
+    await using service = await startApp();
+    await service.publish('shop.example.com', { grade: 'A' });
+    expect((await service.get('/badge/shop.example.com.svg')).body).toContain('A 95/100');
+    await service.store.listing.set('shop.example.com', { listed: false });
+    const page = await service.get('/o/shop.example.com');
+    expect(page.statusCode).toBe(404);
+    expect(page.body).not.toContain('95');
+    expect((await service.get('/badge/shop.example.com.svg')).body).toContain('not scanned');
+    expect((await service.get('/')).body).not.toContain('shop.example.com');
+  });
+
+  it('show no findings where the report is sold', async () => {
+    await using service = await startApp({ revision: '0.1.0' });
+    await service.publish('shop.example.com', { grade: 'A' });
+    const { body } = await service.get('/o/shop.example.com');
+    expect(body).toContain('paid over x402');
+    expect(body).not.toContain('class="findings"');
+  });
+
+  it('answer what is no host, no check and no page with what to do', async () => {
+    await using service = await startApp();
+    for (const path of ['/o/localhost', '/o/10.0.0.1', '/checks/Z9']) {
+      const answer = await service.get(path);
+      expect([path, answer.statusCode]).toEqual([path, 404]);
+      expect(answer.headers['content-type']).toContain('text/html');
+    }
+  });
+});

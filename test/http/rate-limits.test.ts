@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const FROM = '198.51.100.7';
+
+async function answersOf(service: TestApp, path: string, requests: number, from = FROM) {
+  const answers: Answer[] = [];
+  for (let sent = 0; sent < requests; sent += 1) {
+    const method = POSTS.has(path) ? 'POST' : 'GET';
+    const payload = POSTS.has(path) ? { payload: { url: 'shop.example.com' } } : {};
+    answers.push(await service.app.inject({ method, url: path, remoteAddress: from, ...payload }));
+  }
+  return answers;
+}
+
+async function statusesOf(service: TestApp, path: string, requests: number, from = FROM) {
+  const answers = await answersOf(service, path, requests, from);
+  return answers.map(({ statusCode }) => statusCode);
+}
+
+const POSTS = new Set(['/v1/verify/start', '/v1/verify/confirm', '/v1/listing']);
+
+type Limit = readonly [path: string, requestsPerMinute: number];
+
+const LIMITS: Readonly<Record<'0.1.0' | '0.3.0', readonly Limit[]>> = {
+  '0.1.0': [
+    ['/v1/status?url=shop.example.com', 10],
+    ['/v1/checks', 10],
+    ['/v1/directory', 30],
+    ['/v1/featured', 30],
+    ['/v1/project?host=shop.example.com', 30],
+    ['/v1/verify/start', 10],
+    ['/v1/verify/confirm', 10],
+    ['/v1/listing', 10],
+  ],
+  '0.3.0': [
+    ['/v1/status?url=shop.example.com', 30],
+    ['/v1/checks', 30],
+    ['/v1/report?url=shop.example.com', 30],
+    ['/v1/directory', 30],
+    ['/v1/featured', 30],
+    ['/v1/project?host=shop.example.com', 30],
+    ['/v1/verify/start', 10],
+    ['/v1/verify/confirm', 10],
+    ['/v1/listing', 10],
+  ],
+};
+
+describe.each(['0.1.0', '0.3.0'] as const)('interface spec 8, %s', (revision) => {
+  test.each<Limit>([...LIMITS[revision]])('%s takes %i requests a minute', async (path, limit) => {
+    await using service = await startApp({ revision });
+    const answers = await answersOf(service, path, limit + 1);
+    // Verification has caps of its own, which answer 429 under other codes.
+    const codes = answers.map((answer) => answer.json().error);
+    expect(codes.indexOf('rate_limited')).toBe(limit);
+    expect(answers[0]?.headers['ratelimit-limit']).toBe(String(limit));
+  });
+});
+
+test('an answer within the limit tells what is left; one over it when to come back', async () => {
+  await using service = await startApp();
+  const first = await service.get('/v1/checks');
+  expect(first.headers).toMatchObject({
+    'ratelimit-limit': '30',
+    'ratelimit-remaining': '29',
+    'ratelimit-reset': '60',
+  });
+  service.advance(20_000);
+  for (let sent = 1; sent < 30; sent += 1) await service.get('/v1/checks');
+  const over = await service.get('/v1/checks');
+  expect(over.statusCode).toBe(429);
+  expect(over.headers).toMatchObject({
+    'ratelimit-limit': '30',
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': '40',
+    'retry-after': '40',
+  });
+  expect(over.json()).toEqual({
+    error: 'rate_limited',
+    message: 'More than 30 requests in a minute. Wait 40 s, as Retry-After says.',
+    charged: false,
+  });
+  service.advance(40_000);
+  expect((await service.get('/v1/checks')).statusCode).toBe(200);
+});
+
+test('routes and clients are counted apart; an IPv6 /64 is one client', async () => {
+  await using service = await startApp({ revision: '0.1.0' });
+  await statusesOf(service, '/v1/checks', 10);
+  expect(await statusesOf(service, '/v1/checks', 1)).toEqual([429]);
+  expect(await statusesOf(service, '/v1/checks', 1, '::ffff:198.51.100.7')).toEqual([429]);
+  expect(await statusesOf(service, '/v1/checks', 1, '198.51.100.8')).toEqual([200]);
+  expect(await statusesOf(service, '/v1/directory', 1)).toEqual([200]);
+
+  await statusesOf(service, '/v1/checks', 10, '2001:db8::1');
+  expect(await statusesOf(service, '/v1/checks', 1, '2001:db8::ffff:2')).toEqual([429]);
+  expect(await statusesOf(service, '/v1/checks', 1, '2001:db8:0:1::1')).toEqual([200]);
+});
+
+test('paid routes: 60 unpaid answers a minute, and 30 with a payment header', async () => {
+  await using service = await startApp();
+  const unpaid = [];
+  for (let sent = 0; sent <= 60; sent += 1) {
+    unpaid.push((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode);
+  }
+  expect(unpaid.indexOf(429)).toBe(60);
+  expect(new Set(unpaid.slice(0, 60))).toEqual(new Set([402]));
+  const paid = [];
+  for (let sent = 0; sent <= 30; sent += 1) {
+    const answer = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
+    paid.push(answer.statusCode);
+  }
+  expect(paid.indexOf(429)).toBe(30);
+});
+
+test('/health has no limit, and RATE_LIMIT=off removes them all', async () => {
+  await using limited = await startApp();
+  expect(new Set(await statusesOf(limited, '/health', 200))).toEqual(new Set([200]));
+  await using open = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  expect(new Set(await statusesOf(open, '/v1/checks', 40))).toEqual(new Set([200]));
+});
+
+test('behind a trusted proxy the forwarded address counts, otherwise it does not', async () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  await using behind = await startApp({
+    revision: '0.1.0',
+    environment: { TRUST_PROXY: '127.0.0.0/8' },
+  });
+  for (let sent = 0; sent < 10; sent += 1) await behind.get('/v1/checks', from('192.0.2.1'));
+  expect((await behind.get('/v1/checks', from('192.0.2.1'))).statusCode).toBe(429);
+  expect((await behind.get('/v1/checks', from('192.0.2.2'))).statusCode).toBe(200);
+
+  await using direct = await startApp({ revision: '0.1.0' });
+  for (let sent = 0; sent < 10; sent += 1) await direct.get('/v1/checks', from(`192.0.2.${sent}`));
+  expect((await direct.get('/v1/checks', from('192.0.2.99'))).statusCode).toBe(429);
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+
+const hostsOf = (answer: { json(): { projects: { host: string }[] } }) =>
+  answer.json().projects.map(({ host }) => host);
+
+/** Five hosts, oldest scan first. */
+async function publishFive(service: TestApp): Promise<void> {
+  const scans = [
+    ['alpha.example.com', 'A', 92, 'data'],
+    ['beta.example.com', 'B', 85, 'search'],
+    ['gamma.example.com', 'F', 12, 'data'],
+    ['delta.example.net', 'A', 98, 'media'],
+    ['epsilon.example.net', 'C', 70, 'data'],
+  ] as const;
+  for (const [host, grade, score, category] of scans) {
+    await service.publish(host, { grade, score, branding: { category } });
+    service.advance(1_000);
+  }
+}
+
+describe.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 2.3 and 4.1, /v1/directory, %s',
+  (revision) => {
+    test('a record has every field of the table, and the list its notices', async () => {
+      await using service = await startApp({ revision });
+      const lastScannedAt = new Date(service.now()).toISOString();
+      await service.publish('shop.example.com', { grade: 'A', score: 95 });
+      const answer = await service.get('/v1/directory');
+      expect(answer.statusCode).toBe(200);
+      const { disclaimer, provenance, ...list } = answer.json();
+      expect(list).toEqual({
+        count: 1,
+        page: 0,
+        pageSize: 50,
+        projects: [
+          {
+            host: 'shop.example.com',
+            displayName: 'Shop of shop.example.com',
+            description: 'Sells weather.',
+            category: 'data',
+            iconUrl: 'https://shop.example.com/icon.png',
+            ogImageUrl: null,
+            grade: 'A',
+            score: 95,
+            verified: false,
+            featured: true,
+            lastScannedAt,
+            signals: {
+              registeredIndex: true,
+              hasRecentSettlement: null,
+              indexOwnershipVerified: false,
+              onEcosystemListing: false,
+            },
+            reportUrl: 'https://scanner.example/o/shop.example.com',
+          },
+        ],
+      });
+      expect(disclaimer).toMatch(/not an endorsement/);
+      expect(provenance).toMatch(/never as instructions/);
+    });
+
+    test('sorted by recency or by grade, filtered by category and part of the host, in pages', async () => {
+      await using service = await startApp({ revision });
+      await publishFive(service);
+      const recent = [
+        'epsilon.example.net',
+        'delta.example.net',
+        'gamma.example.com',
+        'beta.example.com',
+        'alpha.example.com',
+      ];
+      expect(hostsOf(await service.get('/v1/directory'))).toEqual(recent);
+      expect(hostsOf(await service.get('/v1/directory?sort=recent'))).toEqual(recent);
+      expect(hostsOf(await service.get('/v1/directory?sort=grade'))).toEqual([
+        'delta.example.net',
+        'alpha.example.com',
+        'beta.example.com',
+        'epsilon.example.net',
+        'gamma.example.com',
+      ]);
+      expect(hostsOf(await service.get('/v1/directory?category=data'))).toEqual([
+        'epsilon.example.net',
+        'gamma.example.com',
+        'alpha.example.com',
+      ]);
+      expect(hostsOf(await service.get('/v1/directory?q=EXAMPLE.NET'))).toEqual(recent.slice(0, 2));
+      // Literal: no character of it is a pattern.
+      expect(hostsOf(await service.get('/v1/directory?q=%25'))).toEqual([]);
+      expect(hostsOf(await service.get('/v1/directory?q=.*'))).toEqual([]);
+
+      const page = (await service.get('/v1/directory?page=1&pageSize=2')).json();
+      expect(page).toMatchObject({ count: 5, page: 1, pageSize: 2 });
+      expect(page.projects.map(({ host }: { host: string }) => host)).toEqual(recent.slice(2, 4));
+      expect((await service.get('/v1/directory?page=9')).json()).toMatchObject({
+        count: 5,
+        projects: [],
+      });
+    });
+
+    test('verified=true leaves out those whose owners proved nothing', async () => {
+      await using service = await startApp({ revision });
+      await publishFive(service);
+      await service.store.ownership.recordConfirm({ host: 'beta.example.com', tokenHash: 'x' });
+      expect(hostsOf(await service.get('/v1/directory?verified=true'))).toEqual([
+        'beta.example.com',
+      ]);
+      expect((await service.get('/v1/directory?verified=false')).json().count).toBe(5);
+    });
+  },
+);
+
+test.each([
+  ['sort=best', 'sort'],
+  ['category=weather', 'category'],
+  ['verified=yes', 'verified'],
+  ['page=-1', 'page'],
+  ['page=1.5', 'page'],
+  ['page=', 'page'],
+  ['pageSize=0', 'pageSize'],
+  ['pageSize=101', 'pageSize'],
+  ['pageSize=0x10', 'pageSize'],
+  [`q=${'a'.repeat(254)}`, 'q'],
+])(
+  'interface spec 4.1 and 8: /v1/directory?%s is 400 and names the parameter',
+  async (query, name) => {
+    await using service = await startApp();
+    const answer = await service.get(`/v1/directory?${query}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ error: 'invalid_parameter', charged: false });
+    expect(answer.json().message).toContain(`"${name}"`);
+  },
+);
+
+test('interface spec 8: a page may have 100 items, and q 253 characters', async () => {
+  await using service = await startApp();
+  expect((await service.get('/v1/directory?pageSize=100')).json().pageSize).toBe(100);
+  expect((await service.get(`/v1/directory?q=${'a'.repeat(253)}`)).statusCode).toBe(200);
+});
+
+describe.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 3 and 4.1, /v1/featured, %s',
+  (revision) => {
+    test('graded A within 30 days, newest first; 30 days later no more', async () => {
+      await using service = await startApp({ revision });
+      await publishFive(service);
+      const answer = await service.get('/v1/featured');
+      expect(hostsOf(answer)).toEqual(['delta.example.net', 'alpha.example.com']);
+      expect(Object.keys(answer.json()).sort()).toEqual([
+        'count',
+        'disclaimer',
+        'projects',
+        'provenance',
+      ]);
+      expect(answer.json().count).toBe(2);
+
+      // Alpha was scanned five seconds ago, delta two.
+      service.advance(30 * DAY_MS - 5_000);
+      expect(hostsOf(await service.get('/v1/featured'))).toEqual(['delta.example.net']);
+      expect((await service.get('/v1/project?host=alpha.example.com')).json().featured).toBe(false);
+      expect((await service.get('/v1/project?host=delta.example.net')).json().featured).toBe(true);
+      service.advance(3_000);
+      expect((await service.get('/v1/featured')).json()).toMatchObject({ count: 0, projects: [] });
+    });
+
+    test('the most recent scan decides: a worse grade unfeatures, a new A features again', async () => {
+      await using service = await startApp({ revision });
+      await service.publish('shop.example.com', { grade: 'A', score: 95 });
+      service.advance(1_000);
+      await service.publish('shop.example.com', { grade: 'B', score: 85 });
+      expect(hostsOf(await service.get('/v1/featured'))).toEqual([]);
+      service.advance(1_000);
+      await service.publish('shop.example.com', { grade: 'A', score: 95 });
+      expect(hostsOf(await service.get('/v1/featured'))).toEqual(['shop.example.com']);
+    });
+  },
+);
+
+describe.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 4.1 and 7, /v1/project, %s',
+  (revision) => {
+    test('a host or a URL finds the record, with its notices', async () => {
+      await using service = await startApp({ revision });
+      await service.publish('shop.example.com', {
+        signals: { hasRecentSettlement: true, onEcosystemListing: true },
+      });
+      const byHost = await service.get('/v1/project?host=shop.example.com');
+      expect(byHost.statusCode).toBe(200);
+      expect(byHost.json()).toMatchObject({
+        host: 'shop.example.com',
+        signals: { hasRecentSettlement: true, onEcosystemListing: true },
+        disclaimer: expect.stringMatching(/conformance only/),
+        provenance: expect.stringMatching(/unverified/),
+      });
+      const byUrl = await service.get('/v1/project?host=https://SHOP.example.com./weather');
+      expect(byUrl.json()).toEqual(byHost.json());
+    });
+
+    test('an unknown host is 404, uncharged', async () => {
+      await using service = await startApp({ revision });
+      const answer = await service.get('/v1/project?host=nobody.example.com');
+      expect(answer.statusCode).toBe(404);
+      expect(answer.json()).toMatchObject({ error: 'unknown_project', charged: false });
+    });
+  },
+);

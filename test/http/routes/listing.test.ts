@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest';
+import { startOwnedApp } from '../../directory/start-owned-app.ts';
+
+const HOUR_MS = 3_600_000;
+const STRANGER = '203.0.113.9';
+
+test.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 2.6, 3 and 4.1, %s: a verified owner leaves the directory and comes back',
+  async (revision) => {
+    await using owned = await startOwnedApp(revision);
+    const { service, origin } = owned;
+    await service.publish(origin.url);
+    await owned.startAndServe();
+    await owned.confirm();
+
+    const hidden = await owned.setListing({ listed: false });
+    expect(hidden.statusCode).toBe(200);
+    expect(hidden.json()).toEqual({
+      host: origin.host,
+      listed: false,
+      enrichmentSuppressed: false,
+    });
+    expect((await service.get(`/v1/project?host=${origin.host}`)).statusCode).toBe(404);
+    expect((await service.get('/v1/directory')).json().count).toBe(0);
+
+    const shown = await owned.setListing({ listed: true });
+    expect(shown.json()).toEqual({ host: origin.host, listed: true, enrichmentSuppressed: false });
+    expect((await service.get(`/v1/project?host=${origin.host}`)).json().verified).toBe(true);
+  },
+);
+
+test('interface spec 7: nobody who proved nothing changes the listing', async () => {
+  await using owned = await startOwnedApp();
+  await owned.startAndServe();
+  for (const wish of [{ listed: false }, { listed: true }, { suppressEnrichment: true }, {}]) {
+    const answer = await owned.setListing(wish);
+    expect(answer.statusCode).toBe(403);
+    expect(answer.json()).toMatchObject({ error: 'not_verified', charged: false });
+    expect(answer.json().message).toContain('/v1/verify/start');
+  }
+  expect(owned.origin.visits).toEqual([]);
+});
+
+test('suppressed branding is the host, and nothing that the origin wrote', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await service.publish(origin.url);
+  await owned.startAndServe();
+  await owned.confirm();
+  const answer = await owned.setListing({ suppressEnrichment: true });
+  expect(answer.json()).toEqual({ host: origin.host, listed: true, enrichmentSuppressed: true });
+  const suppressed = {
+    displayName: origin.host,
+    description: '',
+    iconUrl: null,
+    ogImageUrl: null,
+    grade: 'A',
+  };
+  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(suppressed);
+  expect((await service.get('/v1/directory')).json().projects).toMatchObject([suppressed]);
+  expect((await service.get('/v1/featured')).json().projects).toMatchObject([suppressed]);
+
+  // What is not named stays as it is.
+  expect((await owned.setListing({ listed: true })).json().enrichmentSuppressed).toBe(true);
+  service.advance(1_000);
+  await service.publish(origin.url, { branding: { displayName: 'New name' } });
+  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(suppressed);
+  await owned.setListing({ suppressEnrichment: false });
+  expect((await service.get(`/v1/project?host=${origin.host}`)).json().displayName).toBe(
+    'New name',
+  );
+});
+
+test('an hour after the confirm, the token still served allows hiding and nothing else', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await service.publish(origin.url);
+  await owned.startAndServe();
+  await owned.confirm();
+  service.advance(HOUR_MS - 1);
+  expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
+  service.advance(1);
+
+  const showing = await owned.setListing({ listed: true });
+  expect(showing.statusCode).toBe(403);
+  expect(showing.json().message).toContain('/v1/verify/start');
+  expect((await owned.setListing({ suppressEnrichment: false })).statusCode).toBe(403);
+  expect((await owned.setListing({ listed: false, suppressEnrichment: false })).statusCode).toBe(
+    403,
+  );
+  expect((await service.get('/v1/directory')).json().count).toBe(1);
+  expect((await owned.setListing({ listed: false, suppressEnrichment: true })).json()).toEqual({
+    host: origin.host,
+    listed: false,
+    enrichmentSuppressed: true,
+  });
+});
+
+test('an hour after the confirm, without the file, control has to be proved again', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await owned.startAndServe();
+  await owned.confirm();
+  service.advance(HOUR_MS);
+  origin.serve('another token');
+  const answer = await owned.setListing({ listed: false });
+  expect(answer.statusCode).toBe(403);
+  expect(answer.json()).toMatchObject({ error: 'not_verified' });
+  await owned.startAndServe();
+  await owned.confirm();
+  expect((await owned.setListing({ listed: false })).statusCode).toBe(200);
+});
+
+test('a stranger who tries old tokens uses up his own fetches, and not the owner', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await owned.startAndServe();
+  await owned.confirm();
+  service.advance(HOUR_MS);
+  const before = origin.visits.length;
+  for (let count = 1; count <= 5; count += 1) {
+    expect((await owned.setListing({ listed: false }, STRANGER)).statusCode).toBe(200);
+  }
+  expect((await owned.setListing({ listed: false }, STRANGER)).statusCode).toBe(429);
+  expect(origin.visits.length - before).toBe(5);
+  await owned.startAndServe();
+  expect((await owned.confirm()).json().verified).toBe(true);
+  expect((await owned.setListing({ listed: true })).json().listed).toBe(true);
+});
+
+test('an origin whose owner opted out stays out of every list when others have it scanned again', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await service.publish(origin.url, { grade: 'B', score: 85 });
+  await owned.startAndServe();
+  await owned.confirm();
+  await owned.setListing({ listed: false });
+  service.advance(1_000);
+  await service.publish(origin.url, { grade: 'A', score: 99 });
+
+  expect((await service.get(`/v1/project?host=${origin.host}`)).statusCode).toBe(404);
+  for (const path of ['/v1/directory', `/v1/directory?q=localhost`, '/v1/featured']) {
+    expect((await service.get(path)).json()).toMatchObject({ count: 0, projects: [] });
+  }
+  const { changes } = await service.store.changes.list({ sinceMs: 0, limit: 10 });
+  expect(changes).toEqual([]);
+  expect((await service.store.exports.snapshot(10)).count).toBe(0);
+
+  // Look-ups of one origin answer as ever.
+  expect((await service.get(`/v1/status?url=${origin.url}`)).json()).toMatchObject({
+    known: true,
+    grade: 'A',
+  });
+  expect((await service.get(`/v1/report?url=${origin.url}`)).json().grade).toBe('A');
+});
+
+test('www, parents and siblings are other hosts', async () => {
+  await using owned = await startOwnedApp();
+  const { store } = owned.service;
+  await store.ownership.recordConfirm({ host: 'shop.example.com', tokenHash: 'x' });
+  const listed = (url: string) => owned.service.post('/v1/listing', { url, listed: false });
+  expect((await listed('https://SHOP.example.com:443/')).statusCode).toBe(200);
+  for (const host of ['www.shop.example.com', 'example.com', 'other.example.com']) {
+    expect((await listed(`https://${host}`)).statusCode).toBe(403);
+  }
+});

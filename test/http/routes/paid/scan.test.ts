@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { ScannerFailure } from '../../../../src/scan/scanner.ts';
+import { buyer, PRICES, startSelling } from './selling.ts';
+
+const { scan: PRICE } = PRICES['0.3.0'];
+const HOST = 'shop.example.com';
+
+describe('POST /v1/scan', () => {
+  test('answers the report, charged, and makes it public', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const before = await app.get(`/v1/status?url=${HOST}`);
+    expect(before.json()).toMatchObject({ known: false });
+    const answer = await selling.scan(`https://${HOST}/some/path`, await selling.header(PRICE));
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toMatchObject({
+      origin: `https://${HOST}`,
+      grade: 'A',
+      cache: 'miss',
+      charged: true,
+      checksVersion: app.config.checksVersion,
+      reportUrl: `https://scanner.example/o/${HOST}`,
+    });
+    expect(answer.json().results).toHaveLength(25);
+    expect((await app.get(`/v1/status?url=${HOST}`)).json()).toMatchObject({
+      known: true,
+      fresh: true,
+    });
+    expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
+    expect(app.troubles).toEqual([]);
+  });
+
+  test('is a fresh scan for everybody who pays for one', async () => {
+    await using selling = await startSelling();
+    for (const _time of [1, 2]) {
+      const answer = await selling.scan(HOST, await selling.header(PRICE));
+      expect(answer.json()).toMatchObject({ cache: 'miss' });
+      selling.app.advance(60_000);
+    }
+    expect(selling.app.scanner.began).toEqual([HOST, HOST]);
+  });
+
+  test('is one scan for ten payers at once, each of whom pays', async () => {
+    await using selling = await startSelling('0.3.0', { environment: { RATE_LIMIT: 'off' } });
+    const { app } = selling;
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: gate.promise });
+    const calls = Array.from({ length: 10 }, async () =>
+      selling.scan(HOST, await selling.header(PRICE, {}, buyer())),
+    );
+    await expect.poll(() => app.scanner.began.length).toBe(1);
+    // All ten must have joined before the scan may end.
+    await expect.poll(() => claimed(app.store)).toBe(10);
+    gate.resolve();
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+    expect(app.scanner.began).toEqual([HOST]);
+    const payers = answers.map(({ headers }) => settlementOf(headers['payment-response']).payer);
+    expect(new Set(payers).size).toBe(10);
+    expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
+    expect((await app.store.history.list(HOST)).length).toBe(1);
+  });
+
+  test('who hangs up on a scan that others wait for pays nothing, and costs them nothing', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const url = await app.app.listen({ port: 0, host: '127.0.0.1' });
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: gate.promise });
+    const leaver = new AbortController();
+    const call = async (signal?: AbortSignal) =>
+      fetch(`${url}/v1/scan`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          ...(await selling.header(PRICE, {}, buyer())),
+        },
+        body: JSON.stringify({ url: HOST }),
+        ...(signal ? { signal } : {}),
+      });
+    const left = call(leaver.signal);
+    const stayed = [call(), call()];
+    await expect.poll(() => claimed(app.store)).toBe(3);
+    leaver.abort();
+    await expect(left).rejects.toThrow();
+    await expect.poll(() => claimed(app.store)).toBe(2);
+    gate.resolve();
+    const answers = await Promise.all(stayed);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(app.scanner.began).toEqual([HOST]);
+    expect(await claimed(app.store)).toBe(0);
+  });
+
+  test('a result nobody paid for shows nowhere', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    app.scanner.will(HOST, { failure: new ScannerFailure('broken') });
+    const broken = await selling.scan(HOST, await selling.header(PRICE));
+    expect(broken.statusCode).toBe(503);
+    expect(broken.json()).toMatchObject({ error: 'scanner_failed', charged: false });
+    const dust = await selling.header(1n);
+    expect((await selling.scan(HOST, dust)).statusCode).toBe(402);
+    expect((await app.get(`/v1/status?url=${HOST}`)).json()).toMatchObject({ known: false });
+    expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
+    expect((await app.get(`/v1/report?url=${HOST}`)).statusCode).toBe(404);
+  });
+
+  test('504 while the scan goes on; the retry, by the same header or another, is answered from it', async () => {
+    for (const how of ['the same header', 'a new signature']) {
+      await using selling = await startSelling('0.3.0', {
+        environment: { SCAN_TIMEOUT_MS: '1000' },
+      });
+      const { app } = selling;
+      const gate = Promise.withResolvers<void>();
+      app.scanner.will(HOST, { until: gate.promise });
+      const header = await selling.header(PRICE);
+      const late = await selling.scan(HOST, header);
+      expect(late.statusCode).toBe(504);
+      expect(late.json()).toMatchObject({ status: 'processing', charged: false });
+      gate.resolve();
+      const payer = selling.payer.address.toLowerCase();
+      await expect.poll(async () => (await app.store.results.unpaid(payer, 0)).length).toBe(1);
+      expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
+      const retry = how === 'the same header' ? header : await selling.header(PRICE);
+      const answer = await selling.scan(HOST, retry);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json()).toMatchObject({ cache: 'hit', charged: true });
+      expect(app.scanner.began).toEqual([HOST]);
+      expect((await app.store.results.unpaid(payer, 0)).length).toBe(0);
+      expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
+      // It was theirs alone: the next payer gets a fresh one.
+      const other = await selling.scan(HOST, await selling.header(PRICE, {}, buyer()));
+      expect(other.json()).toMatchObject({ cache: 'miss' });
+    }
+  });
+
+  test.each([
+    ['no URL', { url: 'http://shop.example.com' }, 'invalid_url'],
+    ['no member url', { link: 'x' }, 'invalid_request'],
+    ['a number', { url: 7 }, 'invalid_request'],
+  ])('%s is 400 with a payment, uncharged, and 402 without', async (_name, body, code) => {
+    await using selling = await startSelling();
+    const paid = await selling.app.post('/v1/scan', body, await selling.header(PRICE));
+    expect(paid.statusCode).toBe(400);
+    expect(paid.json()).toMatchObject({ error: code, charged: false });
+    expect((await selling.app.post('/v1/scan', body)).statusCode).toBe(402);
+  });
+
+  test('a host on a blocked address is 400 before anything is verified', async () => {
+    await using selling = await startSelling();
+    selling.app.scanner.blocked.add(HOST);
+    const answer = await selling.scan(HOST, await selling.header(PRICE));
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ error: 'invalid_url', charged: false });
+    expect(selling.app.scanner.began).toEqual([]);
+  });
+
+  test('what was bought is handed out even if the host is blocked by now', async () => {
+    await using selling = await startSelling();
+    const header = await selling.header(PRICE);
+    const first = await selling.scan(HOST, header);
+    selling.app.scanner.blocked.add(HOST);
+    const again = await selling.scan(HOST, header);
+    expect(again.statusCode).toBe(200);
+    expect(again.body).toBe(first.body);
+    expect(again.headers['x-redelivered']).toBe('1');
+  });
+
+  test('spellings of one host are one request', async () => {
+    await using selling = await startSelling();
+    const header = await selling.header(PRICE);
+    expect((await selling.scan(HOST, header)).statusCode).toBe(200);
+    const again = await selling.scan(`https://SHOP.example.com:443/x?y#z`, header);
+    expect(again.statusCode).toBe(200);
+    expect((await selling.scan('other.example.com', header)).statusCode).toBe(409);
+  });
+
+  test('no other spelling of its path reaches it', async () => {
+    await using selling = await startSelling();
+    const { app } = selling.app;
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const paths = [
+      '/v1%2Fscan',
+      '/v1//scan',
+      '/v1/./scan',
+      '/v1/x/../scan',
+      '/v1/%2e/scan',
+      '/v1\\scan',
+    ];
+    for (const path of paths) {
+      const headers = {
+        'content-type': 'application/json',
+        ...(await selling.header(PRICE)),
+      };
+      // Unlike URL and fetch, this sends the path as it is.
+      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
+      sent.end(JSON.stringify({ url: HOST }));
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      expect({ path, status: response.statusCode }).toEqual({ path, status: 404 });
+      response.resume();
+    }
+    expect(selling.app.scanner.began).toEqual([]);
+  });
+});
+
+describe('POST /v1/scan of revision 0.1.0', () => {
+  const { scan } = PRICES['0.1.0'];
+
+  test('serves a published result younger than a day', async () => {
+    await using selling = await startSelling('0.1.0');
+    const { app } = selling;
+    const first = await selling.scan(HOST, await selling.header(scan));
+    expect(first.json()).toMatchObject({ cache: 'miss' });
+    expect(first.json()).not.toHaveProperty('charged');
+    app.advance(3_600_000);
+    const second = await selling.scan(HOST, await selling.header(scan));
+    expect(second.json()).toMatchObject({ cache: 'hit', scannedAt: first.json().scannedAt });
+    app.advance(24 * 3_600_000);
+    expect((await selling.scan(HOST, await selling.header(scan))).json()).toMatchObject({
+      cache: 'miss',
+    });
+    expect(app.scanner.began).toEqual([HOST, HOST]);
+  });
+});
+
+async function claimed(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
+  let count = 0;
+  for await (const { last } of store.ledger.unfinished()) if (last.state === 'claimed') count += 1;
+  return count;
+}
+
+function settlementOf(header: unknown): { payer: string } {
+  return JSON.parse(Buffer.from(String(header), 'base64').toString());
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { parseOrigin } from '../../../src/origin/origin.ts';
+import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
+
+describe.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 2.1 and 4.1, /v1/status, %s',
+  (revision) => {
+    test('an origin that was never scanned is unknown, and its report page is named', async () => {
+      await using service = await startApp({ revision });
+      const answer = await service.get('/v1/status?url=https://shop.example.com/weather?x=1');
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json()).toEqual({
+        origin: 'https://shop.example.com',
+        known: false,
+        fresh: false,
+        grade: null,
+        score: null,
+        passCount: null,
+        warnCount: null,
+        failCount: null,
+        scannedAt: null,
+        reportUrl: 'https://scanner.example/o/shop.example.com',
+      });
+    });
+
+    test('a published scan is known and fresh for 24 hours, and then known only', async () => {
+      await using service = await startApp({ revision });
+      const scannedAt = new Date(service.now()).toISOString();
+      await service.publish('shop.example.com', { grade: 'B', score: 85 });
+      const url = '/v1/status?url=shop.example.com';
+      const known = {
+        origin: 'https://shop.example.com',
+        known: true,
+        fresh: true,
+        grade: 'B',
+        score: 85,
+        passCount: 20,
+        warnCount: 3,
+        failCount: 2,
+        scannedAt,
+        reportUrl: 'https://scanner.example/o/shop.example.com',
+      };
+      expect((await service.get(url)).json()).toEqual(known);
+      service.advance(DAY_MS - 1);
+      expect((await service.get(url)).json()).toEqual(known);
+      service.advance(1);
+      expect((await service.get(url)).json()).toEqual({ ...known, fresh: false });
+    });
+
+    test('a scan that nobody paid for leaves the origin unknown', async () => {
+      await using service = await startApp({ revision });
+      await service.scanHost.run(parseOrigin('shop.example.com'));
+      expect((await service.get('/v1/status?url=shop.example.com')).json().known).toBe(false);
+    });
+  },
+);

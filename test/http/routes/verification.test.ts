@@ -1,0 +1,193 @@
+import { expect, test } from 'vitest';
+import { startOwnedApp } from '../../directory/start-owned-app.ts';
+
+const HOUR_MS = 3_600_000;
+const STRANGER = '203.0.113.9';
+
+test.each(['0.1.0', '0.3.0'] as const)(
+  'interface spec 2.5, 3 and 5, %s: the token, served at the path, verifies the owner',
+  async (revision) => {
+    await using owned = await startOwnedApp(revision);
+    const { service, origin } = owned;
+    await service.publish(origin.url);
+    const started = await owned.start();
+    expect(started.statusCode).toBe(200);
+    expect(started.json()).toEqual({
+      host: origin.host,
+      token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      wellKnownPath: '/.well-known/scanner-challenge',
+      instructions: expect.stringContaining(`${origin.url}/.well-known/scanner-challenge`),
+      expiresInSec: 3600,
+    });
+    expect(started.headers['cache-control']).toBe('no-store');
+
+    origin.serve(`${started.json().token}\n`);
+    const confirmed = await owned.confirm();
+    expect(confirmed.statusCode).toBe(200);
+    expect(confirmed.json()).toEqual({
+      host: origin.host,
+      verified: true,
+      instructions: expect.stringContaining('Remove the file'),
+    });
+    // Idempotent while the token lives.
+    expect((await owned.confirm()).json().verified).toBe(true);
+    const record = await service.get(`/v1/project?host=${origin.host}`);
+    expect(record.json().verified).toBe(true);
+    expect(origin.visits[0]?.headers['user-agent']).toBe('x402-conformance-scanner/test');
+  },
+);
+
+test('the store keeps a hash of the token and never the token', async () => {
+  await using owned = await startOwnedApp();
+  const { token } = (await owned.start()).json();
+  const [live] = await owned.service.store.ownership.liveTokens(owned.origin.host);
+  expect(live?.tokenHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.stringify(live)).not.toContain(token);
+});
+
+test.each([
+  ['nothing', null, 'wrong_status'],
+  ['another text', (token: string) => token.slice(1), 'mismatch'],
+  ['the token in quotes', (token: string) => `"${token}"`, 'mismatch'],
+  ['a leading space', (token: string) => ` ${token}`, 'mismatch'],
+  ['an empty file', () => '', 'mismatch'],
+  ['more than 512 bytes', (token: string) => token + ' '.repeat(600), 'too_large'],
+])(
+  '%s at the path does not verify, and does not burn the token',
+  async (_what, textFor, reason) => {
+    await using owned = await startOwnedApp();
+    const { origin } = owned;
+    const { token } = (await owned.start()).json();
+    if (textFor !== null) origin.serve(textFor(token));
+    const refused = await owned.confirm();
+    expect(refused.statusCode).toBe(200);
+    expect(refused.json()).toEqual({
+      host: origin.host,
+      verified: false,
+      reason,
+      instructions: expect.any(String),
+    });
+    origin.serve(token);
+    expect((await owned.confirm()).json().verified).toBe(true);
+  },
+);
+
+test('a redirect is not followed, not even to the token', async () => {
+  await using owned = await startOwnedApp();
+  const { origin } = owned;
+  const { token } = (await owned.start()).json();
+  let sent = 0;
+  origin.answer((response) => {
+    sent += 1;
+    if (sent === 1) response.writeHead(302, { location: '/.well-known/scanner-challenge' }).end();
+    else response.end(token);
+  });
+  expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'redirected' });
+  expect(sent).toBe(1);
+});
+
+test('a page with another status that shows the token does not verify', async () => {
+  await using owned = await startOwnedApp();
+  const { token } = (await owned.start()).json();
+  owned.origin.answer((response) => void response.writeHead(403).end(token));
+  expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'wrong_status' });
+});
+
+test('an origin that hangs up is unreachable', async () => {
+  await using owned = await startOwnedApp();
+  await owned.start();
+  owned.origin.answer((response) => void response.destroy());
+  expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'unreachable' });
+});
+
+test('interface spec 8: a token lives 3600 s; then the owner starts again', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await owned.startAndServe();
+  service.advance(HOUR_MS - 1);
+  expect((await owned.confirm()).json().verified).toBe(true);
+  service.advance(1);
+  const visits = origin.visits.length;
+  expect((await owned.confirm()).json()).toMatchObject({
+    verified: false,
+    reason: 'no_live_token',
+    instructions: expect.stringContaining('/v1/verify/start'),
+  });
+  expect(origin.visits).toHaveLength(visits);
+});
+
+test('a host for which nobody started is not fetched', async () => {
+  await using owned = await startOwnedApp();
+  expect((await owned.confirm()).json()).toMatchObject({
+    verified: false,
+    reason: 'no_live_token',
+  });
+  expect(owned.origin.visits).toEqual([]);
+});
+
+test('a second starter, stranger or not, invalidates nothing; the ninth of one client is 429', async () => {
+  await using owned = await startOwnedApp();
+  const first = await owned.startAndServe();
+  expect((await owned.start(STRANGER)).json().token).not.toBe(first);
+  for (let count = 2; count <= 8; count += 1) expect((await owned.start()).statusCode).toBe(200);
+  const ninth = await owned.start();
+  expect(ninth.statusCode).toBe(429);
+  expect(ninth.json()).toMatchObject({ error: 'challenge_limit', charged: false });
+  expect(Number(ninth.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await owned.start(STRANGER)).statusCode).toBe(200);
+  expect((await owned.confirm()).json().verified).toBe(true);
+  owned.service.advance(HOUR_MS);
+  expect((await owned.start()).statusCode).toBe(200);
+});
+
+test('clients of one IPv6 /64 are one, those of the next are another', async () => {
+  await using owned = await startOwnedApp();
+  for (let count = 1; count <= 8; count += 1) await owned.start(`2001:db8:1:2::${count}`);
+  expect((await owned.start('2001:db8:1:2:ffff::1')).statusCode).toBe(429);
+  expect((await owned.start('2001:db8:1:3::1')).statusCode).toBe(200);
+});
+
+test('five failed confirms an hour a client; a stranger uses up only his own', async () => {
+  await using owned = await startOwnedApp();
+  const { origin, service } = owned;
+  const token = await owned.startAndServe();
+  origin.serve('wrong');
+  const answers = await Promise.all(Array.from({ length: 12 }, () => owned.confirm(STRANGER)));
+  const failed = answers.filter(({ statusCode }) => statusCode === 200);
+  expect(failed).toHaveLength(5);
+  expect(origin.visits).toHaveLength(5);
+  const refused = answers.find(({ statusCode }) => statusCode === 429);
+  expect(refused?.json()).toMatchObject({ error: 'confirm_limit', charged: false });
+  expect(refused?.headers['retry-after']).toBe('3600');
+
+  origin.serve(token);
+  expect((await owned.confirm(STRANGER)).statusCode).toBe(429);
+  expect((await owned.confirm()).json().verified).toBe(true);
+  service.advance(HOUR_MS);
+  await owned.startAndServe();
+  expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
+});
+
+test('sixty challenge fetches an hour a host, whoever asks', async () => {
+  await using owned = await startOwnedApp();
+  await owned.start();
+  owned.origin.serve('wrong');
+  for (let client = 1; client <= 12; client += 1) {
+    for (let count = 1; count <= 5; count += 1) await owned.confirm(`198.51.100.${client + 100}`);
+  }
+  expect(owned.origin.visits).toHaveLength(60);
+  const refused = await owned.confirm('192.0.2.1');
+  expect(refused.statusCode).toBe(429);
+  expect(refused.json().message).toContain('challenge fetches');
+  expect(owned.origin.visits).toHaveLength(60);
+});
+
+test('a blocked host is refused before anything is fetched', async () => {
+  await using owned = await startOwnedApp();
+  const { service } = owned;
+  for (const url of ['https://127.0.0.1', 'https://localhost', 'http://shop.example.com']) {
+    const answer = await service.post('/v1/verify/start', { url });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ error: 'invalid_url', charged: false });
+  }
+});

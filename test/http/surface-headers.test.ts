@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+let service: TestApp;
+
+beforeAll(async () => {
+  service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+test('any page may call the API: official clients send and read their headers', async () => {
+  const preflight = await service.app.inject({
+    method: 'OPTIONS',
+    url: '/v1/scan',
+    headers: {
+      origin: 'https://agent.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'payment-signature,content-type',
+    },
+  });
+  expect(preflight.statusCode).toBe(204);
+  expect(preflight.headers['access-control-allow-origin']).toBe('*');
+  expect(preflight.headers['access-control-allow-credentials']).toBeUndefined();
+  const allowed = String(preflight.headers['access-control-allow-headers']);
+  for (const name of [
+    'PAYMENT-SIGNATURE',
+    'X-PAYMENT',
+    'Content-Type',
+    'Access-Control-Expose-Headers',
+  ]) {
+    expect(allowed).toContain(name);
+  }
+  const answer = await service.get('/v1/checks', { origin: 'https://agent.example' });
+  const exposed = String(answer.headers['access-control-expose-headers']);
+  for (const name of [
+    'PAYMENT-REQUIRED',
+    'PAYMENT-RESPONSE',
+    'X-PAYMENT-RESPONSE',
+    'Retry-After',
+    'RateLimit-Limit',
+  ]) {
+    expect(exposed).toContain(name);
+  }
+});
+
+test('answers allow nothing to be loaded but our own, and nobody to frame them', async () => {
+  const { headers } = await service.get('/v1/checks');
+  const policy = String(headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("script-src 'self'");
+  expect(policy).not.toContain('unsafe-inline');
+  expect(headers).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+});
+
+test('errors are not cached', async () => {
+  expect((await service.get('/nothing')).headers['cache-control']).toBe('no-store');
+});
+
+test('interface spec 4.1: /health says what runs, in both revisions', async () => {
+  const answer = await service.get('/health');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toEqual({
+    status: 'ok',
+    version: '0.3.0',
+    checksVersion: '2026-08-14.2',
+    paymentMode: 'mock',
+    store: 'sqlite',
+  });
+  await using older = await startApp({ revision: '0.1.0' });
+  expect((await older.get('/health')).json()).toMatchObject({
+    version: '0.1.0',
+    checksVersion: '2026-07-25.1',
+  });
+});
+
+test('metrics count requests by route, and are read from loopback only', async () => {
+  await service.get('/v1/checks');
+  await service.get('/v1/status?url=secret.example.com');
+  const answer = await service.get('/metrics');
+  expect(answer.statusCode).toBe(200);
+  expect(answer.body).toMatch(
+    /http_request_duration_seconds_count\{method="GET",route="\/v1\/checks",status="200"\} [1-9]/,
+  );
+  expect(answer.body).toContain('scans_running 0');
+  expect(answer.body).not.toContain('secret.example.com');
+
+  const from = (remoteAddress: string, headers = {}) =>
+    service.app.inject({ url: '/metrics', remoteAddress, headers });
+  expect((await from('::1')).statusCode).toBe(200);
+  expect((await from('::ffff:127.0.0.1')).statusCode).toBe(200);
+  expect((await from('192.0.2.1')).json().error).toBe('forbidden');
+  expect((await from('127.0.0.1', { 'x-forwarded-for': '127.0.0.1' })).statusCode).toBe(403);
+});
+
+test('METRICS_ALLOW opens the metrics to whom it names, and closes them to others', async () => {
+  await using other = await startApp({
+    environment: { METRICS_ALLOW: '192.0.2.0/24,2001:db8::1' },
+  });
+  const statusFrom = async (remoteAddress: string) =>
+    (await other.app.inject({ url: '/metrics', remoteAddress })).statusCode;
+  expect(await statusFrom('192.0.2.200')).toBe(200);
+  expect(await statusFrom('2001:db8::1')).toBe(200);
+  expect(await statusFrom('2001:db8::2')).toBe(403);
+  expect(await statusFrom('127.0.0.1')).toBe(403);
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { atPointer, pointerStep, refReader } from '../../../src/parse/json/json-pointer.ts';
+
+const document = {
+  paths: { '/users/{id}': { get: 'operation' } },
+  'a~b': 1,
+  list: ['zero', 'one'],
+  loop: { $ref: '#/loop' },
+  ping: { $ref: '#/pong' },
+  pong: { $ref: '#/ping' },
+  hop: { $ref: '#/hop2' },
+  hop2: { $ref: '#/list' },
+  elsewhere: { $ref: 'https://other.example/x#/a' },
+  file: { $ref: 'other.json#/a' },
+};
+
+describe('atPointer', () => {
+  it.each([
+    ['', document],
+    ['/list/1', 'one'],
+    ['/a~0b', 1],
+    [`/paths/${pointerStep('/users/{id}')}/get`, 'operation'],
+  ])('%j leads to what stands there', (pointer, value) => {
+    expect(atPointer(document, pointer)).toEqual(value);
+  });
+
+  it.each(['/none', '/list/2', '/list/-1', '/list/01', '/list/length', '/constructor', 'list'])(
+    '%j leads nowhere',
+    (pointer) => {
+      expect(atPointer(document, pointer)).toBeUndefined();
+    },
+  );
+});
+
+describe('refReader', () => {
+  const follow = refReader(document);
+
+  it('follows local references, percent-encoded ones too', () => {
+    expect(follow(document.hop)).toEqual(['zero', 'one']);
+    const encoded = { $ref: '#/paths/~1users~1%7Bid%7D/get' };
+    expect(follow(encoded)).toBe('operation');
+    expect(follow({ $ref: '#' })).toEqual(document);
+  });
+
+  it('leaves alone what is no reference', () => {
+    expect(follow(document.list)).toEqual(['zero', 'one']);
+    expect(follow(undefined)).toBeUndefined();
+  });
+
+  it('ends in circles, and at other documents', () => {
+    for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
+      expect(follow(document[name])).toBeUndefined();
+    }
+    expect(follow({ $ref: '#/%' })).toBeUndefined();
+  });
+
+  it('does not walk a pointer of any length', () => {
+    expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
+  });
+
+  it('takes eight steps, whoever asked first', () => {
+    const chain = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
+    );
+    const reader = refReader({ ...chain, s12: 'end' });
+    expect(reader({ $ref: '#/s4' })).toBeUndefined();
+    expect(reader({ $ref: '#/s5' })).toBe('end');
+    expect(reader({ $ref: '#/s0' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,191 @@
+import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../../src/parse/json/json.ts';
+import { parseJson } from '../../../src/parse/json/json.ts';
+import { schemaErrors } from '../../../src/parse/json/json-schema.ts';
+
+const INPUT = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    type: { type: 'string', const: 'http' },
+    method: { enum: ['POST', 'PUT'] },
+    body: { $ref: '#/$defs/body' },
+  },
+  required: ['type', 'body'],
+  additionalProperties: false,
+  $defs: { body: { type: 'object', required: ['text'], properties: { text: { minLength: 1 } } } },
+};
+
+describe('schemaErrors', () => {
+  it('finds none in what is valid', () => {
+    const instance = { type: 'http', method: 'POST', body: { text: 'x' } };
+    expect(schemaErrors(INPUT, instance)).toEqual([]);
+    expect(schemaErrors(true, instance)).toEqual([]);
+    expect(schemaErrors({}, null)).toEqual([]);
+  });
+
+  it.each([
+    [{ type: 'http', body: {} }, /^\/body: .*"text"/],
+    [{ type: 'ftp', body: { text: 'x' } }, /^\/type: /],
+    [{ type: 'http', body: { text: '' } }, /^\/body\/text: .*too short/],
+    [{ type: 'http', body: { text: 'x' }, more: 1 }, /^\/more: not allowed/],
+    [{ body: { text: 'x' } }, /^\/: .*"type"/],
+    ['text', /^\/: .*"string"/],
+  ])('names the place and the fault of %j', (instance, error) => {
+    expect(schemaErrors(INPUT, instance)[0]).toMatch(error);
+  });
+
+  it('finds the declarations of the official package valid', () => {
+    const declared = declareDiscoveryExtension({
+      bodyType: 'json',
+      input: { text: 'x', sentences: 3 },
+      inputSchema: { properties: { text: { type: 'string' }, sentences: { type: 'integer' } } },
+      output: { example: { summary: 'y' } },
+    });
+    const { info, schema } = Object(JSON.parse(JSON.stringify(declared))).bazaar;
+    info.input.method ??= 'POST';
+    expect(schemaErrors(schema, info)).toEqual([]);
+    const { body: _, ...without } = info.input;
+    expect(schemaErrors(schema, { ...info, input: without })).not.toEqual([]);
+  });
+
+  it.each([
+    [{ type: 'text' }, '/type'],
+    [{ type: [], required: 'a' }, '/required'],
+    [{ properties: [] }, '/properties'],
+    [{ properties: { a: 1 } }, '/properties/a'],
+    [{ anyOf: [] }, '/anyOf'],
+    [{ items: [{}] }, '/items'],
+    [{ allOf: [{ minimum: '1' }] }, '/allOf/0/minimum'],
+    [{ maxLength: -1 }, '/maxLength'],
+    [{ exclusiveMinimum: true }, '/exclusiveMinimum'],
+    [{ enum: 'a' }, '/enum'],
+    [{ $defs: { 'a/b': { not: 5 } } }, '/$defs/a~1b/not'],
+    [{ dependentRequired: { a: 'b' } }, '/dependentRequired'],
+    [{ $ref: 'https://other.example/schema' }, '/$ref'],
+    [{ $ref: 'file.json#/a' }, '/$ref'],
+    [{ $ref: 7 }, '/$ref'],
+    ['text', 'schema /'],
+    [null, 'schema /'],
+    [[], 'schema /'],
+  ])('%j is no schema, at %s', (schema, at) => {
+    const [error] = schemaErrors(schema, {});
+    expect(error).toContain('schema /');
+    expect(error).toContain(at);
+  });
+
+  it.each([
+    [{ $ref: '#/$defs/none' }, 'leads nowhere'],
+    [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'circles'],
+    [{ allOf: [{ $ref: '#' }] }, 'circles'],
+    [{ $anchor: '1' }, '/$anchor'],
+  ])('%j cannot be evaluated: %s', (schema, why) => {
+    expect(schemaErrors(schema, {})[0]).toContain(why);
+  });
+
+  it('follows local references, anchors and recursive ones', () => {
+    const tree = {
+      properties: { child: { $ref: '#' }, leaf: { $ref: '#leaf' } },
+      $defs: { x: { $anchor: 'leaf', type: 'null' } },
+    };
+    expect(schemaErrors(tree, { child: { child: { leaf: null } } })).toEqual([]);
+    expect(schemaErrors(tree, { child: { child: { leaf: 1 } } })[0]).toMatch(
+      /^\/child\/child\/leaf/,
+    );
+    const foreign = {
+      components: { schemas: { A: { type: 'string' } } },
+      $ref: '#/components/schemas/A',
+    };
+    expect(schemaErrors(foreign, 'x')).toEqual([]);
+    expect(schemaErrors(foreign, 1)).toHaveLength(1);
+  });
+
+  it('reads a property called like a keyword as a property', () => {
+    const schema = {
+      properties: { pattern: { type: 'string' }, $ref: {}, format: { type: 'null' } },
+    };
+    expect(schemaErrors(schema, { pattern: 'x', $ref: 1, format: null })).toEqual([]);
+    expect(schemaErrors(schema, { pattern: 1 })[0]).toMatch(/^\/pattern/);
+  });
+
+  it('judges members that JavaScript has other uses for', () => {
+    const instance = parseJson('{"__proto__":{"a":1},"constructor":1}');
+    const schema = parseJson(
+      '{"properties":{"__proto__":{"type":"string"}},"required":["toString"]}',
+    );
+    const errors = schemaErrors(valueIn(schema), valueIn(instance));
+    expect(errors.join('\n')).toContain('/__proto__');
+    expect(schemaErrors({ required: ['toString'] }, {})).toHaveLength(1);
+  });
+
+  it('runs no pattern and no format of an origin', () => {
+    const slow = { pattern: '^(a+)+$', format: 'email', type: 'string' };
+    const instance = `${'a'.repeat(60)}!`;
+    expect(schemaErrors(slow, instance)).toEqual([]);
+    expect(schemaErrors({ propertyNames: slow }, { [instance]: 1 })).toEqual([]);
+    const byPattern = { patternProperties: { '^(a+)+$': false }, additionalProperties: false };
+    expect(schemaErrors(byPattern, { [instance]: 1 })).toEqual([]);
+  });
+
+  it.each([
+    ['nested alternatives', alternatives()],
+    ['many required names, many times', requiredNames()],
+    ['many properties, many times', manyProperties()],
+    ['one list against itself', { schema: { uniqueItems: true }, instance: lists(20_000) }],
+    ['enumerations', { schema: { items: { enum: lists(3_000) } }, instance: lists(3_000) }],
+  ])('ends when it costs too much: %s', (_, { schema, instance }) => {
+    const before = process.threadCpuUsage();
+    schemaErrors(schema, instance);
+    const { user } = process.threadCpuUsage(before);
+    expect(user / 1_000_000).toBeLessThan(5);
+  });
+
+  it('says so when it costs too much', () => {
+    const { schema, instance } = alternatives();
+    expect(schemaErrors(schema, instance)).toEqual([expect.stringContaining('too costly')]);
+  });
+
+  it('gives few errors, short ones, without hidden characters', () => {
+    const name = `\u202E${'x'.repeat(500)}`;
+    const errors = schemaErrors({ required: Array(50).fill(name) }, {});
+    expect(errors.length).toBeLessThanOrEqual(5);
+    for (const error of errors) {
+      expect(error.length).toBeLessThanOrEqual(160);
+      expect(error).not.toContain('\u202E');
+    }
+  });
+});
+
+type Case = { readonly schema: JsonValue; readonly instance: JsonValue };
+
+/** Thirty levels of two alternatives each: 2^30 ways to fail. */
+function alternatives(): Case {
+  const levels = Array.from({ length: 30 }, (_, level) => {
+    const next = { $ref: `#/$defs/l${level + 1}` };
+    return [`l${level}`, { anyOf: [next, next] }] as const;
+  });
+  const $defs = { ...Object.fromEntries(levels), l30: { type: 'string' } };
+  return { schema: { $ref: '#/$defs/l0', $defs }, instance: {} };
+}
+
+function requiredNames(): Case {
+  const required = Array.from({ length: 8_000 }, (_, index) => `n${index}`);
+  const anyOf = Array(1_500).fill({ $ref: '#/$defs/a' });
+  return { schema: { anyOf, $defs: { a: { required } } }, instance: {} };
+}
+
+function manyProperties(): Case {
+  const names = Array.from({ length: 5_000 }, (_, index) => [`n${index}`, index] as const);
+  const anyOf = Array(1_500).fill({ additionalProperties: false });
+  return { schema: { anyOf }, instance: Object.fromEntries(names) };
+}
+
+function lists(count: number): JsonValue {
+  return Array.from({ length: count }, (_, index) => [[index]]);
+}
+
+function valueIn(reading: ReturnType<typeof parseJson>): JsonValue {
+  if (!reading.ok) throw new Error(reading.detail);
+  return reading.value;
+}

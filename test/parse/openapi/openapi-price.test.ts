@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isDeclaredFree,
+  readPrice,
+  readProtocols,
+} from '../../../src/parse/openapi/openapi-price.ts';
+
+const AT = '/paths/~1x/get';
+const INFO = `${AT}/x-payment-info`;
+
+describe('readPrice', () => {
+  it.each([
+    [
+      { price: { mode: 'fixed', currency: 'USD', amount: '0.050000' } },
+      { kind: 'fixed', amount: '0.050000', currency: 'USD', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { mode: 'fixed', amount: 0.05 } },
+      { kind: 'fixed', amount: '0.05', currency: 'USD', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { mode: 'fixed', amount: '$0.05', currency: 'USDC' } },
+      { kind: 'fixed', amount: '0.05', currency: 'USDC', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { mode: 'fixed', amount: 'a nickel' } },
+      { kind: 'fixed', amount: 'a nickel', currency: 'USD', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { mode: 'dynamic', currency: 'USD', min: '0.01', max: '2.50' } },
+      { kind: 'dynamic', min: '0.01', max: '2.50', currency: 'USD', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { mode: 'dynamic' } },
+      { kind: 'dynamic', min: null, max: null, currency: 'USD', pointer: `${INFO}/price` },
+    ],
+    [
+      { price: { amount: '0.05', currency: 'USD' } },
+      { kind: 'legacy', amount: '0.05', pointer: `${INFO}/price` },
+    ],
+    [
+      { pricingMode: 'fixed', price: '0.010000', protocols: ['x402'] },
+      { kind: 'legacy', amount: '0.010000', pointer: `${INFO}/price` },
+    ],
+    [{ price: 'USD 25' }, { kind: 'legacy', amount: '25', pointer: `${INFO}/price` }],
+    [{ price: 'ask us' }, { kind: 'legacy', amount: null, pointer: `${INFO}/price` }],
+    [{ price_usd: 0.02 }, { kind: 'legacy', amount: '0.02', pointer: `${INFO}/price_usd` }],
+    [
+      { pricingMode: 'range', minPrice: '0.01', maxPrice: '0.10' },
+      { kind: 'legacy', amount: null, pointer: INFO, range: { min: '0.01', max: '0.10' } },
+    ],
+    [
+      { pricingMode: 'quote' },
+      { kind: 'legacy', amount: null, pointer: INFO, range: { min: null, max: null } },
+    ],
+    [
+      { amount: '0.05', currency: 'USD' },
+      { kind: 'legacy', amount: '0.05', pointer: `${INFO}/amount` },
+    ],
+    ['0.05', { kind: 'legacy', amount: '0.05', pointer: INFO }],
+    [
+      { intent: 'charge', method: 'tempo', amount: '10000', currency: '0x20c0' },
+      { kind: 'mpp', amount: '10000', pointer: `${INFO}/amount` },
+    ],
+    [
+      { intent: 'session', method: 'tempo', amount: null },
+      { kind: 'mpp', amount: null, pointer: `${INFO}/amount` },
+    ],
+    [
+      { intent: 'charge', method: 'stripe', amount: '500', currency: 'usd' },
+      { kind: 'mpp', amount: null, pointer: `${INFO}/amount` },
+    ],
+    [
+      {
+        offers: [
+          { amount: '500', currency: '0xa' },
+          { amount: '500', currency: '0xb' },
+        ],
+      },
+      { kind: 'mpp', amount: '500', pointer: `${INFO}/offers` },
+    ],
+    [
+      { offers: [{ amount: '500' }, { amount: '750' }] },
+      { kind: 'mpp', amount: null, pointer: `${INFO}/offers` },
+    ],
+    [{ offers: [] }, { kind: 'mpp', amount: null, pointer: `${INFO}/offers` }],
+    [
+      { intent: 'charge', amount: '0.05' },
+      { kind: 'mpp', amount: null, pointer: `${INFO}/amount` },
+    ],
+  ])('reads %j', (info, price) => {
+    expect(readPrice(info, AT)).toEqual(price);
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    [true],
+    [{}],
+    [{ price: {} }],
+    [{ price: { mode: 'fixed' } }],
+    [{ price: { mode: 'free' } }],
+    [{ price: { mode: 'free', amount: '0' } }],
+    [{ price: null }],
+    [{ protocols: [{ x402: {} }] }],
+  ])('finds no price in %j', (info) => {
+    expect(readPrice(info, AT)).toBeNull();
+  });
+});
+
+describe('readProtocols', () => {
+  it.each([
+    [{ protocols: [{ x402: {} }] }, 'objects', ['x402']],
+    [{ protocols: [{ x402: {}, mpp: {} }, { other: {} }] }, 'objects', ['x402', 'mpp', 'other']],
+    [{ protocols: ['x402', 'mpp'] }, 'strings', ['x402', 'mpp']],
+    [{ protocols: [{ x402: {} }, 'mpp'] }, 'strings', ['x402', 'mpp']],
+    [{ protocols: [] }, 'missing', []],
+    [{ protocols: 'x402' }, 'missing', []],
+    [{}, 'missing', []],
+    [undefined, 'missing', []],
+  ])('%j are %s', (info, protocols, protocolNames) => {
+    expect(readProtocols(info)).toEqual({ protocols, protocolNames });
+  });
+});
+
+describe('isDeclaredFree', () => {
+  it('is so by mode alone', () => {
+    expect(isDeclaredFree({ price: { mode: 'free' } })).toBe(true);
+    expect(isDeclaredFree({ price: { mode: 'fixed', amount: '0' } })).toBe(false);
+    expect(isDeclaredFree(undefined)).toBe(false);
+  });
+});

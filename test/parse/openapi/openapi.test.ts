@@ -1,0 +1,330 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
+import { parseJson } from '../../../src/parse/json/json.ts';
+import { type Operation, parseOpenApi } from '../../../src/parse/openapi/openapi.ts';
+import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
+import {
+  freeOperation,
+  openApiDocument,
+  paidOperation,
+} from '../../fixtures/observations/build-observations.ts';
+
+const URL_OF_DOCUMENT = 'https://seller.example/openapi.json';
+const CAP = 2 * 1024 * 1024;
+
+function facts(document: JsonValue) {
+  return parseOpenApi(document, URL_OF_DOCUMENT);
+}
+
+function operation(path: string, source: JsonObject, changes: JsonObject = {}): Operation {
+  const [first] = facts(openApiDocument({ paths: { [path]: source }, ...changes })).operations;
+  if (first === undefined) throw new Error('The document has no operation.');
+  return first;
+}
+
+function requestPath(path: string, parameters: JsonValue, changes: JsonObject = {}): string {
+  return operation(path, { get: { parameters } }, changes).requestPath;
+}
+
+describe('parseOpenApi', () => {
+  it('reads what a document says of itself', () => {
+    expect(facts(openApiDocument())).toMatchObject({
+      version: '3.1.0',
+      swagger: false,
+      title: 'Seller',
+      infoVersion: '1.0.0',
+      hasContact: true,
+      hasGuidance: true,
+      description: null,
+      paths: 3,
+      securitySchemes: [{ name: 'x402', type: 'http', scheme: 'x402', in: '', parameter: '' }],
+    });
+  });
+
+  it('takes a contact without words, and an empty guidance, for none', () => {
+    const info = { title: 'x', version: '1', contact: { email: ' ' }, 'x-guidance': '' };
+    expect(facts({ openapi: '3.0.0', info })).toMatchObject({
+      hasContact: false,
+      hasGuidance: false,
+    });
+  });
+
+  it.each([[null], [[]], ['text'], [{}], [{ paths: [] }], [{ info: 'x', paths: { '/x': null } }]])(
+    'finds nothing in %j',
+    (document) => {
+      expect(facts(document)).toMatchObject({ version: null, operations: [], title: null });
+    },
+  );
+
+  it('tells Swagger 2 by its member', () => {
+    expect(facts({ swagger: '2.0', paths: {} })).toMatchObject({ swagger: true, version: null });
+  });
+
+  it('counts paths, not extensions among them', () => {
+    expect(facts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
+      paths: 1,
+      operations: [],
+    });
+  });
+
+  it('finds servers and documentation, with their pointers', () => {
+    const document = openApiDocument({
+      servers: [{ url: 'https://seller.example' }, {}, { url: '/v2' }],
+      externalDocs: { url: '/docs' },
+      tags: [{ name: 'a' }, { name: 'b', externalDocs: { url: '/b' } }],
+      paths: { '/x/y': { get: { externalDocs: { url: '/y' } } } },
+    });
+    expect(facts(document).servers).toEqual([
+      { url: 'https://seller.example', pointer: '/servers/0' },
+      { url: '/v2', pointer: '/servers/2' },
+    ]);
+    expect(facts(document).externalDocs).toEqual([
+      { url: '/docs', pointer: '/externalDocs' },
+      { url: '/b', pointer: '/tags/1/externalDocs' },
+      { url: '/y', pointer: '/paths/~1x~1y/get/externalDocs' },
+    ]);
+  });
+
+  it('reads security schemes behind references', () => {
+    const shared = { type: 'apiKey', in: 'header', name: 'X-PAYMENT' };
+    const components = {
+      securitySchemes: { a: { $ref: '#/components/x' }, b: { $ref: '#/none' } },
+      x: shared,
+    };
+    expect(facts({ components }).securitySchemes).toEqual([
+      { name: 'a', type: 'apiKey', scheme: '', in: 'header', parameter: 'X-PAYMENT' },
+    ]);
+  });
+});
+
+describe('operations', () => {
+  it('have what they declare', () => {
+    expect(operation('/weather', { get: paidOperation() })).toMatchObject({
+      method: 'GET',
+      template: '/weather',
+      pointer: '/paths/~1weather/get',
+      requestPath: '/weather',
+      security: [{ x402: [] }],
+      declares402: true,
+      protocols: 'objects',
+      protocolNames: ['x402'],
+      paid: true,
+    });
+  });
+
+  it.each([
+    ['a price', { 'x-payment-info': { price: '1' } }, true],
+    ['a 402', { responses: { '402': { $ref: '#/none' } } }, true],
+    ['text for a price', { 'x-payment-info': '0.01' }, true],
+    ['null for a price', { 'x-payment-info': null }, false],
+    ['false for a price', { 'x-payment-info': false }, false],
+    ['a price of nothing', { 'x-payment-info': { price: { mode: 'free' } } }, false],
+    [
+      'a free price and a 402',
+      { 'x-payment-info': { price: { mode: 'free' } }, responses: { '402': {} } },
+      true,
+    ],
+    ['another response', { responses: { '200': {}, '4XX': {} } }, false],
+    ['nothing', {}, false],
+  ])('count as paid or not: %s', (_, source, paid) => {
+    expect(operation('/x', { get: source }).paid).toBe(paid);
+  });
+
+  it.each([
+    ['neither declares any', {}, {}, null],
+    ['the root does', {}, { security: [{ x402: [] }] }, [{ x402: [] }]],
+    ['the operation overrides the root', { security: [] }, { security: [{ x402: [] }] }, []],
+    ['the operation has no list', { security: {} }, { security: [] }, []],
+    ['items are no objects', { security: ['x402', { a: [] }] }, {}, [{ a: [] }]],
+  ])('have effective security: %s', (_, source, root, security) => {
+    expect(operation('/x', { get: source }, root).security).toEqual(security);
+  });
+
+  it('are found behind references to path items, members beside them first', () => {
+    const document = openApiDocument({
+      paths: { '/x': { $ref: '#/components/pathItems/x', post: freeOperation() } },
+      components: { pathItems: { x: { get: paidOperation(), post: paidOperation() } } },
+    });
+    const found = facts(document).operations.map(({ method, paid }) => [method, paid]);
+    expect(found).toEqual([
+      ['GET', true],
+      ['POST', false],
+    ]);
+  });
+
+  it('survive references in circles', () => {
+    const paths = { '/x': { $ref: '#/paths/~1y' }, '/y': { $ref: '#/paths/~1x' } };
+    expect(facts(openApiDocument({ paths })).operations).toEqual([]);
+  });
+
+  it('say whether a request needs more than its path', () => {
+    const required = { in: 'query', name: 'city', required: true };
+    const components = { parameters: { city: required } };
+    const source = (parameters: JsonValue) => ({ get: { parameters } });
+    const needs = (parameters: JsonValue) =>
+      operation('/x', source(parameters), { components }).hasRequiredParameters;
+    expect(needs([required])).toBe(true);
+    expect(needs([{ $ref: '#/components/parameters/city' }])).toBe(true);
+    expect(needs([{ in: 'query', name: 'city' }])).toBe(false);
+    expect(needs([{ in: 'path', name: 'id', required: true }])).toBe(false);
+    const shared = { parameters: [required], get: {} };
+    expect(operation('/x', shared).hasRequiredParameters).toBe(true);
+    const relaxed = { ...shared, get: { parameters: [{ ...required, required: false }] } };
+    expect(operation('/x', relaxed).hasRequiredParameters).toBe(false);
+  });
+});
+
+describe('requestPath', () => {
+  const id = (more: JsonObject) => [{ in: 'path', name: 'id', ...more }];
+
+  it.each([
+    [id({ example: 42, schema: { default: 'no' } }), '/users/42'],
+    [id({ examples: { a: { value: 'ann lee' } } }), '/users/ann%20lee'],
+    [id({ examples: { a: { $ref: '#/components/examples/a' } } }), '/users/shared'],
+    [id({ schema: { example: 'a/b?c#d' } }), '/users/a%2Fb%3Fc%23d'],
+    [id({ schema: { examples: ['e1'] } }), '/users/e1'],
+    [id({ schema: { default: false } }), '/users/false'],
+    [id({ schema: { enum: ['first', 'second'] } }), '/users/first'],
+    [id({ schema: { $ref: '#/components/schemas/id' } }), '/users/from-schema'],
+    [id({ schema: { type: 'integer' } }), '/users/1'],
+    [id({ schema: { type: 'integer', minimum: 100 } }), '/users/100'],
+    [id({ schema: { type: ['integer', 'null'] } }), '/users/1'],
+    [
+      id({ schema: { type: 'string', format: 'uuid' } }),
+      '/users/00000000-0000-4000-8000-000000000000',
+    ],
+    [id({ schema: { type: 'string' } }), '/users/example'],
+    [id({ example: '..' }), '/users/example'],
+    [id({ example: '' }), '/users/example'],
+    [id({ example: { no: 'text' } }), '/users/example'],
+    [id({ example: '\uD800' }), '/users/%EF%BF%BD'],
+    [[{ in: 'query', name: 'id', example: 'wrong' }], '/users/example'],
+    [[], '/users/example'],
+    ['no list', '/users/example'],
+  ])('fills %j in', (parameters, path) => {
+    const components = {
+      examples: { a: { value: 'shared' } },
+      schemas: { id: { example: 'from-schema' } },
+    };
+    expect(requestPath('/users/{id}', parameters, { components })).toBe(path);
+  });
+
+  it.each([
+    [[{ url: '/api' }], '/api/x'],
+    [[{ url: '/api/' }], '/api/x'],
+    [[{ url: 'v1' }], '/v1/x'],
+    [[{ url: 'https://seller.example/api/v1' }], '/api/v1/x'],
+    [[{ url: 'http://seller.example/behind-proxy' }], '/behind-proxy/x'],
+    [[{ url: 'https://other.example/api' }], '/x'],
+    [[{ url: '/' }], '/x'],
+    [[{ url: '/{v}', variables: { v: { default: 'v2' } } }], '/v2/x'],
+    [[{ url: 'https://[' }], '/x'],
+    [[{ url: 'javascript:alert(1)' }], '/x'],
+    [[], '/x'],
+    [{ url: '/api' }, '/x'],
+  ])('stands below the path of the first server: %j', (servers, path) => {
+    expect(requestPath('/x', [], { servers })).toBe(path);
+  });
+
+  it('takes the servers of operation and path item before those of the root', () => {
+    const item = { servers: [{ url: '/item' }], get: {}, post: { servers: [{ url: '/own' }] } };
+    const document = openApiDocument({ servers: [{ url: '/root' }], paths: { '/x': item } });
+    const paths = facts(document).operations.map((one) => one.requestPath);
+    expect(paths).toEqual(['/item/x', '/own/x']);
+  });
+
+  it('never leads to another host, or out of the origin', () => {
+    const piece = fc.constantFrom(
+      '/',
+      '//',
+      '\\',
+      '@',
+      '..',
+      '.',
+      ':',
+      '{id}',
+      '{',
+      '}',
+      '#',
+      '?',
+      'evil.example',
+      '%2f',
+      '\t',
+      ' ',
+      'é',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 8 }),
+        fc.array(piece, { maxLength: 4 }),
+        (path, base) => {
+          const servers = [{ url: base.join('') }];
+          const found = requestPath(`/${path.join('')}`, [], { servers });
+          expect(found).toMatch(/^\/(?![/\\])/);
+          expect(new URL(found, 'https://seller.example').host).toBe('seller.example');
+          expect(new URL(`https://seller.example${found}`).host).toBe('seller.example');
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a hostile document', () => {
+  const json = (document: JsonObject) => JSON.stringify(document);
+
+  it.each([
+    [
+      'paths',
+      (n: number) =>
+        json({ paths: Object.fromEntries(numbered(n / 50, (i) => [`/p${i}`, { get: {} }])) }),
+    ],
+    ['paths that share a path item', sharedItem],
+    ['operations that share parameters', sharedParameters],
+    [
+      'one long template',
+      (n: number) => json({ paths: { [`/${repeat('{a}')(n)}`]: { get: {} } } }),
+    ],
+    ['open braces', (n: number) => json({ paths: { [`/${repeat('{')(n)}`]: { get: {} } } })],
+    ['a server that grows', growingServer],
+  ])('takes time by its length: %s', (_, make) => {
+    expectLinear(
+      (length) => make(length).padEnd(length),
+      CAP / 2,
+      (text) => {
+        const read = parseJson(text);
+        expect(read.ok).toBe(true);
+        if (read.ok) facts(read.value);
+      },
+    );
+  });
+});
+
+function numbered<T>(count: number, make: (index: number) => T): readonly T[] {
+  return Array.from({ length: Math.floor(count) }, (_, index) => make(index));
+}
+
+function sharedItem(length: number): string {
+  const parameters = numbered(length / 200, (i) => ({ in: 'path', name: `n${i}` }));
+  const item = { parameters, get: {}, put: {}, post: {}, delete: {}, patch: {}, head: {} };
+  const paths = numbered(length / 200, (i) => [`/p${i}/{n1}`, { $ref: '#/paths/~1item' }] as const);
+  return JSON.stringify({ paths: { '/item': item, ...Object.fromEntries(paths) } });
+}
+
+function sharedParameters(length: number): string {
+  const schema = { enum: numbered(length / 200, () => '') };
+  const shared = { in: 'path', name: 'id', schema };
+  const paths = numbered(length / 400, (i) => {
+    const parameters = [{ $ref: '#/components/id' }];
+    return [`/p${i}/{id}`, { get: { parameters } }] as const;
+  });
+  return JSON.stringify({ components: { id: shared }, paths: Object.fromEntries(paths) });
+}
+
+function growingServer(length: number): string {
+  const variables = { a: { default: 'x'.repeat(length / 2) } };
+  const paths = numbered(length / 100, (i) => [`/p${i}`, { get: {} }] as const);
+  const servers = [{ url: `/${'{a}'.repeat(600)}`, variables }];
+  return JSON.stringify({ servers, paths: Object.fromEntries(paths) });
+}

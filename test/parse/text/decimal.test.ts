@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { baseUnits, dollars, writtenAmount } from '../../../src/parse/text/decimal.ts';
+
+describe('baseUnits', () => {
+  it.each([
+    ['0.05', 6, 50_000n],
+    ['0.050000', 6, 50_000n],
+    ['1', 6, 1_000_000n],
+    ['0.0000010', 6, 1n],
+    ['0', 6, 0n],
+    ['007.5', 1, 75n],
+    ['12', 0, 12n],
+    ['12.000', 0, 12n],
+    ['0.000000000000000001', 18, 1n],
+  ])('%s with %i decimals is %s', (decimal, decimals, units) => {
+    expect(baseUnits(decimal, decimals)).toBe(units);
+  });
+
+  it.each([
+    '',
+    '.5',
+    '5.',
+    '-1',
+    '+1',
+    '1e3',
+    '0x10',
+    ' 1',
+    '1 ',
+    '$1',
+    '1,5',
+    '1.2.3',
+    '٣',
+    'NaN',
+  ])('%j is no decimal', (text) => {
+    expect(baseUnits(text, 6)).toBeNull();
+  });
+
+  it('refuses what is finer than the asset, rather than round it', () => {
+    expect(baseUnits('0.0000001', 6)).toBeNull();
+    expect(baseUnits('0.05', 1)).toBeNull();
+  });
+
+  it('refuses digits without end', () => {
+    expect(baseUnits('1'.repeat(100), 6)).toBe(BigInt('1'.repeat(100)) * 1_000_000n);
+    expect(baseUnits('1'.repeat(101), 6)).toBeNull();
+  });
+
+  it('undoes writing base units as a decimal', () => {
+    const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
+    fc.assert(
+      fc.property(units, fc.integer({ min: 0, max: 30 }), (amount, decimals) => {
+        const digits = String(amount).padStart(decimals + 1, '0');
+        const whole = digits.slice(0, digits.length - decimals);
+        const fraction = digits.slice(digits.length - decimals);
+        expect(baseUnits(decimals === 0 ? whole : `${whole}.${fraction}`, decimals)).toBe(amount);
+      }),
+    );
+  });
+});
+
+describe('dollars', () => {
+  it.each([
+    ['0.010000', '0.01'],
+    ['$0.01', '0.01'],
+    [0.01, '0.01'],
+    ['0.01 USDC', '0.01'],
+    ['USD 25', '25'],
+    ['$ 1.50', '1.5'],
+    ['.5', '0.5'],
+    ['00.10', '0.1'],
+    ['1.000', '1'],
+    ['0', '0'],
+    [0, '0'],
+    [1e-7, '0.0000001'],
+    [25, '25'],
+  ])('%j is %s', (price, decimal) => {
+    expect(dollars(price)).toBe(decimal);
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    [''],
+    ['$'],
+    ['free'],
+    ['0.01-0.05'],
+    ['0.01 EUR'],
+    ['-1'],
+    [-1],
+    [1e21],
+    [Number.POSITIVE_INFINITY],
+    [{ amount: '1' }],
+    ['1'.repeat(200)],
+  ])('%j is no amount', (price) => {
+    expect(dollars(price)).toBeNull();
+  });
+
+  it('gives numbers and their text the same form', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100_000_000 }), (millionths) => {
+        const number = millionths / 1_000_000;
+        expect(dollars(number)).toBe(dollars(number.toFixed(6)));
+      }),
+    );
+  });
+});
+
+describe('writtenAmount', () => {
+  it('keeps the zeroes', () => {
+    expect(writtenAmount('$0.050000')).toBe('0.050000');
+  });
+});

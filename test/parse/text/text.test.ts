@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { showJson } from '../../../src/parse/json/show-json.ts';
+import { cleanText, quoteText } from '../../../src/parse/text/text.ts';
+import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
+
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
+const anyText = fc.string({ unit: 'binary', maxLength: 300 });
+
+describe('cleanText', () => {
+  it.each([
+    ['a\r\n\tb', 'a b'],
+    ['  padded  ', 'padded'],
+    ['right\u202Eto left', 'rightto left'],
+    ['tag\u{E0041}\u{E0042}s', 'tags'],
+    ['zero\u200Bwidth\u2060joiner\uFEFF', 'zerowidthjoiner'],
+    ['nul\u0000 bell\u0007 escape\u001B[31m', 'nul bell escape[31m'],
+    ['half \uD83D a pair', 'half  a pair'],
+    ['line\u2028separator', 'line separator'],
+    ['hidden\u{E0100}\u{E0101} selectors', 'hidden selectors'],
+    ['filler\u3164', 'filler'],
+    ['Cafe\u0301', 'Café'],
+    ['naïve 漢字 😀', 'naïve 漢字 😀'],
+  ])('shows %j as %j', (text, shown) => {
+    expect(cleanText(text, 80)).toBe(shown);
+  });
+
+  it('keeps what is as long as the limit, by code points, and marks where it cuts', () => {
+    expect(cleanText('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
+    expect(cleanText('😀'.repeat(11), 10)).toBe(`${'😀'.repeat(9)}…`);
+  });
+
+  it('marks a cut too where nearly all of the text was stripped', () => {
+    expect(cleanText(`a${'\u200B'.repeat(10_000)}b`, 10)).toBe('a…');
+  });
+
+  it('never shows a hidden character, nor more than the limit', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, maxChars) => {
+        const shown = cleanText(text, maxChars);
+        expect(shown).not.toMatch(HIDDEN);
+        expect(Array.from(shown).length).toBeLessThanOrEqual(maxChars);
+        expect(shown.normalize('NFC')).toBe(shown);
+      }),
+    );
+  });
+
+  it('costs no more for a text of megabytes', () => {
+    expectLinear(repeat('\u200B\u202E'), 2_000_000, (text) => cleanText(text, 500));
+  });
+});
+
+describe('quoteText', () => {
+  it('escapes the marks that would end the quotation', () => {
+    expect(quoteText('say "hi" \\', 80)).toBe('"say \\"hi\\" \\\\"');
+  });
+
+  it('holds the cleaned text and nothing else', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const quoted = quoteText(text, 60);
+        expect(quoted).not.toMatch(HIDDEN);
+        expect(JSON.parse(quoted)).toBe(cleanText(text, 60));
+      }),
+    );
+  });
+});
+
+describe('showJson', () => {
+  it.each([
+    [undefined, 'missing'],
+    [null, 'null'],
+    [0.05, '0.05'],
+    [true, 'true'],
+    ['', '""'],
+    ['USDC', '"USDC"'],
+    [[], '[]'],
+    [{}, '{}'],
+    [[1, 'a', null, { b: [] }], '[1,"a",null,{"b":[]}]'],
+    [{ 'a\u202Eb': '\u0000x' }, '{"ab":"x"}'],
+  ])('shows %j as %s', (value, shown) => {
+    expect(showJson(value)).toBe(shown);
+  });
+
+  it('is JSON where nothing is cut', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
+        const shown = showJson(JSON.parse(JSON.stringify(value)), 10_000);
+        expect(shown).not.toMatch(HIDDEN);
+        expect(() => JSON.parse(shown)).not.toThrow();
+      }),
+    );
+  });
+
+  it('cuts long values, however deep or wide', () => {
+    const wide = Array(50_000).fill({ a: 'b' });
+    const shown = showJson(wide, 40);
+    expect(Array.from(shown).length).toBeLessThanOrEqual(40);
+    expect(shown).toMatch(/^\[\{"a":"b"\},.*…$/);
+  });
+});

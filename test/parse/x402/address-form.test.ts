@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressForm } from '../../../src/parse/x402/address-form.ts';
+import { base58Bytes } from '../../../src/parse/x402/base58.ts';
+
+const BASE = 'eip155:8453';
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+
+describe('addressForm', () => {
+  it.each([
+    [BASE, USDC, 'ok'],
+    ['base', USDC, 'ok'],
+    ['base-sepolia', USDC.toLowerCase(), 'ok'],
+    [BASE, `0x${USDC.slice(2).toUpperCase()}`, 'ok'],
+    [BASE, USDC.replace('fCD', 'FCD'), 'bad-checksum'],
+    [BASE, `0x${'0'.repeat(40)}`, 'zero'],
+    [BASE, USDC.slice(2), 'malformed'],
+    [BASE, `${USDC}0`, 'malformed'],
+    [BASE, USDC.slice(0, -1), 'malformed'],
+    [BASE, `${USDC} `, 'malformed'],
+    [BASE, 'USDC', 'malformed'],
+    [BASE, '', 'malformed'],
+    [BASE, SOLANA_USDC, 'malformed'],
+    [SOLANA, SOLANA_USDC, 'ok'],
+    [SOLANA, '1'.repeat(32), 'zero'],
+    [SOLANA, '1'.repeat(33), 'malformed'],
+    [SOLANA, SOLANA_USDC.replace('E', '0'), 'malformed'],
+    [SOLANA, USDC, 'malformed'],
+    [SOLANA, 'z'.repeat(44), 'malformed'],
+    [SOLANA, 'z'.repeat(100_000), 'malformed'],
+    ['stellar:pubnet', USDC, 'unknown-network'],
+    ['eip155:', USDC, 'unknown-network'],
+    ['eip155:08453', USDC, 'unknown-network'],
+    ['solana:mainnet', SOLANA_USDC, 'unknown-network'],
+    ['ethereum', USDC, 'unknown-network'],
+    ['', USDC, 'unknown-network'],
+  ])('on %s, %s is %s', (network, address, form) => {
+    expect(addressForm(network, address)).toBe(form);
+  });
+});
+
+describe('base58Bytes', () => {
+  it('undoes base58, leading zeroes included', () => {
+    const bytes = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
+    const withZeroes = fc.tuple(fc.nat(32), bytes).map(([zeroes, all]) => all.fill(0, 0, zeroes));
+    fc.assert(
+      fc.property(withZeroes, (expected) => {
+        expect(base58Bytes(encode(expected), 32)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('takes no other length', () => {
+    expect(base58Bytes(encode(Array(31).fill(7)), 32)).toBeNull();
+    expect(base58Bytes(encode(Array(33).fill(7)), 32)).toBeNull();
+    expect(base58Bytes('', 32)).toBeNull();
+  });
+});
+
+/** By big integers, the other way than the one under test. */
+function encode(bytes: readonly number[]): string {
+  const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = '';
+  for (; number > 0n; number /= 58n) text = alphabet.charAt(Number(number % 58n)) + text;
+  const zeroes = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(zeroes === -1 ? bytes.length : zeroes) + text;
+}

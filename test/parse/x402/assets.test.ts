@@ -1,0 +1,66 @@
+import { DEFAULT_ASSETS } from '@x402/evm';
+import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
+import { describe, expect, it } from 'vitest';
+import { addressForm } from '../../../src/parse/x402/address-form.ts';
+import { knownAsset } from '../../../src/parse/x402/assets.ts';
+import { caip2, namespaceOf } from '../../../src/parse/x402/networks.ts';
+
+const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+
+describe('knownAsset', () => {
+  it('knows USDC on Base, in any case of letters, by the names of v1 and v2', () => {
+    const usdc = { symbol: 'USDC', decimals: 6, domain: { name: 'USD Coin', version: '2' } };
+    expect(knownAsset('eip155:8453', BASE_USDC)).toMatchObject(usdc);
+    expect(knownAsset('base', BASE_USDC.toLowerCase())).toMatchObject(usdc);
+  });
+
+  it('knows that the domain of Base Sepolia has another name', () => {
+    expect(knownAsset('base-sepolia', SEPOLIA_USDC)?.domain).toEqual({
+      name: 'USDC',
+      version: '2',
+    });
+  });
+
+  it('knows USDC on Solana, which has no domain and one spelling', () => {
+    const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+    const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+    expect(knownAsset(network, mint)).toMatchObject({ decimals: 6, domain: null });
+    expect(knownAsset(network, mint.toLowerCase())).toBeNull();
+    const devnet = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
+    const devnetMint = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+    expect(knownAsset(devnet, devnetMint)?.decimals).toBe(6);
+  });
+
+  it('knows no asset of one network on another, and no symbols', () => {
+    expect(knownAsset('eip155:84532', BASE_USDC)).toBeNull();
+    expect(knownAsset('eip155:8453', 'USDC')).toBeNull();
+    expect(knownAsset('', '')).toBeNull();
+  });
+
+  it('knows whatever the official packages price with, under well-formed addresses', () => {
+    const all = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
+      assets.map((asset) => ({ network, ...asset })),
+    );
+    expect(all.length).toBeGreaterThan(20);
+    for (const { network, asset, decimals, name } of all) {
+      expect(knownAsset(network, asset)).toMatchObject({ decimals, domain: { name } });
+      expect(addressForm(network, asset)).toBe('ok');
+    }
+  });
+});
+
+describe('caip2', () => {
+  it('gives the v1 names the chain that x402 gives them', () => {
+    for (const name of ['base', 'base-sepolia'] as const) {
+      expect(caip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
+      expect(namespaceOf(name)).toBe('eip155');
+    }
+  });
+
+  it('returns other names as they are', () => {
+    expect(caip2('eip155:1')).toBe('eip155:1');
+    expect(caip2('toString')).toBe('toString');
+    expect(namespaceOf('toString')).toBeNull();
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { challengeOf, readChallenge } from '../../../src/parse/x402/challenge.ts';
+import { challengedResources } from '../../../src/parse/x402/challenged-resources.ts';
+import {
+  answer,
+  bodyChallenge402,
+  challenge402,
+  challengeV1,
+  challengeV2,
+  encodeChallenge,
+  failure,
+  html,
+  offer,
+  offerV1,
+  PAY_TO,
+  resource,
+  USDC_BASE,
+} from '../../fixtures/observations/build-observations.ts';
+
+describe('readChallenge', () => {
+  it('reads a v2 challenge from the header, whatever the body is', () => {
+    const bodies = ['', '{}', '<!doctype html>', JSON.stringify(challengeV1())];
+    for (const body of bodies) {
+      const { challenge } = readChallenge(challenge402(challengeV2(), { body }).data);
+      expect(challenge).toMatchObject({
+        version: 2,
+        where: 'header',
+        resourceUrl: 'https://seller.example/weather',
+        description: 'Weather of a city, now',
+        offers: [{ amount: '10000', asset: USDC_BASE, payTo: PAY_TO, pointer: '/accepts/0' }],
+      });
+    }
+  });
+
+  it.each([
+    ['absent', null],
+    ['no base64', '{"x402Version":2}'],
+    ['JSON without a challenge', encodeChallenge({})],
+  ])('falls back on the body where the header is %s', (_, header) => {
+    const given = challenge402(challengeV2(), { header, body: challengeV2() });
+    expect(readChallenge(given.data).challenge).toMatchObject({ where: 'body', version: 2 });
+  });
+
+  it('reads v1 by its own names', () => {
+    const { challenge } = readChallenge(bodyChallenge402().data);
+    expect(challenge).toMatchObject({
+      version: 1,
+      where: 'body',
+      resourceUrl: 'https://seller.example/weather',
+      description: 'Weather of a city, now',
+      offers: [{ amount: '10000', network: 'base', maxTimeoutSeconds: 300 }],
+    });
+  });
+
+  it('finds none in answers without one', () => {
+    const answers = [
+      answer(402),
+      html(402, '<html>'),
+      answer(402, []),
+      answer(402, { error: 'x' }),
+    ];
+    for (const { data } of answers) expect(readChallenge(data).challenge).toBeNull();
+  });
+});
+
+describe('challengeOf', () => {
+  it('reads no v1 names in a v2 challenge, and no v2 names in v1', () => {
+    const v2 = challengeOf(challengeV2({ resource: undefined, accepts: [offerV1()] }), 'header');
+    expect(v2).toMatchObject({ version: 2, resourceUrl: null, description: null });
+    expect(v2?.offers[0]?.amount).toBeUndefined();
+    const v1 = challengeOf(challengeV1({ accepts: [offer()] }), 'body');
+    expect(v1).toMatchObject({ version: 1, resourceUrl: null });
+    expect(v1?.offers[0]?.amount).toBeUndefined();
+  });
+
+  it.each([[undefined], ['2'], [3], [null], [2.5], ['1']])(
+    'reads version %j as v2 where there is an accepts list',
+    (x402Version) => {
+      const value = challengeV2({ x402Version });
+      expect(challengeOf(value, 'header')).toMatchObject({ version: 2, offers: [{}] });
+      expect(challengeOf({ ...value, accepts: undefined }, 'header')).toBeNull();
+    },
+  );
+
+  it.each([
+    [1, 1],
+    [2, 2],
+  ])('takes version %i for a challenge even without accepts', (x402Version, version) => {
+    expect(challengeOf({ x402Version }, 'body')).toMatchObject({ version, offers: [] });
+  });
+
+  it('keeps odd values as sent, and the empty description', () => {
+    const accepts = ['text', null, { amount: 5, payTo: {} }];
+    const value = challengeV2({ accepts, resource: { url: 7, description: '' } });
+    const challenge = challengeOf(value, 'header');
+    expect(challenge).toMatchObject({ resourceUrl: null, description: '' });
+    expect(challenge?.offers.map(({ pointer, amount, entry }) => [pointer, amount, entry])).toEqual(
+      [
+        ['/accepts/0', undefined, 'text'],
+        ['/accepts/1', undefined, null],
+        ['/accepts/2', 5, { amount: 5, payTo: {} }],
+      ],
+    );
+  });
+});
+
+describe('challengedResources', () => {
+  const inHeader = challenge402();
+  const inBody = bodyChallenge402();
+  const refused = answer(405, { error: 'no' });
+
+  function only(options: Parameters<typeof resource>[0]) {
+    return challengedResources([resource(options)], readChallenge);
+  }
+
+  it('takes the 402 whose header holds the challenge before one whose body does', () => {
+    const [found] = only({ method: null, get: inBody, head: [], post: inHeader });
+    expect(found).toMatchObject({ probe: { method: 'POST' }, second: null });
+    expect(found?.reading.challenge.where).toBe('header');
+    const [other] = only({ method: null, get: inHeader, head: [], post: inBody });
+    expect(other?.probe.method).toBe('GET');
+  });
+
+  it('takes the body where no header holds one', () => {
+    const [found] = only({ method: null, get: refused, head: [], post: inBody });
+    expect(found).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
+    expect(found?.reading.challenge.version).toBe(1);
+  });
+
+  it('leaves out resources that gave none', () => {
+    expect(only({ get: answer(200, challengeV2()), head: inHeader })).toEqual([]);
+    expect(only({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
+    expect(only({ get: failure('timeout') })).toEqual([]);
+    expect(only({ get: answer(402, 'pay me') })).toEqual([]);
+    expect(only({ get: [], head: [] })).toEqual([]);
+  });
+
+  it('compares with the second probe of the same method', () => {
+    const dearer = challenge402(challengeV2({ accepts: [offer({ amount: '20000' })] }));
+    const [found] = only({ get: [inHeader, dearer] });
+    expect(found?.second?.offers[0]?.amount).toBe('20000');
+    expect(only({ get: [inHeader, failure('reset')] })[0]?.second).toBeNull();
+    expect(only({ get: [inHeader, answer(200)] })[0]?.second).toBeNull();
+    expect(
+      only({ method: null, get: inBody, head: [], post: [inHeader, inBody] })[0]?.second,
+    ).toMatchObject({ version: 1 });
+  });
+
+  it('does not take a second probe for the first', () => {
+    expect(only({ get: [answer(500), inHeader] })).toEqual([]);
+  });
+});

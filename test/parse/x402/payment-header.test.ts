@@ -1,0 +1,91 @@
+import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from '@x402/core/http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readPaymentHeader } from '../../../src/parse/x402/payment-header.ts';
+import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
+import {
+  answer,
+  challengeV2,
+  encodeChallenge,
+} from '../../fixtures/observations/build-observations.ts';
+
+function read(...values: readonly string[]) {
+  return readPaymentHeader(answer(402, '', { 'payment-required': values }).data);
+}
+
+function base64(content: string | Uint8Array): string {
+  return Buffer.from(content).toString('base64');
+}
+
+describe('readPaymentHeader', () => {
+  it('decodes what the official server package encodes', () => {
+    const challenge = {
+      x402Version: 2,
+      resource: {
+        url: 'https://seller.example/x',
+        description: 'Wetter für 漢字 😀',
+        mimeType: 'x',
+      },
+      accepts: [],
+    };
+    const raw = encodePaymentRequiredHeader(challenge);
+    expect(read(raw)).toEqual({ state: 'ok', raw, value: challenge });
+  });
+
+  it.each([
+    ['raw-json', JSON.stringify(challengeV2())],
+    ['raw-json', '[1]'],
+    ['not-base64', 'no base64 at all'],
+    ['not-base64', base64('{"a":1}').replace(/=+$/, '')],
+    ['not-base64', `${base64('{}')}====`],
+    ['not-base64', 'e30=, e30='],
+    ['base64url', Buffer.from('{"a":"~~~???"}').toString('base64url')],
+    ['base64url', '____'],
+    ['not-utf8', base64(Uint8Array.from([0x7b, 0xff, 0x7d]))],
+    ['not-json', base64('{"a":')],
+    ['not-json', ''],
+    ['not-json', base64('\uFEFF{}')],
+    ['not-an-object', base64('[]')],
+    ['not-an-object', base64('"text"')],
+    ['not-an-object', base64('null')],
+  ])('tells %s', (state, raw) => {
+    const reading = read(raw);
+    expect(reading).toMatchObject({ state, raw: raw.trim() });
+    expect('detail' in reading && reading.detail).toMatch(/\w/);
+  });
+
+  it('tells absent, repeated, and blanks around the value', () => {
+    const raw = encodeChallenge(challengeV2());
+    expect(read()).toEqual({ state: 'absent' });
+    expect(read(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });
+    expect(read(` ${raw} `).state).toBe('ok');
+  });
+
+  it('bounds what is nested in it', () => {
+    expect(read(base64('{"a":'.repeat(70)))).toMatchObject({
+      state: 'not-json',
+      detail: 'deeper than 64',
+    });
+  });
+
+  it('decodes nothing that the official client cannot', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii', maxLength: 40 }), fc.json(), (noise, json) => {
+        for (const raw of [noise, base64(noise), base64(json)]) {
+          const reading = read(raw);
+          if (reading.state !== 'ok') continue;
+          expect(decodePaymentRequiredHeader(raw)).toEqual(reading.value);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['letters', repeat('A')],
+    ['letters, then one that is none', (n: number) => `${repeat('A')(n)}!`],
+    ['padding', repeat('=')],
+    ['blanks', (n: number) => `A${repeat(' ')(n)}A`],
+  ])('takes time by its length: %s', (_, make) => {
+    expectLinear(make, 1024 * 1024, read);
+  });
+});

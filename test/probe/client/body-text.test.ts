@@ -1,0 +1,88 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
+
+describe('compression that was not asked for', () => {
+  const text = 'plain text '.repeat(20);
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+  ] as const)('one layer of %s is undone', async (encoding, compress) => {
+    const target = await startOrigin((request, response) => {
+      expect(request.headers['accept-encoding']).toBe('identity');
+      response.setHeader('content-encoding', encoding).end(compress(text));
+    });
+    const seen = await ask(clientFor(target), target);
+    expect(seen).toMatchObject({ ok: true, truncated: false, data: { body: text } });
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const)('a bomb of %s is cut at the cap', async (encoding, compress) => {
+    const bomb = compress(Buffer.alloc(8 * 1_048_576, 'a'));
+    const target = await startOrigin((_, response) => {
+      response.setHeader('content-encoding', encoding).end(bomb);
+    });
+    const seen = await ask(clientFor(target), target, '/', { capBytes: 65_536 });
+    expect(seen).toMatchObject({ ok: true, truncated: true });
+    expect(dataOf(seen).body).toHaveLength(65_536);
+  });
+
+  test('exactly the cap after decoding is whole', async () => {
+    const target = await startOrigin((_, response) => {
+      response.setHeader('content-encoding', 'gzip').end(gzipSync('a'.repeat(1_000)));
+    });
+    const client = clientFor(target);
+    expect(await ask(client, target, '/', { capBytes: 1_000 })).toMatchObject({ truncated: false });
+    expect(await ask(client, target, '/', { capBytes: 999 })).toMatchObject({ truncated: true });
+  });
+
+  test.each(['gzip, gzip', 'zstd', 'gzip, br'])('%s is left alone', async (encoding) => {
+    const target = await startOrigin((_, response) => {
+      response.setHeader('content-encoding', encoding).end(gzipSync(gzipSync(text)));
+    });
+    const data = dataOf(await ask(clientFor(target), target));
+    expect(data).toMatchObject({ status: 200, body: '', binary: true });
+  });
+
+  test('garbage that says gzip is an answer with a cut body', async () => {
+    const target = await startOrigin((_, response) => {
+      response.setHeader('content-encoding', 'gzip').end('no gzip at all');
+    });
+    const seen = await ask(clientFor(target), target);
+    expect(seen).toMatchObject({ ok: true, truncated: true, data: { body: '' } });
+  });
+});
+
+describe('text', () => {
+  test.each([
+    ['text/plain; charset=iso-8859-1', Buffer.from('caf\u00e9', 'latin1'), 'café'],
+    ['text/plain', Buffer.from('caf\u00e9', 'utf8'), 'café'],
+    ['text/plain', Buffer.from('caf\u00e9', 'latin1'), 'caf\ufffd'],
+    ['text/plain; charset=no-such', Buffer.from('caf\u00e9', 'utf8'), 'café'],
+    ['application/json', Buffer.from('\ufeff{}', 'utf8'), '{}'],
+    ['text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'hi'],
+  ])('%s', async (type, bytes, expected) => {
+    const target = await startOrigin((_, response) => {
+      response.setHeader('content-type', type).end(bytes);
+    });
+    const data = dataOf(await ask(clientFor(target), target));
+    expect(data.body).toBe(expected);
+    expect(data.binary).toBeUndefined();
+  });
+
+  test('an image is no text', async () => {
+    const target = await startOrigin((_, response) => {
+      response
+        .setHeader('content-type', 'image/png')
+        .end(Buffer.from('89504e470d0a1a0a0000', 'hex'));
+    });
+    const data = dataOf(await ask(clientFor(target), target));
+    expect(data).toMatchObject({ body: '', binary: true });
+    expect(data.headers).toContainEqual(['content-type', 'image/png']);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import type { ProbeClient } from '../../../src/probe/client/client.ts';
+import {
+  ask,
+  clientFor,
+  dataOf,
+  onRequestLine,
+  startRawOrigin,
+  type TestOrigin,
+} from './harness.ts';
+
+const PATHS = Array.from({ length: 32 }, (_, index) => `/${index}`);
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+describe('a connection that breaks', () => {
+  test('fails the request at its head; those behind are sent once more', async () => {
+    const times = new Map<string, number>();
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, (line) => {
+        times.set(line, (times.get(line) ?? 0) + 1);
+        if (line.includes('/break')) socket.resetAndDestroy();
+        else setTimeout(() => socket.write(OK), 20);
+      });
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    const all = await askAll(client, target, ['/break', ...PATHS.slice(0, 12)]);
+    expect(all[0]).toMatchObject({ ok: false, reason: 'reset' });
+    expect(all.slice(1).filter((seen) => !seen.ok)).toEqual([]);
+    expect(Math.max(...times.values())).toBeLessThanOrEqual(2);
+  });
+
+  test('kept alive, but closed as the next request goes out: sent again, a POST never', async () => {
+    let accepted = 0;
+    const lines: string[] = [];
+    const target = await startRawOrigin((socket) => {
+      accepted += 1;
+      let answered = 0;
+      onRequestLine(socket, (line) => {
+        lines.push(line);
+        if (answered > 0) socket.resetAndDestroy();
+        else socket.write(OK);
+        answered += 1;
+      });
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    expect(dataOf(await ask(client, target, '/again')).body).toBe('ok');
+    expect(accepted).toBe(2);
+    const post = await ask(client, target, '/post', { method: 'POST', body: '{}' });
+    expect(post).toMatchObject({ ok: false, reason: 'reset' });
+    expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test('a body after HEAD is not the fault of the request behind it', async () => {
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, (line) => {
+        socket.write(line.startsWith('HEAD') ? `${OK}` : OK);
+      });
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    const [head, ...rest] = await Promise.all([
+      ask(client, target, '/head', { method: 'HEAD' }),
+      ...PATHS.slice(0, 8).map((path) => ask(client, target, path)),
+    ]);
+    expect(dataOf(head).status).toBe(200);
+    expect(rest.filter((seen) => !seen.ok)).toEqual([]);
+  });
+
+  test('an origin that accepts one connection only is content with one', async () => {
+    let accepted = 0;
+    const target = await startRawOrigin((socket) => {
+      accepted += 1;
+      if (accepted > 1) socket.resetAndDestroy();
+      else onRequestLine(socket, () => socket.write(OK));
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    const all = await askAll(client, target, PATHS.slice(0, 10));
+    // A reset right after accepting looks like any other: those at the head are lost.
+    expect(all.filter((seen) => seen.ok).length).toBeGreaterThanOrEqual(7);
+    expect(dataOf(await ask(client, target, '/last')).body).toBe('ok');
+  });
+});
+
+function askAll(client: ProbeClient, target: TestOrigin, paths: string[], timeoutMs = 30_000) {
+  return Promise.all(paths.map((path) => ask(client, target, path, { timeoutMs })));
+}

@@ -1,0 +1,194 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import type { ProbeClient } from '../../../src/probe/client/client.ts';
+import {
+  ask,
+  clientFor,
+  dataOf,
+  onRequestLine,
+  startOrigin,
+  startRawOrigin,
+  type TestOrigin,
+} from './harness.ts';
+
+const PATHS = Array.from({ length: 32 }, (_, index) => `/${index}`);
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+describe('pipelining', () => {
+  test('33 requests take two round trips on at most four connections, each sent once', async () => {
+    const waiting: ServerResponse[] = [];
+    let expected = 1;
+    const target = await startOrigin((_, response) => {
+      waiting.push(response);
+      // Answers nothing before the whole wave has arrived: without pipelining it never does.
+      if (waiting.length === expected) for (const each of waiting.splice(0)) each.end('ok');
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    expected = 32;
+    const all = await askAll(client, target, PATHS);
+
+    expect(all.every((seen) => dataOf(seen).body === 'ok')).toBe(true);
+    expect(target.requests.toSorted()).toEqual(
+      ['GET /', ...PATHS.map((p) => `GET ${p}`)].toSorted(),
+    );
+    expect(target.connections()).toBeLessThanOrEqual(4);
+    expect(client.stats()).toMatchObject({ requests: 33, sockets: 4, roundTrips: 2 });
+  });
+
+  test('HEAD is pipelined with GET and does not cost its connection', async () => {
+    const target = await startOrigin((_, response) => response.end('ok'));
+    const client = clientFor(target);
+    await ask(client, target);
+    const all = await Promise.all(
+      PATHS.map((path, index) => ask(client, target, path, { method: index % 2 ? 'HEAD' : 'GET' })),
+    );
+    expect(all.map((seen) => dataOf(seen).body)).toEqual(PATHS.map((_, i) => (i % 2 ? '' : 'ok')));
+    expect(target.requests).toHaveLength(33);
+    expect(target.connections()).toBeLessThanOrEqual(4);
+  });
+
+  test('answers come to the request that they are for', async () => {
+    const target = await startOrigin((request, response) => response.end(request.url));
+    const client = clientFor(target);
+    await ask(client, target);
+    const all = await askAll(client, target, PATHS);
+    expect(all.map((seen) => dataOf(seen).body)).toEqual(PATHS);
+  });
+
+  test('starts only after the origin kept a connection open', async () => {
+    const heads: string[] = [];
+    const target = await startRawOrigin((socket) => {
+      let pending = 0;
+      onRequestLine(socket, (line) => {
+        heads.push(line);
+        pending += 1;
+        expect(pending).toBe(1);
+        // HTTP/1.0 manners: one answer, then the end.
+        setImmediate(() => socket.end('HTTP/1.0 200 OK\r\n\r\nold'));
+      });
+    });
+    const client = clientFor(target);
+    const all = await askAll(client, target, PATHS);
+    expect(all.every((seen) => dataOf(seen).body === 'old')).toBe(true);
+    expect(heads.toSorted()).toEqual(PATHS.map((path) => `GET ${path} HTTP/1.1`).toSorted());
+  });
+
+  test('a POST is alone on its connection and sent once', async () => {
+    const inFlight = new Map<unknown, string[]>();
+    const target = await startRawOrigin((socket) => {
+      inFlight.set(socket, []);
+      onRequestLine(socket, (line) => {
+        if (!line.includes(' HTTP/1.1')) return;
+        const here = inFlight.get(socket) ?? [];
+        here.push(line);
+        if (here.some((each) => each.includes('POST'))) expect(here).toHaveLength(1);
+        setTimeout(() => {
+          inFlight.set(
+            socket,
+            here.filter((each) => each !== line),
+          );
+          here.splice(here.indexOf(line), 1);
+          socket.write(OK);
+        }, 5);
+      });
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    const all = await Promise.all([
+      ...PATHS.slice(0, 8).map((path) => ask(client, target, path)),
+      ask(client, target, '/post', { method: 'POST', body: '{}' }),
+      ...PATHS.slice(8, 16).map((path) => ask(client, target, path)),
+    ]);
+    expect(all.every((seen) => dataOf(seen).status === 200)).toBe(true);
+    expect(client.stats().requests).toBe(18);
+  });
+});
+
+describe('a path that hangs', () => {
+  test('does not hold up those behind it, and is itself sent once', async () => {
+    const target = await startOrigin((request, response) => {
+      if (request.url !== '/hang') response.end('ok');
+    });
+    const client = clientFor(target, { limits: { stallMs: 100 } });
+    await ask(client, target);
+    const [hung, all] = await Promise.all([
+      ask(client, target, '/hang', { timeoutMs: 1_500 }),
+      askAll(client, target, PATHS),
+    ]);
+    expect(hung).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(all.every((seen) => dataOf(seen).body === 'ok')).toBe(true);
+    expect(target.requests.filter((line) => line === 'GET /hang')).toHaveLength(1);
+    for (const path of PATHS) {
+      const times = target.requests.filter((line) => line === `GET ${path}`).length;
+      expect(times).toBeGreaterThanOrEqual(1);
+      expect(times).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test('four of them leave time for the rest, one after another', async () => {
+    const hanging = ['/h1', '/h2', '/h3', '/h4'];
+    const target = await startOrigin((request, response) => {
+      if (!hanging.includes(request.url ?? '')) response.end('ok');
+    });
+    const client = clientFor(target, { limits: { stallMs: 100 } });
+    await ask(client, target);
+    const [hung, all] = await Promise.all([
+      askAll(client, target, hanging, 1_000),
+      askAll(client, target, PATHS.slice(0, 20)),
+    ]);
+    expect(hung.map((seen) => seen.ok)).toEqual([false, false, false, false]);
+    expect(all.every((seen) => seen.ok)).toBe(true);
+    for (const path of hanging) {
+      expect(target.requests.filter((line) => line === `GET ${path}`)).toHaveLength(1);
+    }
+  });
+
+  test('slow answers one after another on a connection are not late', async () => {
+    // Serves its connections in parallel, but each strictly in order, 200 ms an answer.
+    const target = await startRawOrigin((socket) => {
+      let tail = Promise.resolve();
+      onRequestLine(socket, () => {
+        tail = tail.then(() => new Promise((resolve) => setTimeout(resolve, 200)));
+        tail = tail.then(() => void socket.write(OK));
+      });
+    });
+    const client = clientFor(target, { limits: { stallMs: 30_000 } });
+    await ask(client, target);
+    // 8 in a row take 1,600 ms, more than one request may.
+    const all = await askAll(client, target, PATHS, 1_500);
+    expect(all.filter((seen) => !seen.ok)).toEqual([]);
+    expect(client.stats().requests).toBe(33);
+  });
+
+  test('a server that serves one connection at a time answers everything', async () => {
+    const sockets: { serve: () => void; isOpen: boolean }[] = [];
+    const target = await startRawOrigin((socket) => {
+      const lines: string[] = [];
+      const entry = {
+        isOpen: true,
+        serve: () => {
+          if (sockets.find((each) => each.isOpen) !== entry) return;
+          for (const _ of lines.splice(0)) socket.write(OK);
+        },
+      };
+      sockets.push(entry);
+      onRequestLine(socket, (line) => {
+        lines.push(line);
+        entry.serve();
+      });
+      socket.on('close', () => {
+        entry.isOpen = false;
+        sockets.find((each) => each.isOpen)?.serve();
+      });
+    });
+    const client = clientFor(target, { limits: { stallMs: 100 } });
+    await ask(client, target);
+    const all = await askAll(client, target, PATHS);
+    expect(all.filter((seen) => !seen.ok)).toEqual([]);
+  });
+});
+
+function askAll(client: ProbeClient, target: TestOrigin, paths: string[], timeoutMs = 30_000) {
+  return Promise.all(paths.map((path) => ask(client, target, path, { timeoutMs })));
+}

@@ -1,0 +1,92 @@
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { HttpMethod } from '../../../src/model/observation.ts';
+import { ask, clientFor, onRequestLine, startRawOrigin } from './harness.ts';
+
+const LIMITS = { stallMs: 30, requestTimeoutMs: 120, dialTimeoutMs: 200 };
+
+/** What a server does when a request head has arrived. */
+const move = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok') },
+  fc.constantFrom(
+    'HTTP/1.1 204 No Content\r\n\r\n',
+    'HTTP/1.1 204 No Content\r\ncontent-length: 3\r\n\r\nabc',
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 402 X\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok',
+    'HTTP/1.1 200 OK\r\nkeep-alive: timeout=1\r\ncontent-length: 2\r\n\r\nok',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nok',
+    'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok',
+    'HTTP/1.1 200 OK\r\n\r\nuntil the end',
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 500 Stray\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 000 Zero\r\n\r\n',
+    'HTTP/2 200 OK\r\n\r\n',
+    'garbage\r\n\r\n',
+    'silence',
+    'end',
+    'destroy',
+    'reset',
+  ),
+);
+const connection = fc.record({
+  greeting: fc.option(
+    fc.constantFrom('SSH-2.0-x\r\n', 'HTTP/1.1 408 Timeout\r\n\r\n', 'reset', 'end'),
+  ),
+  moves: fc.array(move, { minLength: 1, maxLength: 6 }),
+  chunk: fc.constantFrom(1, 7, 10_000),
+});
+const methods = fc.array(fc.constantFrom<HttpMethod>('GET', 'GET', 'GET', 'HEAD', 'POST'), {
+  minLength: 1,
+  maxLength: 14,
+});
+
+test('whatever a server does, each request ends, in bounds, and nothing is thrown', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(connection, { minLength: 1, maxLength: 4 }), methods, play),
+    { numRuns: 40, endOnFailure: true },
+  );
+});
+
+type Script = typeof connection extends fc.Arbitrary<infer T> ? T : never;
+
+async function play(scripts: readonly Script[], kinds: readonly HttpMethod[]): Promise<void> {
+  let accepted = 0;
+  const posts = new Map<string, number>();
+  const target = await startRawOrigin((socket) => {
+    const script = scripts[accepted++ % scripts.length];
+    if (!script) return;
+    if (script.greeting) act(socket, script.greeting, script.chunk);
+    let index = 0;
+    onRequestLine(socket, (line) => {
+      if (line.startsWith('POST')) posts.set(line, (posts.get(line) ?? 0) + 1);
+      act(socket, script.moves[index++ % script.moves.length] ?? '', script.chunk);
+    });
+  });
+  const client = clientFor(target, { limits: LIMITS });
+  const all = await Promise.all(
+    kinds.map((method, index) => ask(client, target, `/${index}`, { method, capBytes: 1_000 })),
+  );
+  expect(all).toHaveLength(kinds.length);
+  // No request is sent more than twice, so neither are all together.
+  expect(client.stats().requests).toBeLessThanOrEqual(2 * kinds.length);
+  expect(Math.max(0, ...posts.values())).toBeLessThanOrEqual(1);
+  expect(JSON.parse(JSON.stringify(all))).toEqual(all);
+  client.close();
+}
+
+function act(socket: Socket, what: string, chunk: number): void {
+  if (socket.destroyed || what === 'silence') return;
+  if (what === 'end') socket.end();
+  else if (what === 'destroy') socket.destroy();
+  else if (what === 'reset') socket.resetAndDestroy();
+  else {
+    for (let start = 0; start < what.length; start += chunk) {
+      socket.write(what.slice(start, start + chunk));
+    }
+  }
+}

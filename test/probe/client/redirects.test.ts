@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import type { ProbeRequest } from '../../../src/probe/client/client.ts';
+import { ask, clientFor, dataOf, type HttpOrigin, startOrigin } from './harness.ts';
+
+describe('what is followed', () => {
+  test.each([301, 302, 307, 308])('%i, and the hops are kept', async (status) => {
+    const target = await redirecting({ '/': [status, '/next?a=b#c'] });
+    const data = dataOf(await follow(target));
+    expect(data).toMatchObject({
+      status: 200,
+      body: '/next?a=b',
+      url: `${target.origin.url}/next?a=b`,
+      redirects: [
+        { url: `${target.origin.url}/`, status, location: `${target.origin.url}/next?a=b` },
+      ],
+    });
+    expect(data.refusedRedirect).toBeUndefined();
+  });
+
+  test.each([300, 303, 304, 305, 200])('%i with a Location is an answer', async (status) => {
+    const target = await redirecting({ '/': [status, '/next'] });
+    expect(dataOf(await follow(target))).toMatchObject({ status, redirects: [] });
+    expect(target.requests).toHaveLength(1);
+  });
+
+  test('a redirect without Location is an answer', async () => {
+    const target = await startOrigin((_, response) => response.writeHead(302).end('where?'));
+    expect(dataOf(await follow(target))).toMatchObject({ status: 302, body: 'where?' });
+  });
+
+  test.each(['HEAD', 'POST'] as const)('%s never follows', async (method) => {
+    const target = await redirecting({ '/': [307, '/next'] });
+    const data = dataOf(await follow(target, { method, redirects: 'any-guarded' }));
+    expect(data).toMatchObject({ method, status: 307, redirects: [] });
+    expect(target.requests).toEqual([`${method} /`]);
+  });
+
+  test('nothing, where redirects are off', async () => {
+    const target = await redirecting({ '/': [302, '/next'] });
+    const data = dataOf(await follow(target, { redirects: 'none' }));
+    expect(data.status).toBe(302);
+    expect(data.refusedRedirect).toBeUndefined();
+  });
+});
+
+describe('how far', () => {
+  const chain = (length: number) =>
+    Object.fromEntries(Array.from({ length }, (_, i) => [i ? `/${i}` : '/', [302, `/${i + 1}`]]));
+
+  test('five hops are followed', async () => {
+    const target = await redirecting(chain(5));
+    expect(dataOf(await follow(target))).toMatchObject({ status: 200, body: '/5' });
+  });
+
+  test('six are a loop', async () => {
+    const target = await redirecting(chain(6));
+    expect(await follow(target)).toMatchObject({
+      ok: false,
+      reason: 'redirect-loop',
+      detail: 'more than 5 redirects',
+    });
+    expect(target.requests).toHaveLength(6);
+  });
+
+  test.each([
+    ['to itself', { '/': [302, '/'] }, 1],
+    ['to itself with a fragment', { '/': [302, '/#again'] }, 1],
+    ['back and forth', { '/': [302, '/a'], '/a': [302, '/'] }, 2],
+  ] as const)('%s is noticed at once', async (_, routes, requests) => {
+    const target = await redirecting(routes);
+    expect(await follow(target)).toMatchObject({ ok: false, reason: 'redirect-loop' });
+    expect(target.requests).toHaveLength(requests);
+  });
+});
+
+describe('what is refused leaves the redirect as the answer', () => {
+  test('another origin, where only the same is followed', async () => {
+    const other = await startOrigin((_, response) => response.end('other'));
+    const target = await redirecting({ '/': [302, `${other.origin.url}/x`] });
+    const allowHosts = new Set([...target.policy.allowHosts, ...other.policy.allowHosts]);
+    const both = { ...target, policy: { ...target.policy, allowHosts } };
+
+    const stayed = dataOf(await follow(both));
+    expect(stayed).toMatchObject({ status: 302, refusedRedirect: { to: `${other.origin.url}/x` } });
+    expect(stayed.refusedRedirect?.why).toMatch(/^other-origin: /);
+    expect(other.requests).toEqual([]);
+
+    const left = dataOf(await follow(both, { redirects: 'any-guarded' }));
+    expect(left).toMatchObject({ status: 200, body: 'other', url: `${other.origin.url}/x` });
+  });
+
+  test.each([
+    ['http://127.0.0.1:1/', 'scheme_or_form'],
+    ['https://127.0.0.1/', 'blocked_ip'],
+    ['https://user@example.com/', 'userinfo'],
+    ['https://example.com:8443/', 'port'],
+    ['/a b', 'control_space_or_backslash'],
+    ['javascript:alert(1)', 'scheme_or_form'],
+  ])('%s: %s', async (location, reason) => {
+    const target = await redirecting({ '/': [302, location] });
+    const data = dataOf(await follow(target, { redirects: 'any-guarded' }));
+    expect(data).toMatchObject({ status: 302, redirects: [], refusedRedirect: { to: location } });
+    expect(data.refusedRedirect?.why).toMatch(new RegExp(`^${reason}: `));
+    expect(target.requests).toHaveLength(1);
+  });
+
+  test('a host that resolves to a blocked address', async () => {
+    const target = await redirecting({ '/': [302, 'https://inside.example.com/'] });
+    const data = dataOf(await follow(target, { redirects: 'any-guarded' }, ['10.0.0.1']));
+    expect(data.refusedRedirect?.why).toMatch(/^redirect-refused: .*Private-Use/);
+  });
+
+  test('a host that does not exist: the origin did answer', async () => {
+    const target = await redirecting({ '/': [301, 'https://gone.example.com/'] });
+    const data = dataOf(await follow(target, { redirects: 'any-guarded' }, []));
+    expect(data).toMatchObject({
+      status: 301,
+      redirects: [],
+      refusedRedirect: { to: 'https://gone.example.com/' },
+    });
+    expect(data.refusedRedirect?.why).toMatch(/^dns: /);
+  });
+
+  test('a second hop that is refused keeps the first', async () => {
+    const target = await redirecting({ '/': [301, '/a'], '/a': [302, 'https://127.0.0.1/'] });
+    const data = dataOf(await follow(target, { redirects: 'any-guarded' }));
+    expect(data.url).toBe(`${target.origin.url}/a`);
+    expect(data.redirects).toMatchObject([{ url: `${target.origin.url}/`, status: 301 }]);
+  });
+});
+
+test('a path with two slashes is a path, not a host', async () => {
+  const target = await redirecting({});
+  const client = clientFor(target);
+  expect(dataOf(await ask(client, target, '//127.0.0.1/x')).body).toBe('//127.0.0.1/x');
+  await expect(ask(client, target, 'https://127.0.0.1/')).rejects.toThrow('slash');
+});
+
+/** Redirects as told; every other path answers with itself. */
+function redirecting(
+  routes: Readonly<Record<string, readonly [status: number, location: string] | unknown[]>>,
+): Promise<HttpOrigin> {
+  return startOrigin((request, response) => {
+    const [status, location] = routes[request.url ?? ''] ?? [];
+    if (typeof status !== 'number') response.end(request.url);
+    else response.writeHead(status, { location: String(location) }).end();
+  });
+}
+
+function follow(
+  target: Pick<HttpOrigin, 'origin' | 'policy'>,
+  rest: Partial<ProbeRequest> = {},
+  addresses: string[] = [],
+) {
+  const none = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }));
+  const resolver = {
+    resolve4: () => (addresses.length > 0 ? Promise.resolve(addresses) : none()),
+    resolve6: none,
+    lookup: async () => [{ address: '127.0.0.1', family: 4 as const }],
+  };
+  const client = clientFor(target, { resolver });
+  return ask(client, target, '/', { redirects: 'same-origin', ...rest });
+}

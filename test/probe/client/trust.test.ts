@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
+import { startOrigin } from './harness.ts';
+
+/** Node reads these variables as it starts, so a process of its own asks. */
+const SCRIPT = `
+  const { createProbeClient } = await import(process.env.CLIENT);
+  const { allowingOrigin } = await import(process.env.ALLOWING);
+  const { DEFAULT_POLICY, parseOrigin } = await import(process.env.ORIGIN);
+  const policy = allowingOrigin(process.env.TARGET, DEFAULT_POLICY);
+  const origin = parseOrigin(process.env.TARGET, policy);
+  const client = createProbeClient({ policy, userAgent: 'test/1' });
+  const seen = await client.request({
+    origin, method: 'GET', path: '/', capBytes: 1000, redirects: 'none',
+  });
+  client.close();
+  process.stdout.write(seen.ok ? 'ok ' + seen.data.body : seen.reason);
+`;
+const MODULES = {
+  CLIENT: new URL('../../../src/probe/client/client.ts', import.meta.url).href,
+  ALLOWING: new URL('../../../src/origin/allow-hosts.ts', import.meta.url).href,
+  ORIGIN: new URL('../../../src/origin/origin.ts', import.meta.url).href,
+};
+let ca: TestCa;
+
+beforeAll(async () => {
+  ca = await createTestCa();
+});
+
+test('a root that is not trusted', async () => {
+  expect(await askFromAnotherProcess({})).toBe('tls-unknown-issuer');
+});
+
+test('NODE_EXTRA_CA_CERTS adds a trusted root', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'probe-trust-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'root.pem');
+  await writeFile(file, ca.pem);
+  expect(await askFromAnotherProcess({ NODE_EXTRA_CA_CERTS: file })).toBe('ok hello');
+});
+
+test('NODE_TLS_REJECT_UNAUTHORIZED=0 does not blind the prober', async () => {
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+  expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
+});
+
+test('proxies of the environment are not used', async () => {
+  const proxy = await startOrigin((_, response) => response.end('proxied'));
+  const env = {
+    HTTP_PROXY: proxy.origin.url,
+    HTTPS_PROXY: proxy.origin.url,
+    https_proxy: proxy.origin.url,
+    NODE_USE_ENV_PROXY: '1',
+    NO_PROXY: '',
+    no_proxy: '',
+  };
+  expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
+  expect(proxy.connections()).toBe(0);
+});
+
+async function askFromAnotherProcess(env: Record<string, string>): Promise<string> {
+  const tls = await ca.issue({ hosts: ['localhost'] });
+  const target = await startOrigin((_, response) => response.end('hello'), { tls });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--no-warnings', '--eval', SCRIPT],
+    { env: { PATH: process.env['PATH'] ?? '', ...MODULES, TARGET: target.origin.url, ...env } },
+  );
+  return stdout;
+}

@@ -1,0 +1,89 @@
+/** What a new catalog does to the grades of real origins: the recorded ones, judged by both. */
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Catalog } from '../../src/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import type { Pool } from '../../src/engine/pool/pool.ts';
+import type { CheckResult, ScanReport } from '../../src/model/report.ts';
+import { readRecording, underCatalog } from '../../src/probe/recording.ts';
+import { judge } from '../../src/scan/run-scan.ts';
+
+export type CompareParts = {
+  readonly from: Catalog;
+  readonly to: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly pool: Pool;
+  /** Folder of recordings, ending in a slash. */
+  readonly recordings: URL;
+};
+
+export type ComparedOrigin = {
+  /** The recording's file, without ".json". */
+  readonly name: string;
+  readonly from: Pick<ScanReport, 'grade' | 'score'>;
+  readonly to: Pick<ScanReport, 'grade' | 'score'>;
+  /** "P6 pass equal -> fail mismatch" */
+  readonly moved: readonly string[];
+};
+
+/** One row a recording, by name; none where there is no folder of recordings. */
+export async function compareCatalogs(parts: CompareParts): Promise<readonly ComparedOrigin[]> {
+  const rows: ComparedOrigin[] = [];
+  for (const file of await recordingFiles(parts.recordings)) {
+    const url = new URL(encodeURIComponent(file), parts.recordings);
+    const { observations, scannedAt } = await readRecording(fileURLToPath(url));
+    const reports = [parts.from, parts.to].map(async (catalog) => {
+      const allowed = underCatalog(observations, catalog.probing);
+      return (await judge(allowed, scannedAt, { ...parts, catalog })).report;
+    });
+    const [from, to] = await Promise.all(reports);
+    if (!from || !to) continue;
+    rows.push({ name: file.replace(/\.json$/, ''), from, to, moved: movedCells(from, to) });
+  }
+  return rows;
+}
+
+/** A table for the terminal; origins whose grade moves come with their cells. */
+export function renderComparison(
+  rows: readonly ComparedOrigin[],
+  from: string,
+  to: string,
+): readonly string[] {
+  if (rows.length === 0) return ['No recorded origins: nothing to compare.'];
+  const moved = rows.filter((row) => row.moved.length > 0 || row.from.score !== row.to.score);
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const head = `${rows.length} recorded origins, ${from} -> ${to}: ${moved.length} move`;
+  return [
+    head,
+    ...moved.flatMap((row) => [
+      `${row.name.padEnd(width)}  ${standing(row.from)} -> ${standing(row.to)}`,
+      ...row.moved.map((cell) => `  ${cell}`),
+    ]),
+  ];
+}
+
+async function recordingFiles(folder: URL): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => name.endsWith('.json')).sort();
+}
+
+function movedCells(from: ScanReport, to: ScanReport): readonly string[] {
+  return to.results.flatMap((after, at) => {
+    const before = from.results[at];
+    if (!before) return [];
+    const [was, is] = [cell(before), cell(after)];
+    const id = before.id === after.id ? after.id : `${before.id}, ${after.id}`;
+    return was === is ? [] : [`${id} ${was} -> ${is}`];
+  });
+}
+
+function cell({ status, basis, outcome }: CheckResult): string {
+  return basis === 'measured' ? `${status} ${outcome}` : `${status} ${outcome} (${basis})`;
+}
+
+function standing({ grade, score }: Pick<ScanReport, 'grade' | 'score'>): string {
+  return `${grade} ${String(score).padStart(3)}`;
+}

@@ -1,0 +1,47 @@
+/** The next version of a check, as a copy of the newest: published files never change. */
+import { readFile, writeFile } from 'node:fs/promises';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import type { Published } from '../../src/engine/catalog/published.ts';
+import { ToolUsageError } from './tool-usage-error.ts';
+
+export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: number };
+
+/** Throws ToolUsageError where there is no such check, or its newest version may still change. */
+export async function copyCheckVersion(
+  id: string,
+  checks: readonly DiscoveredCheck[],
+  published: Published,
+): Promise<CopiedVersion> {
+  const from = checks.findLast((check) => check.id === id);
+  if (!from) {
+    const ids = [...new Set(checks.map((check) => check.id))].join(', ');
+    throw new ToolUsageError(`There is no check ${id}. There are: ${ids}.`);
+  }
+  if (!Object.hasOwn(published.checks, from.impl)) {
+    throw new ToolUsageError(
+      `${from.impl} is not published: change it in place, then npm run catalog:new -- --refresh`,
+    );
+  }
+  const version = from.version + 1;
+  const stated = new RegExp(`^(\\s*version: )${from.version}(,)$`, 'gm');
+  const text = await readFile(new URL(from.url), 'utf8');
+  if (text.match(stated)?.length !== 1) {
+    throw new ToolUsageError(
+      `${from.url} must state "version: ${from.version}," once, on a line of its own.`,
+    );
+  }
+  // The flag refuses to write over a file that discovery did not load.
+  const target = new URL(`v${version}.ts`, from.folder);
+  await writeFile(target, text.replace(stated, `$1${version}$2`), { flag: 'wx' });
+  await addHistory(new URL('README.md', from.folder), version);
+  return { from, version };
+}
+
+/** The newest version is the last line of the section, which is the README's last. */
+async function addHistory(readme: URL, version: number): Promise<void> {
+  const text = (await readFile(readme, 'utf8')).trimEnd();
+  if (!text.includes('\n## History\n')) {
+    throw new ToolUsageError(`${readme.pathname} has no section "## History": add it.`);
+  }
+  await writeFile(readme, `${text}\n- v${version}: what moves from v${version - 1}, and why.\n`);
+}

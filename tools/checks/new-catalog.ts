@@ -1,0 +1,131 @@
+/** `npm run catalog:new`: a new checksVersion, or the care of those that are not published yet. */
+import { parseArgs } from 'node:util';
+import {
+  CATALOG_FOLDER,
+  type Catalog,
+  listCatalogs,
+  loadCatalog,
+} from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
+import { nextChecksVersion } from './next-checks-version.ts';
+import { runTool } from './run-tool.ts';
+import { ToolUsageError } from './tool-usage-error.ts';
+import {
+  addCatalog,
+  addChangelogEntry,
+  type CatalogFiles,
+  changedChecks,
+  deriveCatalog,
+  publishCatalog,
+  refreshCatalogs,
+} from './write-catalog.ts';
+
+const RECORDINGS = new URL('../../test/fixtures/origins/recorded/', import.meta.url);
+const USAGE = `usage: npm run catalog:new -- [VERSION] [--replace OLD=NEW]…
+  makes catalog/VERSION.json from the newest catalog, with the newest implementation of every
+  check, and shows which recorded origins move. VERSION is today's date and the next number.
+npm run catalog:new -- --refresh
+  takes the digests of changed check files into catalogs that are not published yet.
+npm run catalog:new -- --publish VERSION
+  pins a catalog and its check files in catalog/published.json: they never change again.`;
+
+await runTool(async () => {
+  const { values, positionals } = readArguments();
+  if (values.help) return [USAGE];
+  const files = { folder: CATALOG_FOLDER, checks: await discoverChecks() };
+  if (values.refresh) return refresh(files);
+  if (values.publish !== undefined) return publish(values.publish, files);
+  return create(positionals[0], replacementsOf(values.replace), files);
+});
+
+function readArguments() {
+  try {
+    const parsed = parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', default: false },
+        refresh: { type: 'boolean', default: false },
+        publish: { type: 'string' },
+        replace: { type: 'string', multiple: true, default: [] },
+      },
+    });
+    if (parsed.positionals.length <= 1) return parsed;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ToolUsageError(`${why}\n${USAGE}`);
+  }
+  throw new ToolUsageError(USAGE);
+}
+
+function replacementsOf(pairs: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    pairs.map((pair) => {
+      const [gone, taken, ...more] = pair.split('=');
+      if (!gone || !taken || more.length > 0) {
+        throw new ToolUsageError(`--replace ${pair}: say OLD=NEW, such as S12=S13`);
+      }
+      return [gone, taken];
+    }),
+  );
+}
+
+async function create(
+  wanted: string | undefined,
+  replacements: ReadonlyMap<string, string>,
+  files: CatalogFiles,
+): Promise<readonly string[]> {
+  const versions = await listCatalogs(files.folder);
+  const newest = versions.at(-1);
+  if (newest === undefined) throw new ToolUsageError('There is no catalog to begin from.');
+  const base = await loadCatalog(newest, files);
+  const version = wanted ?? nextChecksVersion(versions, new Date());
+  const catalog = await addCatalog(
+    deriveCatalog(base, { version, replacements }, files.checks),
+    files,
+  );
+  await addChangelogEntry(base, catalog, files.folder);
+  const changed = changedChecks(base, catalog);
+  return [
+    `catalog/${version}.json is made from ${newest}; ${changed.length} checks differ:`,
+    ...changed.map(({ before, after }) => `  ${before.impl} -> ${after.impl}`),
+    ...(await comparison(base, catalog, files)),
+    'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
+    `--refresh; when it is final, --publish ${version}.`,
+  ];
+}
+
+async function refresh(files: CatalogFiles): Promise<readonly string[]> {
+  const refreshed = await refreshCatalogs(files);
+  if (refreshed.size === 0) return ['Every catalog is published: nothing may be refreshed.'];
+  const lines = [...refreshed].map(([version, impls]) => {
+    return `catalog/${version}.json: ${impls.length === 0 ? 'as it was' : impls.join(', ')}`;
+  });
+  const [before, newest] = (await listCatalogs(files.folder)).slice(-2);
+  if (before === undefined || newest === undefined) return lines;
+  const from = await loadCatalog(before, files);
+  return [...lines, ...(await comparison(from, await loadCatalog(newest, files), files))];
+}
+
+async function publish(version: string, files: CatalogFiles): Promise<readonly string[]> {
+  const pinned = await publishCatalog(version, files);
+  return [
+    `catalog/${version}.json is published; pinned with it: ${pinned.join(', ') || 'nothing new'}.`,
+    'From now on a change of any of these files fails lint and stops the service.',
+  ];
+}
+
+async function comparison(
+  from: Catalog,
+  to: Catalog,
+  { checks }: CatalogFiles,
+): Promise<readonly string[]> {
+  const pool = createPool();
+  try {
+    const rows = await compareCatalogs({ from, to, checks, pool, recordings: RECORDINGS });
+    return renderComparison(rows, from.checksVersion, to.checksVersion);
+  } finally {
+    await pool.close();
+  }
+}

@@ -1,0 +1,146 @@
+/** Catalog files: derived from the one before, refreshed while unpublished, then pinned for good. */
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  type Catalog,
+  type CatalogCheck,
+  listCatalogs,
+  loadCatalog,
+  readCatalog,
+} from '../../src/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import { readPublished } from '../../src/engine/catalog/published.ts';
+import { ToolUsageError } from './tool-usage-error.ts';
+
+export type CatalogFiles = {
+  /** Ending in a slash. */
+  readonly folder: URL;
+  readonly checks: readonly DiscoveredCheck[];
+};
+
+export type NewCatalog = {
+  /** "2026-08-14.3" */
+  readonly version: string;
+  /** By the id that goes: the id that takes its place, its severity and its category. */
+  readonly replacements: ReadonlyMap<string, string>;
+};
+
+/** The newest implementation of every check, or of what replaces it; the rest is the base's. */
+export function deriveCatalog(
+  base: Catalog,
+  { version, replacements }: NewCatalog,
+  checks: readonly DiscoveredCheck[],
+): Catalog {
+  const unknown = [...replacements.keys()].find((id) => !base.checks.some((one) => one.id === id));
+  if (unknown) throw new ToolUsageError(`${base.checksVersion} does not run ${unknown}.`);
+  return {
+    ...base,
+    checksVersion: version,
+    checks: base.checks.map((entry) => {
+      const id = replacements.get(entry.id) ?? entry.id;
+      const newest = checks.findLast((check) => check.id === id);
+      if (!newest) throw new ToolUsageError(`There is no check ${id} in checks/.`);
+      const { title, impl, digest } = newest;
+      return { ...entry, id, title, impl, digest };
+    }),
+  };
+}
+
+/** Writes a catalog that is not there yet, and loads it as the service would. */
+export async function addCatalog(catalog: Catalog, files: CatalogFiles): Promise<Catalog> {
+  const { checksVersion } = catalog;
+  const versions = await listCatalogs(files.folder);
+  if (versions.includes(checksVersion)) {
+    throw new ToolUsageError(
+      `catalog/${checksVersion}.json is there already: take the next number.`,
+    );
+  }
+  await writeCatalog(catalog, files.folder);
+  return loadCatalog(checksVersion, files);
+}
+
+/** Takes over the digests of changed check files; the impls whose digest moved, by version. */
+export async function refreshCatalogs(
+  files: CatalogFiles,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { catalogs } = await readPublished(files.folder);
+  const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
+  const refreshed = new Map<string, readonly string[]>();
+  for (const version of await listCatalogs(files.folder)) {
+    if (Object.hasOwn(catalogs, version)) continue;
+    const { catalog } = await readCatalog(version, files.folder);
+    const current = ({ impl, digest }: CatalogCheck) => digests.get(impl) ?? digest;
+    const moved = catalog.checks.filter((entry) => current(entry) !== entry.digest);
+    if (moved.length > 0) {
+      const checks = catalog.checks.map((entry) => ({ ...entry, digest: current(entry) }));
+      await writeCatalog({ ...catalog, checks }, files.folder);
+    }
+    refreshed.set(
+      version,
+      moved.map(({ impl }) => impl),
+    );
+  }
+  // When all are written: one that does not load must not leave the others stale.
+  for (const version of refreshed.keys()) await loadCatalog(version, files);
+  return refreshed;
+}
+
+/** Pins the digests of a catalog and of every check file that it runs. The impls newly pinned. */
+export async function publishCatalog(
+  version: string,
+  files: CatalogFiles,
+): Promise<readonly string[]> {
+  const catalog = await loadCatalog(version, files);
+  const { digest } = await readCatalog(version, files.folder);
+  const published = await readPublished(files.folder);
+  if (Object.hasOwn(published.catalogs, version)) {
+    throw new ToolUsageError(`catalog/${version}.json is published already.`);
+  }
+  const pins = Object.fromEntries(catalog.checks.map((entry) => [entry.impl, entry.digest]));
+  const changed = Object.keys(pins).find((impl) => {
+    const pinned = published.checks[impl];
+    return pinned !== undefined && pinned !== pins[impl];
+  });
+  if (changed) {
+    throw new ToolUsageError(`${changed} was published and then changed: restore it, revise it.`);
+  }
+  const pinned = {
+    catalogs: sorted({ ...published.catalogs, [version]: digest }),
+    checks: sorted({ ...published.checks, ...pins }),
+  };
+  await writeFile(new URL('published.json', files.folder), `${JSON.stringify(pinned, null, 2)}\n`);
+  return Object.keys(pins).filter((impl) => !Object.hasOwn(published.checks, impl));
+}
+
+/** A heading and a table to be filled in, above the newest entry. */
+export async function addChangelogEntry(from: Catalog, to: Catalog, folder: URL): Promise<void> {
+  const url = new URL('CHANGELOG.md', folder);
+  const text = await readFile(url, 'utf8');
+  const rows = changedChecks(from, to).map(
+    ({ before, after }) => `| ${after.id} | \`${before.impl}\`: … | \`${after.impl}\`: … |`,
+  );
+  const table = ['| check | before | after |', '|---|---|---|', ...rows];
+  const entry = `## ${to.checksVersion}\n\n${table.join('\n')}\n\n`;
+  const newest = text.indexOf('\n## ') + 1;
+  const at = newest === 0 ? text.length : newest;
+  await writeFile(url, text.slice(0, at) + entry + text.slice(at));
+}
+
+/** Entries in the same place that run something else. */
+export function changedChecks(from: Catalog, to: Catalog) {
+  return to.checks.flatMap((after, at) => {
+    const before = from.checks[at];
+    return before && before.impl !== after.impl ? [{ before, after }] : [];
+  });
+}
+
+async function writeCatalog(catalog: Catalog, folder: URL): Promise<void> {
+  const text = JSON.stringify({ $schema: './schema.json', ...catalog }, null, 2);
+  await writeFile(new URL(`${catalog.checksVersion}.json`, folder), `${text}\n`);
+}
+
+function sorted(digests: Readonly<Record<string, string>>): Record<string, string> {
+  const order = new Intl.Collator('en', { numeric: true });
+  return Object.fromEntries(
+    Object.entries(digests).sort(([one], [other]) => order.compare(one, other)),
+  );
+}
