@@ -1,6 +1,6 @@
 import { InvalidParameter } from '../errors/errors.ts';
+import type { Grade } from '../model/report.ts';
 import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';
-import type { Grade } from '../store/contract/published-scan.ts';
 import type { Store } from '../store/contract/store.ts';
 import { parseInstant } from './instant.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';

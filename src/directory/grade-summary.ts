@@ -1,5 +1,5 @@
+import type { Grade } from '../model/report.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { Grade } from '../store/contract/published-scan.ts';
 import type { Store } from '../store/contract/store.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';

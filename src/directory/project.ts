@@ -1,5 +1,6 @@
+import type { Grade } from '../model/report.ts';
+import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { DirectoryRecord } from '../store/contract/directory.ts';
-import type { Branding, Grade, Signals } from '../store/contract/published-scan.ts';
 import { isFeatured } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 

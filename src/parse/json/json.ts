@@ -1,8 +1,8 @@
 /** JSON of origins: parsed once, bounded in depth and size, never trusted to have any shape. */
+import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { scanJson } from './json-scan.ts';
 
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
-export type JsonObject = { readonly [member: string]: JsonValue | undefined };
+export type { JsonObject, JsonValue } from '../../model/json.ts';
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }

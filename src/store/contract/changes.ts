@@ -1,4 +1,4 @@
-import type { Grade } from './published-scan.ts';
+import type { Grade } from '../../model/report.ts';
 
 export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
 

@@ -1,4 +1,4 @@
-import type { Grade } from './published-scan.ts';
+import type { Grade } from '../../model/report.ts';
 
 /** How many rows of history a host keeps. */
 export const HISTORY_ROWS_PER_HOST = 400;

@@ -1,39 +1,16 @@
+/** What the store keeps of a scan for good. */
 import type { JsonObject } from '../../model/json.ts';
+import type { Grade, SubScores } from '../../model/report.ts';
+import type { Branding, Signals } from '../../model/scan-outcome.ts';
 
-export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
-
-/** Unverified data copied from the origin, already sanitised. */
-export interface Branding {
-  readonly displayName: string;
-  readonly description: string;
-  readonly category: string;
-  readonly iconUrl: string | null;
-  readonly ogImageUrl: string | null;
-}
-
-export interface Signals {
-  readonly registeredIndex: boolean;
-  /** Null: not observed, which proves nothing. */
-  readonly hasRecentSettlement: true | null;
-  readonly indexOwnershipVerified: boolean;
-  readonly onEcosystemListing: boolean;
-}
-
-export interface CheckCounts {
+export type CheckCounts = {
   readonly pass: number;
   readonly warn: number;
   readonly fail: number;
-}
-
-/** Null where nothing of that category was determined. */
-export interface SubScores {
-  readonly protocol: number | null;
-  readonly docs: number | null;
-  readonly standing: number | null;
-}
+};
 
 /** What a paid scan makes public, and what stays after its per-check results were purged. */
-export interface PublishedScan {
+export type PublishedScan = {
   readonly scanId: string;
   /** Canonical host. */
   readonly host: string;
@@ -49,4 +26,4 @@ export interface PublishedScan {
   readonly catalog: JsonObject;
   readonly branding: Branding;
   readonly signals: Signals;
-}
+};

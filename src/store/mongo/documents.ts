@@ -1,9 +1,9 @@
+import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
 import type { MembershipSettings } from '../contract/hosts.ts';
 import type { Owner } from '../contract/insert-outcome.ts';
 import type { LedgerState } from '../contract/ledger.ts';
 import type { ListingSettings } from '../contract/listing.ts';
-import type { Grade } from '../contract/published-scan.ts';
 import type { SlotKind } from '../rules/slots.ts';
 
 /*

@@ -1,4 +1,4 @@
-import type { Grade } from '../contract/published-scan.ts';
+import type { Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
 
 const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';
-import type { Grade, PublishedScan } from '../../../src/store/contract/published-scan.ts';
+import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
