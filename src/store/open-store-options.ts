@@ -1,7 +1,7 @@
 import type { Owner } from './contract/insert-outcome.ts';
 
 /** For `openStore(url, options)`; everything may be left out. */
-export interface OpenStoreOptions {
+export type OpenStoreOptions = {
   /** Default: this machine's name, and a random id of this start. */
   readonly owner?: Owner | undefined;
   /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
@@ -10,4 +10,4 @@ export interface OpenStoreOptions {
   readonly connectTimeoutMs?: number | undefined;
   /** Told of trouble that no call of the caller meets (a missed heartbeat, a skipped time check). */
   readonly onWarning?: ((message: string) => void) | undefined;
-}
+};

@@ -6,17 +6,17 @@ import { type HeldSeller, startHeldSeller } from './held-seller.ts';
 import { type HostProcess, type Settings, startHost } from './host-process.ts';
 import type { Purchase } from './purchase.ts';
 
-export interface FleetOptions {
+export type FleetOptions = {
   /** Of a server; the fleet takes a database of its own there. */
   readonly mongoUri: string;
   readonly sellers: number;
   readonly settings?: Settings;
   /** Further exceptions of the egress guard, `host:port`. */
   readonly alsoAllow?: readonly string[];
-}
+};
 
 /** A database, sellers that scans may reach, and whatever hosts a test starts on it. */
-export interface Fleet extends AsyncDisposable {
+export type Fleet = AsyncDisposable & {
   readonly sellers: readonly HeldSeller[];
   /** A look at what the hosts share, by somebody who is no host. */
   readonly store: Store;
@@ -24,7 +24,7 @@ export interface Fleet extends AsyncDisposable {
   start(settings?: Settings): Promise<HostProcess>;
   /** What is to be given to a host that this fleet does not start. */
   readonly settings: Settings;
-}
+};
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { mongoUri, alsoAllow = [] } = options;

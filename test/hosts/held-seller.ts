@@ -1,7 +1,7 @@
 import { type Seller, serve } from '../fixtures/sellers/seller.ts';
 
 /** A seller that answers when it is told to, and counts who looks at it. */
-export interface HeldSeller extends Seller {
+export type HeldSeller = Seller & {
   /** `127.0.0.1:<port>`, as the directory knows it. */
   readonly host: string;
   /** One a scan: the root is asked once, and first. */
@@ -9,7 +9,7 @@ export interface HeldSeller extends Seller {
   /** Nothing is answered until `release`. */
   hold(): void;
   release(): void;
-}
+};
 
 /** What it sells matters little here: hosts share scans of poor sellers, too. */
 export async function startHeldSeller(): Promise<HeldSeller> {

@@ -11,7 +11,7 @@ const READY = 'Catalog: ';
 
 export type Settings = Readonly<Record<string, string>>;
 
-export interface HostAnswer {
+export type HostAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -19,10 +19,10 @@ export interface HostAnswer {
   readonly json: Readonly<Record<string, unknown>>;
   /** Of a paid 200; null otherwise. */
   readonly transaction: string | null;
-}
+};
 
 /** The service as `npm start` runs it. */
-export interface HostProcess {
+export type HostProcess = {
   readonly url: string;
   /** The exit code; null where a signal ended it. */
   readonly exited: Promise<number | null>;
@@ -31,7 +31,7 @@ export interface HostProcess {
   get(path: string, headers?: Settings): Promise<HostAnswer>;
   post(path: string, body: object, headers?: Settings): Promise<HostAnswer>;
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-}
+};
 
 /** Does not wait for anything: for hosts that are expected not to start, too. */
 export async function launchHost(settings: Settings): Promise<HostProcess> {

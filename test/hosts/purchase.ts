@@ -6,14 +6,14 @@ import { newPayer, TERMS } from '../payment/payer.ts';
 export type PaidOperation = 'scan' | 'changes';
 
 /** One signed authorization, for one call of whatever host. */
-export interface Purchase {
+export type Purchase = {
   /** Its key in the ledger that the hosts share. */
   readonly key: string;
   readonly address: `0x${string}`;
   readonly headers: { readonly 'payment-signature': string };
   /** Who calls, for hosts behind a proxy: requests are counted by client, and tests make many. */
   readonly client: { readonly 'x-forwarded-for': string };
-}
+};
 
 /** Base units. */
 export function priceOf(operation: PaidOperation): bigint {

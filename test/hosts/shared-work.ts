@@ -6,11 +6,11 @@ import type { HeldSeller } from './held-seller.ts';
 import type { HostAnswer, HostProcess } from './host-process.ts';
 import { newPurchase, type Purchase } from './purchase.ts';
 
-export interface Pair {
+export type Pair = {
   readonly fleet: Fleet;
   readonly one: HostProcess;
   readonly other: HostProcess;
-}
+};
 
 /** An account that can pay where money is real; any account where it is not. */
 export type AccountSource = () => Promise<Hex | undefined>;

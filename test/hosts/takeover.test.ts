@@ -23,14 +23,14 @@ const AT_ONCE = 2;
 const SETTLE_WITHIN_MS = 60_000;
 
 /** A sale that its first host did not live to finish. */
-interface BrokenSale {
+type BrokenSale = {
   readonly failpoint: Failpoint;
   readonly seller: HeldSeller;
   readonly purchase: Purchase;
   /** What the payer had of the first call. */
   readonly first: HostAnswer | 'hung up';
   readonly exitCode: number | null;
-}
+};
 
 describe('when a host is killed in the middle of a sale, another ends it', needs(lack), () => {
   const undo = new AsyncDisposableStack();

@@ -25,11 +25,11 @@ export const SETTINGS = {
   catalog: '2026-08-14.2',
 };
 
-export interface Racing {
+export type Racing = {
   /** How many of this process's racers won the round. */
   race(decision: Decision, round: number): Promise<number>;
   close(): Promise<void>;
-}
+};
 
 export function racing(store: Store, url: string): Racing {
   const client = new MongoClient(url);

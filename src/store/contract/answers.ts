@@ -1,13 +1,13 @@
 /** The biggest piece in which a body is kept and handed back. */
 export const ANSWER_CHUNK_BYTES = 1024 * 1024;
 
-export interface AnswerHead {
+export type AnswerHead = {
   readonly status: number;
   /** Names as they will be sent; the values byte for byte. */
   readonly headers: Readonly<Record<string, string>>;
-}
+};
 
-export interface StoredAnswer extends AnswerHead {
+export type StoredAnswer = AnswerHead & {
   readonly answerId: string;
   readonly bodyBytes: number;
   /** Lower-case hex SHA-256 of the body. */
@@ -15,7 +15,7 @@ export interface StoredAnswer extends AnswerHead {
   readonly storedAtMs: number;
   /** The body in pieces of at most 1 MiB; may be called again. Rejects `corrupt` if a piece is gone. */
   body(): AsyncIterable<Uint8Array>;
-}
+};
 
 /**
  * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, so
@@ -24,7 +24,7 @@ export interface StoredAnswer extends AnswerHead {
  * Purged 24 h after the last of its keys was settled. An answer that no unfinished or settled
  * ledger key names (by `answerId`) goes after one hour.
  */
-export interface AnswerStore {
+export type AnswerStore = {
   /**
    * Stores a whole answer durably; pieces of any size are re-cut. `answerId` must be fresh (random):
    * `conflict` otherwise. Should `body` throw, nothing remains and its error is passed on.
@@ -37,4 +37,4 @@ export interface AnswerStore {
 
   /** Null when it never was complete, or was purged. */
   get(answerId: string): Promise<StoredAnswer | null>;
-}
+};

@@ -2,7 +2,7 @@ import type { Grade } from '../../model/report.ts';
 
 export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
 
-export interface DirectoryChange {
+export type DirectoryChange = {
   /** 1, 2, 3 … without gaps; never sent out. */
   readonly n: number;
   /** The scan whose publication made it; unique, so a publication that is redone adds none. */
@@ -18,13 +18,13 @@ export interface DirectoryChange {
   /** With `grade_changed`: what this feed said of the host before. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;
-}
+};
 
 /**
  * What was published, in order. Number n+1 is inserted after n was read, so a reader who has seen
  * n+1 has seen n, and paging by `changedAtMs` loses and repeats nothing. Kept for good.
  */
-export interface ChangeStore {
+export type ChangeStore = {
   /**
    * Changes after `sinceMs` (exclusive), oldest first, at most `limit`; those of hosts that are
    * opted out now are left out.
@@ -33,4 +33,4 @@ export interface ChangeStore {
     readonly changes: readonly DirectoryChange[];
     readonly hasMore: boolean;
   }>;
-}
+};

@@ -1,7 +1,7 @@
 import type { PublishedScan } from './published-scan.ts';
 
 /** One host: its current scan, with the owner's wishes as they are at the time of reading. */
-export interface DirectoryRecord extends PublishedScan {
+export type DirectoryRecord = PublishedScan & {
   readonly firstSeenAtMs: number;
   /** Published scans of this host ever, also those whose history rows were dropped. */
   readonly scanCount: number;
@@ -11,9 +11,9 @@ export interface DirectoryRecord extends PublishedScan {
   readonly listed: boolean;
   /** True: branding must not be shown. */
   readonly enrichmentSuppressed: boolean;
-}
+};
 
-export interface DirectoryQuery {
+export type DirectoryQuery = {
   /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. */
   readonly sort: 'recent' | 'grade';
   readonly category?: string | undefined;
@@ -24,10 +24,10 @@ export interface DirectoryQuery {
   /** From 0. */
   readonly page: number;
   readonly pageSize: number;
-}
+};
 
 /** The public directory. Opted-out hosts are in no list and no count. */
-export interface DirectoryStore {
+export type DirectoryStore = {
   /** The record of a host, opted out or not (see `listed`); null if never published. */
   get(host: string): Promise<DirectoryRecord | null>;
 
@@ -42,4 +42,4 @@ export interface DirectoryStore {
     readonly sinceMs: number;
     readonly limit: number;
   }): Promise<{ readonly count: number; readonly records: readonly DirectoryRecord[] }>;
-}
+};

@@ -3,16 +3,16 @@ import type { Grade } from '../../model/report.ts';
 /** How many rows of history a host keeps. */
 export const HISTORY_ROWS_PER_HOST = 400;
 
-export interface HistoryRow {
+export type HistoryRow = {
   readonly scanId: string;
   readonly grade: Grade;
   readonly score: number;
   readonly scannedAtMs: number;
   readonly checksVersion: string;
-}
+};
 
 /** Published scans of a host, the newest 400 of them. */
-export interface HistoryStore {
+export type HistoryStore = {
   /** Oldest first; the newest `limit` rows (default and maximum 400). */
   list(host: string, limit?: number): Promise<readonly HistoryRow[]>;
-}
+};

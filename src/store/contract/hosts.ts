@@ -5,17 +5,17 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
 export const SILENT_AFTER_MS = 20_000;
 
 /** What all hosts on one store must agree on. Compared as strings, member by member. */
-export interface MembershipSettings {
+export type MembershipSettings = {
   readonly revision: string;
   readonly network: string;
   readonly asset: string;
   readonly payTo: string;
   readonly baseUrl: string;
   readonly catalog: string;
-}
+};
 
 /** The processes that live on this store. */
-export interface HostStore {
+export type HostStore = {
   /**
    * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting
    * that differs, while hosts with other settings live on the store, and, where `signer` (the
@@ -39,4 +39,4 @@ export interface HostStore {
 
   /** Ends the heartbeat at once, so that others need not wait for silence. */
   leave(): Promise<void>;
-}
+};

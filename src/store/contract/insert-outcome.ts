@@ -6,7 +6,7 @@
 export type InsertOutcome = 'won' | 'lost';
 
 /** Who wrote a row. `boot` is new at every start, so a restarted process is another owner. */
-export interface Owner {
+export type Owner = {
   readonly host: string;
   readonly boot: string;
-}
+};

@@ -1,6 +1,6 @@
 import type { Owner } from './insert-outcome.ts';
 
-export interface Lease {
+export type Lease = {
   readonly name: string;
   /** 1, 2, 3 … for each name: who holds the greatest turn holds the lease. */
   readonly turn: number;
@@ -8,7 +8,7 @@ export interface Lease {
   readonly attempt: string;
   readonly takenAtMs: number;
   readonly expiresAtMs: number;
-}
+};
 
 export type LeaseOutcome =
   | { readonly held: true; readonly lease: Lease }
@@ -18,7 +18,7 @@ export type LeaseOutcome =
  * One holder per name among all hosts (`scan:<host>`, `refresh:<source>`). Each turn is one insert
  * of `(name, turn)`. A turn is over when it was released, has expired, or its owner is silent.
  */
-export interface LeaseStore {
+export type LeaseStore = {
   /** Takes the next turn if the last one is over. `attempt` is random, the same when tried again. */
   take(request: {
     readonly name: string;
@@ -31,4 +31,4 @@ export interface LeaseStore {
 
   /** Ends the own turn; does nothing to a later one. */
   release(lease: Lease): Promise<void>;
-}
+};

@@ -21,7 +21,7 @@ export type LedgerState = (typeof LEDGER_STATES)[number];
 export const TERMINAL_LEDGER_STATES = ['published', 'released', 'failed'] as const;
 
 /** What a writer gives; the store adds the time and the owner. */
-export interface LedgerAppend {
+export type LedgerAppend = {
   /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */
   readonly key: string;
   /** 1 for the first step of a key, then the last step that the writer has seen + 1. */
@@ -41,15 +41,15 @@ export interface LedgerAppend {
   readonly answerId?: string | undefined;
   /** Price, signed payload, reason, transaction and whatever else recovery needs. */
   readonly data: JsonObject;
-}
+};
 
-export interface LedgerRow extends LedgerAppend {
+export type LedgerRow = LedgerAppend & {
   /** Database time at which the row was written, ms. */
   readonly atMs: number;
   readonly owner: Owner;
-}
+};
 
-export interface LedgerEntry {
+export type LedgerEntry = {
   readonly key: string;
   /** By step, ascending; never empty. */
   readonly rows: readonly LedgerRow[];
@@ -57,10 +57,10 @@ export interface LedgerEntry {
   readonly last: LedgerRow;
   /** When an answer for this key was written to a client in full, or null. */
   readonly writtenAtMs: number | null;
-}
+};
 
 /** Append-only steps of payments, `(key, step)` unique. Nothing is ever updated. */
-export interface LedgerStore {
+export type LedgerStore = {
   /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
   append(row: LedgerAppend): Promise<InsertOutcome>;
 
@@ -85,4 +85,4 @@ export interface LedgerStore {
 
   /** Records that an answer for this key was written in full. The first mark stays. */
   markWritten(key: string): Promise<void>;
-}
+};

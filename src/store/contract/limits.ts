@@ -1,5 +1,5 @@
 /** Fixed-window counters for request rates. Losing them harms nobody: nothing here is synced. */
-export interface LimitStore {
+export type LimitStore = {
   /** Counts one request; windows begin at multiples of `windowMs` since the epoch. */
   hit(
     key: string,
@@ -9,4 +9,4 @@ export interface LimitStore {
     readonly count: number;
     readonly resetAtMs: number;
   }>;
-}
+};

@@ -1,10 +1,10 @@
-export interface ListingSettings {
+export type ListingSettings = {
   readonly listed: boolean;
   readonly enrichmentSuppressed: boolean;
-}
+};
 
 /** What verified owners asked for; rows of their own that no publication touches. */
-export interface ListingStore {
+export type ListingStore = {
   /** Defaults: listed, not suppressed. */
   get(host: string): Promise<ListingSettings>;
 
@@ -16,4 +16,4 @@ export interface ListingStore {
       readonly enrichmentSuppressed?: boolean | undefined;
     },
   ): Promise<ListingSettings>;
-}
+};

@@ -5,17 +5,17 @@ export const FAILED_CONFIRMS_PER_HOUR = 5;
 export const CHALLENGE_FETCHES_PER_HOUR = 60;
 
 /** `client` is a key that the caller derives (a hash of the address block), never an address. */
-export interface HostAndClient {
+export type HostAndClient = {
   readonly host: string;
   readonly client: string;
-}
+};
 
-export interface LiveToken {
+export type LiveToken = {
   /** Hash of the token; the token itself is never stored. */
   readonly tokenHash: string;
   readonly client: string;
   readonly expiresAtMs: number;
-}
+};
 
 /** `retryAtMs` says when the next one is free. */
 export type SlotOutcome =
@@ -26,7 +26,7 @@ export type SlotOutcome =
  * Proof of domain control. The limits count by numbered slots, one insert each, so that racing
  * requests and hosts together never exceed them.
  */
-export interface OwnershipStore {
+export type OwnershipStore = {
   /** At most 8 live tokens per host and client; an earlier one is never invalidated. */
   issueToken(token: HostAndClient & { readonly tokenHash: string }): Promise<SlotOutcome>;
 
@@ -51,4 +51,4 @@ export interface OwnershipStore {
 
   /** The last confirm, or null if the host was never verified. */
   lastConfirm(host: string): Promise<{ readonly atMs: number; readonly tokenHash: string } | null>;
-}
+};

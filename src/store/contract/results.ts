@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
 
-export interface ScanResult {
+export type ScanResult = {
   /** Random, new for every scan. */
   readonly scanId: string;
   /** Canonical host of the scanned origin. */
@@ -11,7 +11,7 @@ export interface ScanResult {
   readonly submittedUrl: string;
   /** The whole report with its per-check results, at most 8 MiB as JSON. */
   readonly report: JsonObject;
-}
+};
 
 /**
  * Finished scans with their per-check results. A result is private until its scan is published
@@ -19,7 +19,7 @@ export interface ScanResult {
  * All of it goes 24 h after `scannedAtMs`, or, where an unfinished ledger key still names the scan,
  * when that key is finished.
  */
-export interface ScanResultStore {
+export type ScanResultStore = {
   /** Idempotent by scan id: the first stays. */
   save(result: ScanResult): Promise<void>;
 
@@ -52,4 +52,4 @@ export interface ScanResultStore {
     payer: string,
     sinceMs: number,
   ): Promise<readonly { readonly scanId: string; readonly host: string; readonly atMs: number }[]>;
-}
+};

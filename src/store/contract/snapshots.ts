@@ -3,7 +3,7 @@ import type { JsonValue } from '../../model/json.ts';
 /** How long the last verdict of a check that depends on a third party may stand in. */
 export const VERDICT_LIFETIME_MS = 30 * 24 * 3_600_000;
 
-export interface EcosystemSnapshot {
+export type EcosystemSnapshot = {
   /** Which index, listing or chain. */
   readonly source: string;
   /** What was asked of it. */
@@ -11,10 +11,10 @@ export interface EcosystemSnapshot {
   readonly takenAtMs: number;
   /** At most 8 MiB as JSON; `too_large` otherwise. */
   readonly data: JsonValue;
-}
+};
 
 /** Last good answers of third parties, and the last verdicts that were drawn from them. */
-export interface SnapshotStore {
+export type SnapshotStore = {
   /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
   put(snapshot: EcosystemSnapshot): Promise<void>;
 
@@ -32,4 +32,4 @@ export interface SnapshotStore {
   verdicts(
     host: string,
   ): Promise<ReadonlyMap<string, { readonly atMs: number; readonly data: JsonValue }>>;
-}
+};

@@ -15,7 +15,7 @@ import type { PublishedScan } from './published-scan.ts';
 import type { ScanResultStore } from './results.ts';
 import type { SnapshotStore } from './snapshots.ts';
 
-export interface StoreInfo {
+export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
@@ -23,15 +23,15 @@ export interface StoreInfo {
   readonly shared: boolean;
   /** Written into every row that this process owns. */
   readonly owner: Owner;
-}
+};
 
 /** How many rows (answers: answers) a purge removed, by what they were. */
-export interface PurgeReport {
+export type PurgeReport = {
   readonly ledgerKeys: number;
   readonly answers: number;
   readonly results: number;
   readonly other: number;
-}
+};
 
 /**
  * All that the service remembers. Two implementations, one contract suite.
@@ -39,7 +39,7 @@ export interface PurgeReport {
  * Whatever hosts or requests can race for is one insert under a unique key, never a read followed
  * by an update. Every method rejects with `StoreError` only. Times are database time in ms.
  */
-export interface Store {
+export type Store = {
   readonly info: StoreInfo;
   readonly ledger: LedgerStore;
   readonly answers: AnswerStore;
@@ -77,4 +77,4 @@ export interface Store {
 
   /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
   close(): Promise<void>;
-}
+};

@@ -3,9 +3,9 @@ import type { ChangeFeed } from './change-feed.ts';
 import type { Tables } from './tables.ts';
 
 /** What each part of the shared store works with. */
-export interface MongoContext extends Tables {
+export type MongoContext = Tables & {
   readonly feed: ChangeFeed;
   readonly owner: Owner;
   /** Database time, ms since the epoch. */
   readonly now: () => number;
-}
+};

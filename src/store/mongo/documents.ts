@@ -11,7 +11,7 @@ import type { SlotKind } from '../rules/slots.ts';
  * MongoDB reserves ("$", "."), and its numbers must come back as they went in.
  */
 
-export interface LedgerDocument {
+export type LedgerDocument = {
   readonly _id: string;
   readonly key: string;
   readonly step: number;
@@ -25,25 +25,25 @@ export interface LedgerDocument {
   readonly scanId: string | null;
   readonly answerId: string | null;
   readonly data: string;
-}
+};
 
 /** Says that a key may be unfinished since the claim at this step. */
-export interface OpenDocument {
+export type OpenDocument = {
   readonly _id: string;
   readonly key: string;
   readonly claimStep: number;
   readonly payer: string;
   readonly request: string;
   readonly sinceMs: number;
-}
+};
 
-export interface WrittenDocument {
+export type WrittenDocument = {
   /** The ledger key. */
   readonly _id: string;
   readonly atMs: number;
-}
+};
 
-export interface AnswerDocument {
+export type AnswerDocument = {
   readonly _id: string;
   readonly startedAtMs: number;
   /** Null until the whole body is there. */
@@ -54,16 +54,16 @@ export interface AnswerDocument {
     readonly bodySha256: string;
     readonly storedAtMs: number;
   } | null;
-}
+};
 
-export interface ChunkDocument {
+export type ChunkDocument = {
   readonly _id: string;
   readonly answerId: string;
   readonly n: number;
   readonly bytes: Uint8Array;
-}
+};
 
-export interface IdentifierDocument {
+export type IdentifierDocument = {
   readonly _id: string;
   readonly scope: string;
   readonly n: number;
@@ -71,26 +71,26 @@ export interface IdentifierDocument {
   readonly key: string;
   readonly attempt: string;
   readonly atMs: number;
-}
+};
 
-export interface ResultDocument {
+export type ResultDocument = {
   /** The scan id. */
   readonly _id: string;
   readonly host: string;
   readonly scannedAtMs: number;
   readonly submittedUrl: string;
   readonly report: string;
-}
+};
 
-export interface UnpaidDocument {
+export type UnpaidDocument = {
   readonly _id: string;
   readonly payer: string;
   readonly scanId: string;
   readonly host: string;
   readonly atMs: number;
-}
+};
 
-export interface HistoryDocument {
+export type HistoryDocument = {
   readonly _id: string;
   readonly attempt: string;
   readonly host: string;
@@ -103,9 +103,9 @@ export interface HistoryDocument {
   /** The smallest scan time up to this row. */
   readonly firstSeenAtMs: number;
   readonly scan: string;
-}
+};
 
-export interface RecordDocument {
+export type RecordDocument = {
   /** The host. */
   readonly _id: string;
   readonly scanId: string;
@@ -118,9 +118,9 @@ export interface RecordDocument {
   readonly scan: string;
   /** Every run of one to three characters of the host. */
   readonly grams: readonly string[];
-}
+};
 
-export interface ChangeDocument {
+export type ChangeDocument = {
   /** The number of the change as text. */
   readonly _id: string;
   readonly n: number;
@@ -134,9 +134,9 @@ export interface ChangeDocument {
   readonly checksVersion: string;
   readonly previousGrade: Grade | null;
   readonly previousScore: number | null;
-}
+};
 
-export interface SlotDocument {
+export type SlotDocument = {
   readonly _id: string;
   readonly scope: string;
   readonly kind: SlotKind;
@@ -146,24 +146,24 @@ export interface SlotDocument {
   readonly attempt: string;
   readonly atMs: number;
   readonly tokenHash: string | null;
-}
+};
 
-export interface ConfirmDocument {
+export type ConfirmDocument = {
   /** The host. */
   readonly _id: string;
   readonly atMs: number;
   readonly tokenHash: string;
-}
+};
 
-export interface ListingDocument {
+export type ListingDocument = {
   readonly _id: string;
   readonly setting: keyof ListingSettings;
   readonly host: string;
   readonly value: boolean;
   readonly atMs: number;
-}
+};
 
-export interface LeaseDocument {
+export type LeaseDocument = {
   readonly _id: string;
   readonly name: string;
   readonly turn: number;
@@ -172,29 +172,29 @@ export interface LeaseDocument {
   readonly takenAtMs: number;
   readonly expiresAtMs: number;
   readonly releasedAtMs: number | null;
-}
+};
 
-export interface LimitDocument {
+export type LimitDocument = {
   readonly _id: string;
   readonly count: number;
   readonly resetAtMs: number;
-}
+};
 
-export interface SnapshotDocument {
+export type SnapshotDocument = {
   readonly _id: string;
   readonly takenAtMs: number;
   readonly data: string;
-}
+};
 
-export interface VerdictDocument {
+export type VerdictDocument = {
   readonly _id: string;
   readonly host: string;
   readonly checkId: string;
   readonly atMs: number;
   readonly data: string;
-}
+};
 
-export interface HostDocument {
+export type HostDocument = {
   /** The boot id. */
   readonly _id: string;
   readonly host: string;
@@ -202,9 +202,9 @@ export interface HostDocument {
   /** False while it is still finding out whether it may join. */
   readonly joined: boolean;
   readonly settings: MembershipSettings;
-}
+};
 
-export interface MetaDocument {
+export type MetaDocument = {
   readonly _id: string;
   readonly version: number;
-}
+};

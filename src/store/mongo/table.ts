@@ -17,15 +17,15 @@ import { isDuplicate, mongoError } from './error.ts';
 const DECIDE_WITHIN_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 
-export interface Document {
+export type Document = {
   readonly _id: string;
-}
+};
 
 /** What every table shares: where errors happened, and whether the store is still open. */
-export interface TableHome {
+export type TableHome = {
   readonly location: string;
   readonly isClosed: () => boolean;
-}
+};
 
 /** One collection; everything it throws is a `StoreError`. */
 export class Table<T extends Document> {

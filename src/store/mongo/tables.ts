@@ -15,7 +15,7 @@ import { type Document, Table, type TableHome } from './table.ts';
 const SCHEMA_VERSION = 1;
 const NAMESPACE_NOT_FOUND = 26;
 
-export interface Tables {
+export type Tables = {
   readonly ledger: Table<documents.LedgerDocument>;
   readonly ledgerOpen: Table<documents.OpenDocument>;
   readonly ledgerWritten: Table<documents.WrittenDocument>;
@@ -35,7 +35,7 @@ export interface Tables {
   readonly snapshots: Table<documents.SnapshotDocument>;
   readonly verdicts: Table<documents.VerdictDocument>;
   readonly hosts: Table<documents.HostDocument>;
-}
+};
 
 export function tablesOf(database: Db, home: TableHome): Tables {
   return {

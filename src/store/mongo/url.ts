@@ -1,10 +1,10 @@
 import { StoreError } from '../contract/store-error.ts';
 
-export interface MongoUrl {
+export type MongoUrl = {
   readonly database: string;
   /** Servers and database, without credentials and options. */
   readonly location: string;
-}
+};
 
 const SHAPE =
   /^(?<scheme>mongodb(?:\+srv)?):\/\/(?:[^/?]*@)?(?<servers>[^/?@]+)\/(?<database>[^?]*)/;

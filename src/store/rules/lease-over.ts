@@ -1,9 +1,9 @@
 import type { Lease } from '../contract/leases.ts';
 
 /** A turn as it is stored. */
-export interface LeaseTurn extends Lease {
+export type LeaseTurn = Lease & {
   readonly releasedAtMs: number | null;
-}
+};
 
 /** Whether the next turn may be taken. */
 export function leaseOver(turn: LeaseTurn, ownerAlive: boolean, nowMs: number): boolean {

@@ -15,19 +15,19 @@ export const SLOT_LIMITS = {
 export type SlotKind = keyof typeof SLOT_LIMITS;
 
 /** One sequence of slots. A kind that counts for all clients leaves `client` empty. */
-export interface SlotScope {
+export type SlotScope = {
   readonly kind: SlotKind;
   readonly host: string;
   readonly client: string;
-}
+};
 
-export interface SlotState {
+export type SlotState = {
   /** The number that the next slot would have. */
   readonly next: number;
   readonly used: number;
   /** When a slot is free again; null while there is room. */
   readonly retryAtMs: number | null;
-}
+};
 
 /** @param newest the newest `SLOT_LIMITS[kind]` slots of one scope (or all it has). */
 export function slotState(

@@ -2,9 +2,9 @@ import type { Owner } from '../contract/insert-outcome.ts';
 import type { Connection } from './connection.ts';
 
 /** What each part of the embedded store works with. */
-export interface SqliteContext {
+export type SqliteContext = {
   readonly connection: Connection;
   readonly owner: Owner;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-}
+};

@@ -3,10 +3,10 @@ import type { LimitStore } from '../contract/limits.ts';
 /** Beyond this many counters at once the oldest go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
-interface Counter {
+type Counter = {
   count: number;
   readonly resetAtMs: number;
-}
+};
 
 /** Counters of the one process that uses an embedded store; a restart forgives. */
 export class MemoryLimits implements LimitStore {

@@ -27,10 +27,10 @@ import { sqliteSnapshots } from './snapshots.ts';
 
 export const MEMORY = ':memory:';
 
-export interface SqliteOptions extends OpenStoreOptions {
+export type SqliteOptions = OpenStoreOptions & {
   /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
   readonly maxPages?: number | undefined;
-}
+};
 
 /**
  * The embedded store: one file, one process. WAL with full sync: what a method has answered

@@ -2,11 +2,11 @@ import type { Store } from '../../../src/store/contract/store.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts';
 
 /** A kind of store under the contract suite. The subject closes what it opened after each test. */
-export interface ContractSubject {
+export type ContractSubject = {
   /** A store on a database that nobody used before. */
   fresh(options?: OpenStoreOptions): Promise<Store>;
   /** Closes the store and opens the same database again, as a restart does. */
   restart(store: Store, options?: OpenStoreOptions): Promise<Store>;
   /** Gives a host this many published scans, one a millisecond from `firstMs` on. */
   seedHistory(store: Store, host: string, rows: number, firstMs: number): Promise<void>;
-}
+};
