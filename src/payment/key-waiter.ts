@@ -97,7 +97,7 @@ export class KeyWaiter {
     const { store, reconciler, retryWithinMs = RETRY_WITHIN_MS } = this.#gate;
     const { owner, state } = entry.last;
     const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
-    const isOthers = !isOurs && (await store.hosts.isAlive(owner));
+    const isOthers = !isOurs && (await store.instances.isAlive(owner));
     // What another host is settling, and what it is reconciling, it is best waited for.
     if (isOthers && state !== 'unknown') {
       await pause(POLL_INTERVAL_MS);

@@ -85,7 +85,8 @@ export class Recovery {
     const answers = new Map<string, Promise<boolean>>();
     return (owner) => {
       if (owner.boot === store.info.owner.boot) return Promise.resolve(true);
-      const known = answers.get(owner.boot) ?? store.hosts.isAlive(owner).then((alive) => !alive);
+      const known =
+        answers.get(owner.boot) ?? store.instances.isAlive(owner).then((alive) => !alive);
       answers.set(owner.boot, known);
       return known;
     };

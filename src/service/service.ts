@@ -94,7 +94,7 @@ export async function openService(config: Config): Promise<Service> {
       await payments.stop();
     });
     await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
-    await store.hosts.leave();
+    await store.instances.leave();
     await started.disposeAsync();
   }
 }
@@ -117,7 +117,7 @@ function openScanHost(
 
 function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
   const { revision, payment, baseUrl } = config;
-  return store.hosts.join({
+  return store.instances.join({
     settings: {
       revision: revision.name,
       network: payment.network,

@@ -40,7 +40,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
 
   async function openLivingHost(): Promise<Store> {
     const store = await openHost();
-    await store.hosts.join({ settings: SETTINGS });
+    await store.instances.join({ settings: SETTINGS });
     return store;
   }
 

@@ -57,7 +57,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
     const warnings: string[] = [];
     const url = freshDatabase('uri' in server ? server.uri : '');
     const store = await open(url, { onWarning: (warning) => warnings.push(warning) });
-    await store.hosts.join({ settings: SETTINGS });
+    await store.instances.join({ settings: SETTINGS });
     await store.ledger.append(ledgerStep('before', 1, 'claimed'));
     await store.publish(publishedScan());
 

@@ -8,7 +8,7 @@ const PUBLISH_AT_ONCE = 4;
 
 const url = process.argv[2] ?? '';
 const store = await openStore(url);
-await store.hosts.join({ settings: SETTINGS });
+await store.instances.join({ settings: SETTINGS });
 const { race } = racing(store, url);
 
 process.on('message', (order: RacerOrder) => {

@@ -26,7 +26,7 @@ describe(
 
     beforeAll(async () => {
       store = await openStore(url);
-      await store.hosts.join({ settings: SETTINGS });
+      await store.instances.join({ settings: SETTINGS });
       own = racing(store, url);
       other = await OtherProcess.start(url);
     });

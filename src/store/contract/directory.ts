@@ -1,6 +1,6 @@
 import type { PublishedScan } from './published-scan.ts';
 
-/** One host: its current scan, with the owner's wishes as they are at the time of reading. */
+/** One host: its current scan, with the owner's preferences as they are at the time of reading. */
 export type DirectoryRecord = PublishedScan & {
   readonly firstSeenAtMs: number;
   /** Published scans of this host ever, also those whose history rows were dropped. */

@@ -3,9 +3,9 @@ import type { ChangeStore } from './changes.ts';
 import type { DirectoryStore } from './directory.ts';
 import type { ExportStore } from './exports.ts';
 import type { HistoryStore } from './history.ts';
-import type { HostStore } from './hosts.ts';
 import type { IdentifierStore } from './identifiers.ts';
 import type { Owner } from './insert-outcome.ts';
+import type { InstanceStore } from './instances.ts';
 import type { LeaseStore } from './leases.ts';
 import type { LedgerStore } from './ledger.ts';
 import type { LimitStore } from './limits.ts';
@@ -54,7 +54,7 @@ export type Store = {
   readonly leases: LeaseStore;
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;
-  readonly hosts: HostStore;
+  readonly instances: InstanceStore;
 
   /**
    * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's

@@ -3,7 +3,7 @@ import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { changeId } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
 import type { ChangeDocument } from './documents.ts';
-import { optedOutHosts } from './owner-wishes.ts';
+import { optedOutHosts } from './owner-preferences.ts';
 
 export function mongoChanges(context: MongoContext): ChangeStore {
   return {

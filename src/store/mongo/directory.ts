@@ -4,7 +4,7 @@ import { gramsOfSubstring } from '../rules/grams.ts';
 import { hostSubstring } from '../rules/host-substring.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
-import { optedOutHosts, verifiedHosts, withOwnerWishes } from './owner-wishes.ts';
+import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
 
 const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
@@ -18,7 +18,7 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
   return {
     async get(host) {
       const record = await records.byId(host);
-      return record && ((await withOwnerWishes(context, [record]))[0] ?? null);
+      return record && ((await withOwnerPreferences(context, [record]))[0] ?? null);
     },
 
     async list(query) {
@@ -34,7 +34,7 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
           projection: PROJECTION,
         }),
       ]);
-      return { count, records: await withOwnerWishes(context, found) };
+      return { count, records: await withOwnerPreferences(context, found) };
     },
 
     async featured({ sinceMs, limit }) {
@@ -48,7 +48,7 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
         records.count(filter),
         records.all(filter, options),
       ]);
-      return { count, records: await withOwnerWishes(context, found) };
+      return { count, records: await withOwnerPreferences(context, found) };
     },
   };
 }

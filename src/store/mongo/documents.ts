@@ -1,7 +1,7 @@
 import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
-import type { MembershipSettings } from '../contract/hosts.ts';
 import type { Owner } from '../contract/insert-outcome.ts';
+import type { MembershipSettings } from '../contract/instances.ts';
 import type { LedgerState } from '../contract/ledger.ts';
 import type { ListingSettings } from '../contract/listing.ts';
 import type { SlotKind } from '../rules/slots.ts';
@@ -194,7 +194,7 @@ export type VerdictDocument = {
   readonly data: string;
 };
 
-export type HostDocument = {
+export type InstanceDocument = {
   /** The boot id. */
   readonly _id: string;
   readonly host: string;

@@ -5,7 +5,7 @@ import type { MongoContext } from './context.ts';
 import { notIn } from './directory.ts';
 import type { RecordDocument } from './documents.ts';
 import { toHistoryRow } from './history.ts';
-import { optedOutHosts, withOwnerWishes } from './owner-wishes.ts';
+import { optedOutHosts, withOwnerPreferences } from './owner-preferences.ts';
 
 const RECORDS_BATCH = 500;
 /** Hosts whose history is read together: up to 400 rows each. */
@@ -51,7 +51,7 @@ async function readRecords(
     for (const row of rows) found.set(row._id, row);
   }
   const inOrder = hosts.map((host) => found.get(host)).filter((row) => row !== undefined);
-  return withOwnerWishes(context, inOrder);
+  return withOwnerPreferences(context, inOrder);
 }
 
 async function* withHistory(

@@ -43,7 +43,7 @@ export const INDEXES = {
   limits: [by({ resetAtMs: 1 })],
   snapshots: [by({ takenAtMs: 1 })],
   verdicts: [by({ host: 1 }), by({ atMs: 1 })],
-  hosts: [by({ beatAtMs: 1 })],
+  instances: [by({ beatAtMs: 1 })],
   meta: [],
 } as const satisfies Record<string, readonly IndexDescription[]>;
 

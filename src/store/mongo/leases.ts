@@ -3,7 +3,7 @@ import { leaseOf, leaseOver } from '../rules/lease-over.ts';
 import type { MongoContext } from './context.ts';
 import type { LeaseDocument } from './documents.ts';
 import { idOf } from './id-of.ts';
-import { ownerLives } from './live-hosts.ts';
+import { ownerLives } from './live-instances.ts';
 
 export function mongoLeases(context: MongoContext): LeaseStore {
   const { leases, owner, now } = context;

@@ -15,14 +15,14 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
-  const { unpaid, snapshots, verdicts, limits, hosts } = context;
+  const { unpaid, snapshots, verdicts, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
     unpaid.remove({ atMs: before(RETENTION_MS.unpaidMark) }),
     snapshots.remove({ takenAtMs: before(RETENTION_MS.snapshot) }),
     verdicts.remove({ atMs: before(VERDICT_LIFETIME_MS) }),
     limits.remove({ resetAtMs: { $lte: nowMs } }),
-    hosts.remove({ beatAtMs: before(RETENTION_MS.silentHost) }),
+    instances.remove({ beatAtMs: before(RETENTION_MS.silentHost) }),
   ]);
   return { ledgerKeys, answers, results, other: removed.reduce((sum, count) => sum + count, 0) };
 }

@@ -13,8 +13,8 @@ import { mongoDirectory } from './directory.ts';
 import { mongoError } from './error.ts';
 import { mongoExports } from './exports.ts';
 import { mongoHistory } from './history.ts';
-import { MongoHosts } from './hosts.ts';
 import { mongoIdentifiers } from './identifiers.ts';
+import { MongoInstances } from './instances.ts';
 import { mongoLeases } from './leases.ts';
 import { mongoLedger } from './ledger.ts';
 import { mongoLimits } from './limits.ts';
@@ -85,7 +85,7 @@ async function storeOn(
     feed: new ChangeFeed(tables.changes),
   };
   const leases = mongoLeases(context);
-  const hosts = new MongoHosts(context, leases, onWarning);
+  const instances = new MongoInstances(context, leases, onWarning);
 
   return {
     info: { kind: 'mongodb', location, shared: true, owner },
@@ -102,7 +102,7 @@ async function storeOn(
     leases,
     limits: mongoLimits(context),
     snapshots: mongoSnapshots(context),
-    hosts,
+    instances,
     now: clock.now,
     publish: (scan) => publishToMongo(context, scan),
     ping: () => ping(context, location),
@@ -111,7 +111,7 @@ async function storeOn(
       if (closed) return;
       clock.stop();
       // A database that is gone cannot be told; others will see the silence.
-      await hosts.leave().catch((error: unknown) => onWarning(`not left: ${String(error)}`));
+      await instances.leave().catch((error: unknown) => onWarning(`not left: ${String(error)}`));
       closed = true;
       await client.close();
     },

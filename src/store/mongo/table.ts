@@ -13,7 +13,7 @@ import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { isDuplicate, mongoError } from './error.ts';
 
-/** How long a decision is sought for after a lost reply or an uncommitted rival. */
+/** How long a decision is sought for after a lost reply or an uncommitted conflicting row. */
 const DECIDE_WITHIN_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 
@@ -38,11 +38,14 @@ export class Table<T extends Document> {
   }
 
   /**
-   * Inserts a contended row and finds out who won. A reply that got lost, or a rival that no majority
+   * Inserts a contended row and finds out who won. A reply that got lost, or a conflicting row that no majority
    * has yet, is asked about again: the own attempt id in the store means that this caller won.
-   * @param rivals rows under other ids that the insert can collide with (a second unique index)
+   * @param conflicting rows under other ids that the insert can collide with (a second unique index)
    */
-  async decide(row: T & { readonly attempt: string }, rivals?: Filter<T>): Promise<InsertOutcome> {
+  async decide(
+    row: T & { readonly attempt: string },
+    conflicting?: Filter<T>,
+  ): Promise<InsertOutcome> {
     const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
     for (;;) {
       try {
@@ -50,7 +53,7 @@ export class Table<T extends Document> {
         return 'won';
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        const outcome = isDuplicate(error.cause) ? await this.#readBack(row, rivals) : null;
+        const outcome = isDuplicate(error.cause) ? await this.#readBack(row, conflicting) : null;
         if (outcome) return outcome;
         if (!mayDecideLater(error) || performance.now() > deadlineMs) throw error;
         await delay(RETRY_DELAY_MS);
@@ -146,10 +149,10 @@ export class Table<T extends Document> {
 
   async #readBack(
     row: T & { readonly attempt: string },
-    rivals: Filter<T> | undefined,
+    conflicting: Filter<T> | undefined,
   ): Promise<InsertOutcome | null> {
-    const held = (await this.byId(row._id)) ?? (rivals ? await this.first(rivals) : null);
-    // Nothing: the rival is not with a majority yet, and may still vanish.
+    const held = (await this.byId(row._id)) ?? (conflicting ? await this.first(conflicting) : null);
+    // Nothing: the conflicting row is not with a majority yet, and may still vanish.
     if (!held) return null;
     return 'attempt' in held && held.attempt === row.attempt ? 'won' : 'lost';
   }

@@ -34,7 +34,7 @@ export type Tables = {
   readonly limits: Table<documents.LimitDocument>;
   readonly snapshots: Table<documents.SnapshotDocument>;
   readonly verdicts: Table<documents.VerdictDocument>;
-  readonly hosts: Table<documents.HostDocument>;
+  readonly instances: Table<documents.InstanceDocument>;
 };
 
 export function tablesOf(database: Db, home: TableHome): Tables {
@@ -58,7 +58,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     limits: table('limits', { writeConcern: { w: 1, journal: false } }),
     snapshots: table('snapshots'),
     verdicts: table('verdicts'),
-    hosts: table('hosts'),
+    instances: table('instances'),
   };
 
   function table<T extends Document>(name: CollectionName, options?: CollectionOptions): Table<T> {

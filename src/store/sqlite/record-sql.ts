@@ -3,7 +3,7 @@ import { publishedScanFromJson } from '../rules/published-scan-json.ts';
 import type { Row } from './row.ts';
 
 /**
- * Columns of a directory record `r`. The owner's wishes are looked up in rows of their own at every
+ * Columns of a directory record `r`. The owner's preferences are looked up in rows of their own at every
  * read, so no publication can undo them.
  */
 export const RECORD_COLUMNS = `

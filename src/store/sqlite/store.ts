@@ -11,8 +11,8 @@ import { sqliteDirectory } from './directory.ts';
 import { sqliteError } from './error.ts';
 import { sqliteExports } from './exports.ts';
 import { sqliteHistory } from './history.ts';
-import { sqliteHosts } from './hosts.ts';
 import { sqliteIdentifiers } from './identifiers.ts';
+import { sqliteInstances } from './instances.ts';
 import { sqliteLeases } from './leases.ts';
 import { sqliteLedger } from './ledger.ts';
 import { sqliteListing } from './listing.ts';
@@ -79,7 +79,7 @@ function storeOn(
     leases: sqliteLeases(context),
     limits,
     snapshots: sqliteSnapshots(context),
-    hosts: sqliteHosts(context),
+    instances: sqliteInstances(context),
     now,
     async publish(scan) {
       publishToSqlite(context, scan);

@@ -70,7 +70,7 @@ export function leasesTakeTurns(subject: ContractSubject): void {
       const store = await joined(subject);
       const first = held(await take(store));
       const again = await subject.restart(store);
-      await again.hosts.join({ settings: SETTINGS });
+      await again.instances.join({ settings: SETTINGS });
       expect(await again.leases.isHeld(first)).toBe(false);
       expect(held(await take(again)).turn).toBe(2);
     });
@@ -79,11 +79,11 @@ export function leasesTakeTurns(subject: ContractSubject): void {
   describe('hosts', () => {
     it('know who lives', async () => {
       const store = await joined(subject);
-      expect(await store.hosts.isAlive(store.info.owner)).toBe(true);
-      expect(await store.hosts.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(
+      expect(await store.instances.isAlive(store.info.owner)).toBe(true);
+      expect(await store.instances.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(
         false,
       );
-      expect(await store.hosts.alive()).toEqual([store.info.owner]);
+      expect(await store.instances.alive()).toEqual([store.info.owner]);
     });
 
     it('answer a ping, and refuse everything when closed', async () => {
@@ -99,7 +99,7 @@ export function leasesTakeTurns(subject: ContractSubject): void {
 
 async function joined(subject: ContractSubject, clock?: TestClock): Promise<Store> {
   const store = await subject.fresh(clock ? { clock: clock.now } : {});
-  await store.hosts.join({ settings: SETTINGS });
+  await store.instances.join({ settings: SETTINGS });
   return store;
 }
 

@@ -30,7 +30,7 @@ export async function listingOf(
 }
 
 /** Records as they are stored, with what their owners want and have proved. */
-export async function withOwnerWishes(
+export async function withOwnerPreferences(
   context: MongoContext,
   records: readonly RecordDocument[],
 ): Promise<readonly DirectoryRecord[]> {

@@ -1,8 +1,8 @@
-import type { HostStore } from '../contract/hosts.ts';
+import type { InstanceStore } from '../contract/instances.ts';
 import type { SqliteContext } from './context.ts';
 
 /** The process lock lets nobody else in, so nobody can disagree and nobody need be waited for. */
-export function sqliteHosts({ owner }: SqliteContext): HostStore {
+export function sqliteInstances({ owner }: SqliteContext): InstanceStore {
   return {
     async join() {},
     async isAlive({ boot }) {

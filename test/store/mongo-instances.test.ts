@@ -45,36 +45,36 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
 
   it('live together when they agree', async () => {
     const [a, b] = [await open(), await open()];
-    await a.hosts.join({ settings: SETTINGS });
-    await b.hosts.join({ settings: SETTINGS });
-    expect(await a.hosts.isAlive(b.info.owner)).toBe(true);
-    expect(await b.hosts.alive()).toHaveLength(2);
-    await b.hosts.leave();
-    expect(await a.hosts.alive()).toEqual([a.info.owner]);
-    expect(await a.hosts.isAlive(b.info.owner)).toBe(false);
+    await a.instances.join({ settings: SETTINGS });
+    await b.instances.join({ settings: SETTINGS });
+    expect(await a.instances.isAlive(b.info.owner)).toBe(true);
+    expect(await b.instances.alive()).toHaveLength(2);
+    await b.instances.leave();
+    expect(await a.instances.alive()).toEqual([a.info.owner]);
+    expect(await a.instances.isAlive(b.info.owner)).toBe(false);
   });
 
   it.each(['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const)(
     'refuse one with another %s, and name it',
     async (name) => {
       const [a, b] = [await open(), await open()];
-      await a.hosts.join({ settings: SETTINGS });
+      await a.instances.join({ settings: SETTINGS });
       const settings = { ...SETTINGS, [name]: 'another' };
-      await expect(b.hosts.join({ settings, waitMs: 0 })).rejects.toMatchObject({
+      await expect(b.instances.join({ settings, waitMs: 0 })).rejects.toMatchObject({
         code: 'incompatible',
         message: expect.stringMatching(new RegExp(`${name} ".*", this one "another"`)),
       });
-      expect(await a.hosts.alive()).toEqual([a.info.owner]);
-      await a.hosts.leave();
-      await b.hosts.join({ settings, waitMs: 0 });
+      expect(await a.instances.alive()).toEqual([a.info.owner]);
+      await a.instances.leave();
+      await b.instances.join({ settings, waitMs: 0 });
     },
   );
 
   it('do not wait for the silence of one that goes on living', async () => {
     const [a, b] = [await open(), await open()];
-    await a.hosts.join({ settings: SETTINGS });
+    await a.instances.join({ settings: SETTINGS });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
-    const refused = b.hosts.join({ settings, waitMs: 3_600_000 });
+    const refused = b.instances.join({ settings, waitMs: 3_600_000 });
     await expect(refused).rejects.toMatchObject({ code: 'incompatible' });
   });
 
@@ -82,26 +82,26 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     for (let round = 0; round < 5; round += 1) {
       const stores = [await open(), await open(), await open()];
       const joins = stores.map((store, index) =>
-        store.hosts.join({ settings: { ...SETTINGS, payTo: `0x${index}` }, waitMs: 2_000 }),
+        store.instances.join({ settings: { ...SETTINGS, payTo: `0x${index}` }, waitMs: 2_000 }),
       );
       const outcomes = await Promise.allSettled(joins);
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      for (const store of stores) await store.hosts.leave();
+      for (const store of stores) await store.instances.leave();
     }
   });
 
   it('refuse a second one with the same signer, in any case, until the first leaves', async () => {
     const [a, b] = [await open(), await open()];
-    await a.hosts.join({ settings: SETTINGS, signer: SIGNER });
+    await a.instances.join({ settings: SETTINGS, signer: SIGNER });
     const same = { settings: SETTINGS, signer: SIGNER.toLowerCase(), waitMs: 0 };
-    await expect(b.hosts.join(same)).rejects.toMatchObject({
+    await expect(b.instances.join(same)).rejects.toMatchObject({
       code: 'incompatible',
       message: expect.stringContaining('SETTLEMENT_KEY'),
     });
-    await b.hosts.join({ settings: SETTINGS, signer: '0xother', waitMs: 0 });
-    await b.hosts.leave();
-    await a.hosts.leave();
-    await b.hosts.join(same);
+    await b.instances.join({ settings: SETTINGS, signer: '0xother', waitMs: 0 });
+    await b.instances.leave();
+    await a.instances.leave();
+    await b.instances.join(same);
   });
 
   it('take over from one that was killed once it has been silent, and not before', async () => {
@@ -116,28 +116,28 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     const before = await take();
     expect(before.held).toBe(false);
     if (before.held) return;
-    expect(await store.hosts.isAlive(before.heldBy.owner)).toBe(true);
+    expect(await store.instances.isAlive(before.heldBy.owner)).toBe(true);
 
     aheadMs = 20_000;
-    expect(await store.hosts.isAlive(before.heldBy.owner)).toBe(false);
+    expect(await store.instances.isAlive(before.heldBy.owner)).toBe(false);
     expect(await store.leases.isHeld(before.heldBy)).toBe(false);
     expect(await take()).toMatchObject({ held: true, lease: { turn: 2 } });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
-    await store.hosts.join({ settings, waitMs: 0 });
+    await store.instances.join({ settings, waitMs: 0 });
   });
 
   it('that were silent too long learn that the store has been taken', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const sleeper = await open();
     const reason = new Promise<Error>((onEvicted) => {
-      const joined = sleeper.hosts.join({ settings: SETTINGS, onEvicted });
+      const joined = sleeper.instances.join({ settings: SETTINGS, onEvicted });
       cleanUps.push(() => joined);
     });
-    await vi.waitFor(async () => expect(await sleeper.hosts.alive()).toHaveLength(1), {
+    await vi.waitFor(async () => expect(await sleeper.instances.alive()).toHaveLength(1), {
       timeout: 30_000,
     });
     const next = await open({ clock: () => Date.now() + 60_000 });
-    await next.hosts.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
+    await next.instances.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
     vi.advanceTimersByTime(25_000);
     expect(await reason).toMatchObject({
       code: 'incompatible',
@@ -150,9 +150,9 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     vi.spyOn(Date, 'now').mockImplementation(() => realMs + 3_600_000);
     const store = await open();
     expect(Math.abs(store.now() - realMs)).toBeLessThan(600_000);
-    await store.hosts.join({ settings: SETTINGS });
+    await store.instances.join({ settings: SETTINGS });
     vi.restoreAllMocks();
     const other = await open();
-    expect(await other.hosts.isAlive(store.info.owner)).toBe(true);
+    expect(await other.instances.isAlive(store.info.owner)).toBe(true);
   });
 });

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Owner } from '../contract/insert-outcome.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
-  type HostStore,
+  type InstanceStore,
   type MembershipSettings,
   SILENT_AFTER_MS,
-} from '../contract/hosts.ts';
-import type { Owner } from '../contract/insert-outcome.ts';
+} from '../contract/instances.ts';
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { ConflictingInstances, differingSetting } from './conflicting-instances.ts';
 import type { MongoContext } from './context.ts';
-import { liveHosts, ownerLives } from './live-hosts.ts';
-import { differingSetting, Rivals } from './rivals.ts';
+import { liveInstances, ownerLives } from './live-instances.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
 /** A signer belongs to its host until that is silent, however long it lives. */
 const SIGNER_LIFETIME_MS = 100 * 365 * 24 * 3_600_000;
 
-type JoinRequest = Parameters<HostStore['join']>[0];
+type JoinRequest = Parameters<InstanceStore['join']>[0];
 
 /**
  * Membership of this process. Whoever wants in shows its row first and looks at the others' then, so
  * of two that must not live together at least one sees the other.
  */
-export class MongoHosts implements HostStore {
+export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;
   readonly #leases: LeaseStore;
   readonly #onWarning: (message: string) => void;
@@ -56,8 +56,8 @@ export class MongoHosts implements HostStore {
   }
 
   async alive(): Promise<readonly Owner[]> {
-    const hosts = await liveHosts(this.#context);
-    return hosts.map(({ host, _id: boot }) => ({ host, boot }));
+    const living = await liveInstances(this.#context);
+    return living.map(({ host, _id: boot }) => ({ host, boot }));
   }
 
   async leave(): Promise<void> {
@@ -65,22 +65,23 @@ export class MongoHosts implements HostStore {
     const signer = this.#signer;
     this.#signer = null;
     if (signer) await this.#leases.release(signer);
-    await this.#context.hosts.remove({ _id: this.#context.owner.boot });
+    await this.#context.instances.remove({ _id: this.#context.owner.boot });
   }
 
   async #agree(settings: MembershipSettings, deadlineMs: number): Promise<void> {
-    const { owner, hosts } = this.#context;
-    const rivals = new Rivals();
+    const { owner, instances } = this.#context;
+    const conflicting = new ConflictingInstances();
     for (;;) {
       await this.#beat(settings, false);
-      const others = (await liveHosts(this.#context)).filter(
+      const others = (await liveInstances(this.#context)).filter(
         (host) => host._id !== owner.boot && differingSetting(host.settings, settings) !== null,
       );
       if (others.length === 0) return this.#beat(settings, true);
-      const living = rivals.look(others);
+      const living = conflicting.look(others);
       if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
       // Of those that are still asking, the one with the smallest id goes on and the others step back.
-      if (others.some((other) => other._id < owner.boot)) await hosts.remove({ _id: owner.boot });
+      if (others.some((other) => other._id < owner.boot))
+        await instances.remove({ _id: owner.boot });
       await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));
     }
   }
@@ -91,7 +92,7 @@ export class MongoHosts implements HostStore {
       attempt: randomUUID(),
       lifetimeMs: SIGNER_LIFETIME_MS,
     };
-    const rivals = new Rivals();
+    const conflicting = new ConflictingInstances();
     for (;;) {
       const outcome = await this.#leases.take(request);
       if (outcome.held) {
@@ -99,8 +100,8 @@ export class MongoHosts implements HostStore {
         return;
       }
       const { owner } = outcome.heldBy;
-      const holder = await this.#context.hosts.byId(owner.boot);
-      if ((holder && rivals.look([holder])) || performance.now() > deadlineMs) {
+      const holder = await this.#context.instances.byId(owner.boot);
+      if ((holder && conflicting.look([holder])) || performance.now() > deadlineMs) {
         const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
         throw new StoreError('incompatible', message);
       }
@@ -109,9 +110,9 @@ export class MongoHosts implements HostStore {
   }
 
   async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
-    const { owner, hosts, now } = this.#context;
+    const { owner, instances, now } = this.#context;
     const beatAtMs = now();
-    await hosts.replace({ _id: owner.boot, host: owner.host, beatAtMs, joined, settings });
+    await instances.replace({ _id: owner.boot, host: owner.host, beatAtMs, joined, settings });
     this.#lastBeatMs = performance.now();
   }
 
@@ -125,7 +126,7 @@ export class MongoHosts implements HostStore {
   }
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
-    const other = (await liveHosts(this.#context)).find(
+    const other = (await liveInstances(this.#context)).find(
       (host) => host.joined && differingSetting(host.settings, settings) !== null,
     );
     const signerGone = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));

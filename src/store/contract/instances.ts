@@ -15,7 +15,7 @@ export type MembershipSettings = {
 };
 
 /** The processes that live on this store. */
-export type HostStore = {
+export type InstanceStore = {
   /**
    * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting
    * that differs, while hosts with other settings live on the store, and, where `signer` (the
