@@ -1,6 +1,6 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type { Owner } from '../store/contract/insert-outcome.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
+import type { Owner } from '../store/contract/owner.ts';
 import type { Store } from '../store/contract/store.ts';
 import { LedgerPen, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';

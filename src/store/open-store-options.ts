@@ -1,4 +1,4 @@
-import type { Owner } from './contract/insert-outcome.ts';
+import type { Owner } from './contract/owner.ts';
 
 /** For `openStore(url, options)`; everything may be left out. */
 export type OpenStoreOptions = {

@@ -26,7 +26,7 @@ export type StoredAnswer = AnswerHead & {
  */
 export type AnswerStore = {
   /**
-   * Stores a whole answer durably; pieces of any size are re-cut. `answerId` must be fresh (random):
+   * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
    * `conflict` otherwise. Should `body` throw, nothing remains and its error is passed on.
    */
   put(

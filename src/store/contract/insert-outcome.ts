@@ -4,9 +4,3 @@
  * another row holds the key, and the caller stops or reads again.
  */
 export type InsertOutcome = 'won' | 'lost';
-
-/** Who wrote a row. `boot` is new at every start, so a restarted process is another owner. */
-export type Owner = {
-  readonly host: string;
-  readonly boot: string;
-};

@@ -1,4 +1,4 @@
-import type { Owner } from './insert-outcome.ts';
+import type { Owner } from './owner.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** An owner without a heartbeat for so long (database time) may be taken over from. */

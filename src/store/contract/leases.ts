@@ -1,4 +1,4 @@
-import type { Owner } from './insert-outcome.ts';
+import type { Owner } from './owner.ts';
 
 export type Lease = {
   readonly name: string;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { InsertOutcome, Owner } from './insert-outcome.ts';
+import type { InsertOutcome } from './insert-outcome.ts';
+import type { Owner } from './owner.ts';
 
 export const LEDGER_STATES = [
   'claimed',

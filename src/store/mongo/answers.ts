@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { Binary } from 'mongodb';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { headersFromJson } from '../rules/answer-headers.ts';
-import { recut } from '../rules/recut.ts';
-import { toStoredJson } from '../rules/stored-json.ts';
+import { rechunk } from '../rules/rechunk.ts';
+import { headersFromJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 export function mongoAnswers(context: MongoContext): AnswerStore {
   const { answers, now } = context;
@@ -55,7 +54,7 @@ async function putChunks(
   const hash = createHash('sha256');
   let bodyBytes = 0;
   let n = 0;
-  for await (const bytes of recut(body)) {
+  for await (const bytes of rechunk(body)) {
     await chunks.insert({ _id: idOf(answerId, n), answerId, n, bytes });
     hash.update(bytes);
     bodyBytes += bytes.length;

@@ -1,4 +1,4 @@
-import type { Owner } from '../contract/insert-outcome.ts';
+import type { Owner } from '../contract/owner.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Tables } from './tables.ts';
 

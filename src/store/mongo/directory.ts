@@ -1,7 +1,6 @@
 import type { Filter, Sort } from 'mongodb';
 import type { DirectoryQuery, DirectoryStore } from '../contract/directory.ts';
-import { gramsOfSubstring } from '../rules/grams.ts';
-import { hostSubstring } from '../rules/host-substring.ts';
+import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
@@ -10,8 +9,8 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
   grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
 };
-/** The grams are for searching alone. */
-const PROJECTION = { grams: 0 };
+/** The ngrams are for searching alone. */
+const PROJECTION = { ngrams: 0 };
 
 export function mongoDirectory(context: MongoContext): DirectoryStore {
   const { records } = context;
@@ -65,7 +64,7 @@ async function directoryFilter(
   if (query.category !== undefined) conditions.push({ category: query.category });
   // The index finds hosts that have all the runs of characters, the pattern those in one piece.
   if (q !== '') {
-    conditions.push({ grams: { $all: [...gramsOfSubstring(q)] }, _id: { $regex: literal(q) } });
+    conditions.push({ ngrams: { $all: [...ngramsOfSubstring(q)] }, _id: { $regex: literal(q) } });
   }
   return { $and: conditions };
 }

@@ -1,9 +1,9 @@
 import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
-import type { Owner } from '../contract/insert-outcome.ts';
 import type { MembershipSettings } from '../contract/instances.ts';
 import type { LedgerState } from '../contract/ledger.ts';
 import type { ListingSettings } from '../contract/listing.ts';
+import type { Owner } from '../contract/owner.ts';
 import type { SlotKind } from '../rules/slots.ts';
 
 /*
@@ -117,7 +117,7 @@ export type RecordDocument = {
   readonly scanCount: number;
   readonly scan: string;
   /** Every run of one to three characters of the host. */
-  readonly grams: readonly string[];
+  readonly ngrams: readonly string[];
 };
 
 export type ChangeDocument = {

@@ -1,8 +1,8 @@
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { HistoryDocument } from './documents.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 /**
  * The history of one host as far as this reader has followed it. Rows are numbered without gaps and

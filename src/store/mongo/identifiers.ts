@@ -1,6 +1,6 @@
 import type { IdentifierScope, IdentifierStore } from '../contract/identifiers.ts';
 import type { MongoContext } from './context.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 export function mongoIdentifiers({ identifiers, now }: MongoContext): IdentifierStore {
   return {

@@ -33,7 +33,7 @@ export const INDEXES = {
     by({ grade: 1, scannedAtMs: -1, _id: 1 }),
     by({ category: 1, scannedAtMs: -1, _id: 1 }),
     by({ category: 1, grade: 1, score: -1, scannedAtMs: -1, _id: 1 }),
-    by({ grams: 1 }),
+    by({ ngrams: 1 }),
   ],
   changes: [uniqueBy({ scanId: 1 }), by({ n: -1 }), by({ changedAtMs: 1 }), by({ host: 1, n: -1 })],
   slots: [by({ scope: 1, n: -1 }), by({ kind: 1, host: 1, atMs: 1 }), by({ atMs: 1 })],

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Owner } from '../contract/insert-outcome.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
   type InstanceStore,
@@ -8,6 +7,7 @@ import {
   SILENT_AFTER_MS,
 } from '../contract/instances.ts';
 import type { Lease, LeaseStore } from '../contract/leases.ts';
+import type { Owner } from '../contract/owner.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { ConflictingInstances, differingSetting } from './conflicting-instances.ts';
 import type { MongoContext } from './context.ts';

@@ -1,9 +1,9 @@
 import type { Lease, LeaseStore } from '../contract/leases.ts';
-import { leaseOf, leaseOver } from '../rules/lease-over.ts';
+import { leaseOf, leaseOver } from '../rules/leases.ts';
 import type { MongoContext } from './context.ts';
 import type { LeaseDocument } from './documents.ts';
-import { idOf } from './id-of.ts';
 import { ownerLives } from './live-instances.ts';
+import { idOf } from './table.ts';
 
 export function mongoLeases(context: MongoContext): LeaseStore {
   const { leases, owner, now } = context;

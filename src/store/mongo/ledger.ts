@@ -1,10 +1,10 @@
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
-import { isTerminal, ledgerEntry } from '../rules/ledger-entry.ts';
+import { isTerminal, ledgerEntry } from '../rules/ledger.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { LedgerDocument } from './documents.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 /** Keys read at a time. */
 const UNFINISHED_BATCH = 1_000;

@@ -1,7 +1,7 @@
 import type { LimitStore } from '../contract/limits.ts';
 import type { MongoContext } from './context.ts';
 import { isDuplicate } from './error.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 export function mongoLimits({ limits, now }: MongoContext): LimitStore {
   return {

@@ -1,7 +1,7 @@
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { MongoContext } from './context.ts';
-import { idOf } from './id-of.ts';
 import { listingOf } from './owner-preferences.ts';
+import { idOf } from './table.ts';
 
 export function mongoListing(context: MongoContext): ListingStore {
   const { listing, now } = context;

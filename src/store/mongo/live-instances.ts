@@ -1,5 +1,5 @@
-import type { Owner } from '../contract/insert-outcome.ts';
 import { SILENT_AFTER_MS } from '../contract/instances.ts';
+import type { Owner } from '../contract/owner.ts';
 import type { MongoContext } from './context.ts';
 import type { InstanceDocument } from './documents.ts';
 

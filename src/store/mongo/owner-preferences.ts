@@ -1,6 +1,6 @@
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
-import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 

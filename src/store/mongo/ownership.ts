@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { OwnershipStore, SlotOutcome } from '../contract/ownership.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import { SLOT_LIMITS, type SlotScope, type SlotState, slotState } from '../rules/slots.ts';
-import { backOff } from './back-off.ts';
 import type { MongoContext } from './context.ts';
-import { idOf } from './id-of.ts';
+import { idOf, jitter } from './table.ts';
 
 export function mongoOwnership(context: MongoContext): OwnershipStore {
   const { slots, confirms, now } = context;
@@ -71,6 +70,6 @@ async function takeSlot(
     const _id = idOf(kind, host, client, n);
     const row = { _id, scope: idOf(kind, host, client), kind, host, client, n, attempt, atMs };
     if ((await context.slots.decide({ ...row, tokenHash })) === 'won') return { taken: true, atMs };
-    await backOff();
+    await jitter();
   }
 }

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { GRAM_LENGTH, gramsOf } from '../rules/grams.ts';
-import { nextChange } from '../rules/next-change.ts';
-import { publishedScanToJson } from '../rules/published-scan-json.ts';
-import { backOff } from './back-off.ts';
+import { nextChange } from '../rules/changes.ts';
+import { NGRAM_LENGTH, ngramsOf } from '../rules/host-ngrams.ts';
+import { publishedScanToJson } from '../rules/published-scan.ts';
 import { changeId } from './change-feed.ts';
 import { insertChange } from './changes.ts';
 import type { MongoContext } from './context.ts';
 import type { ChangeDocument, HistoryDocument } from './documents.ts';
 import { HostHistory } from './host-history.ts';
-import { idOf } from './id-of.ts';
 import type { Table } from './table.ts';
+import { idOf, jitter } from './table.ts';
 
 /**
  * Each part is an insert keyed by the scan, or a rewriting from what was inserted, so the whole may
@@ -67,7 +66,7 @@ async function insertHistory(
     const outcome = await rows.decide(row, { scanId });
     await history.catchUp();
     if (outcome === 'won' || (await isThere(rows, _id, scanId))) return;
-    await backOff();
+    await jitter();
   }
 }
 
@@ -90,7 +89,7 @@ async function projectRecord({ records }: MongoContext, history: HostHistory): P
       firstSeenAtMs,
       scanCount: seq,
       scan: publishedScanToJson(newest),
-      grams: [1, 2, GRAM_LENGTH].flatMap((length) => gramsOf(host, length)),
+      ngrams: [1, 2, NGRAM_LENGTH].flatMap((length) => ngramsOf(host, length)),
     });
   } while (await history.catchUp());
 }
@@ -112,7 +111,7 @@ async function appendChange(
     const change = nextChange({ scanId, current, tail, lastOfHost, nowMs: now() });
     if ((await insertChange(context, change, attempt)) === 'won') return;
     if (await isThere(context.changes, changeId(change.n), scanId)) return;
-    await backOff();
+    await jitter();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../contract/ledger.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
-import { isTerminal, ledgerEntryExpired } from '../rules/ledger-entry.ts';
+import { isTerminal, ledgerEntryExpired } from '../rules/ledger.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { MongoContext } from './context.ts';
 import { ledgerId, readEntries } from './ledger.ts';

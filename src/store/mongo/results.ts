@@ -2,7 +2,7 @@ import type { ScanResult, ScanResultStore } from '../contract/results.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { ResultDocument } from './documents.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 /** Results looked at together for the newest unpublished one; there is hardly ever a second. */
 const WAITING_BATCH = 10;

@@ -1,7 +1,7 @@
 import { type SnapshotStore, VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import { fromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';
-import { idOf } from './id-of.ts';
+import { idOf } from './table.ts';
 
 export function mongoSnapshots({ snapshots, verdicts, now }: MongoContext): SnapshotStore {
   return {

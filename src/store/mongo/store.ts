@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
+import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { newOwner } from '../rules/new-owner.ts';
 import { mongoAnswers } from './answers.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { mongoChanges } from './changes.ts';

@@ -16,6 +16,7 @@ import { isDuplicate, mongoError } from './error.ts';
 /** How long a decision is sought for after a lost reply or an uncommitted conflicting row. */
 const DECIDE_WITHIN_MS = 5_000;
 const RETRY_DELAY_MS = 50;
+const LONGEST_JITTER_MS = 40;
 
 export type Document = {
   readonly _id: string;
@@ -184,4 +185,14 @@ function asInsert<T extends Document>(row: T): OptionalUnlessRequiredId<T> {
 function mayDecideLater({ cause }: StoreError): boolean {
   if (cause instanceof MongoNetworkError || isDuplicate(cause)) return true;
   return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
+}
+
+/** One string for several parts; different parts never make the same string. */
+export function idOf(...parts: readonly (string | number)[]): string {
+  return JSON.stringify(parts);
+}
+
+/** A random wait before the next number is tried after a lost one; it keeps racers apart. */
+export async function jitter(): Promise<void> {
+  await delay(Math.random() * LONGEST_JITTER_MS);
 }

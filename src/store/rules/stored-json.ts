@@ -1,5 +1,8 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
+
+const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 
 /** The most that one value may take, so that it fits one MongoDB document with room to spare. */
 export const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;
@@ -35,4 +38,23 @@ export function objectFromStoredJson(text: string): JsonObject {
 
 function isJsonObject(value: JsonValue): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** @throws StoreError `corrupt` */
+export function headersFromJson(text: string): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(objectFromStoredJson(text))) {
+    if (typeof value !== 'string') {
+      throw new StoreError('corrupt', `the stored header ${name} is no string; restore a backup`);
+    }
+    headers[name] = value;
+  }
+  return headers;
+}
+
+/** @throws StoreError `corrupt` */
+export function gradeFromText(text: string): Grade {
+  const grade = GRADES.find((known) => known === text);
+  if (grade) return grade;
+  throw new StoreError('corrupt', `a stored grade is "${text}"; restore the store from a backup`);
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { headersFromJson } from '../rules/answer-headers.ts';
-import { recut } from '../rules/recut.ts';
-import { toStoredJson } from '../rules/stored-json.ts';
+import { rechunk } from '../rules/rechunk.ts';
+import { headersFromJson, toStoredJson } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 
 export function sqliteAnswers(context: SqliteContext): AnswerStore {
@@ -69,7 +68,7 @@ async function putChunks(
   const hash = createHash('sha256');
   let bodyBytes = 0;
   let n = 0;
-  for await (const piece of recut(body)) {
+  for await (const piece of rechunk(body)) {
     connection.run(
       'INSERT INTO answer_chunks (answer_id, n, bytes) VALUES (?, ?, ?)',
       answerId,

@@ -1,6 +1,6 @@
 import type { ChangeStore, ChangeType, DirectoryChange } from '../contract/changes.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { gradeFromText } from '../rules/grade.ts';
+import { gradeFromText } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

@@ -1,4 +1,4 @@
-import type { Owner } from '../contract/insert-outcome.ts';
+import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
 
 /** What each part of the embedded store works with. */

@@ -1,7 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
-import { GRAM_LENGTH } from '../rules/grams.ts';
-import { hostSubstring } from '../rules/host-substring.ts';
+import { hostSubstring, NGRAM_LENGTH } from '../rules/host-ngrams.ts';
 import { IS_LISTED, IS_VERIFIED, RECORD_COLUMNS } from './record-sql.ts';
 
 export const NEWEST_FIRST = 'r.scanned_at_ms DESC, r.host';
@@ -25,14 +24,14 @@ export function directoryStatements(query: DirectoryQuery): {
   const sources = ['records r'];
   const conditions = [IS_LISTED];
   const values: SQLInputValue[] = [];
-  if (q.length >= GRAM_LENGTH) {
+  if (q.length >= NGRAM_LENGTH) {
     sources.push('JOIN host_trigrams t ON t.rowid = r.id');
     // A quoted phrase of trigrams is a literal substring; q has no quote character.
     conditions.push('t.host MATCH ?');
     values.push(`"${q}"`);
   } else if (q !== '') {
-    sources.push('JOIN host_grams g ON g.id = r.id');
-    conditions.push('g.gram = ?');
+    sources.push('JOIN host_ngrams g ON g.id = r.id');
+    conditions.push('g.ngram = ?');
     values.push(q);
   }
   if (query.category !== undefined) {

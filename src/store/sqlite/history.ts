@@ -1,5 +1,5 @@
 import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
-import { gradeFromText } from '../rules/grade.ts';
+import { gradeFromText } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

@@ -1,5 +1,5 @@
 import type { Lease, LeaseStore } from '../contract/leases.ts';
-import { type LeaseTurn, leaseOf, leaseOver } from '../rules/lease-over.ts';
+import { type LeaseTurn, leaseOf, leaseOver } from '../rules/leases.ts';
 import type { SqliteContext } from './context.ts';
 
 export function sqliteLeases(context: SqliteContext): LeaseStore {

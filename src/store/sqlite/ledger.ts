@@ -8,7 +8,7 @@ import {
   type LedgerStore,
 } from '../contract/ledger.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { isTerminal, ledgerEntry } from '../rules/ledger-entry.ts';
+import { isTerminal, ledgerEntry } from '../rules/ledger.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';

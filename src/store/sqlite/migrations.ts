@@ -74,7 +74,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX records_by_category_and_grade
     ON records (category, grade, score DESC, scanned_at_ms DESC, host);
   CREATE VIRTUAL TABLE host_trigrams USING fts5(host, content='', tokenize='trigram');
-  CREATE TABLE host_grams (gram TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (gram, id))
+  CREATE TABLE host_ngrams (ngram TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (ngram, id))
     STRICT, WITHOUT ROWID;
 
   CREATE TABLE changes (

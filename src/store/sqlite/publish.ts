@@ -1,10 +1,10 @@
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { gradeFromText } from '../rules/grade.ts';
-import { GRAM_LENGTH, gramsOf } from '../rules/grams.ts';
-import { nextChange } from '../rules/next-change.ts';
-import { publishedScanFromJson, publishedScanToJson } from '../rules/published-scan-json.ts';
+import { nextChange } from '../rules/changes.ts';
+import { NGRAM_LENGTH, ngramsOf } from '../rules/host-ngrams.ts';
+import { publishedScanFromJson, publishedScanToJson } from '../rules/published-scan.ts';
+import { gradeFromText } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 
 /** History row, record and change in one transaction; nothing is left to do a second time. */
@@ -94,13 +94,13 @@ function projectRecord(context: SqliteContext, host: string): PublishedScan {
   }
 }
 
-/** Full-text trigrams answer substrings of three and more characters, own grams the shorter ones. */
+/** Full-text trigrams answer substrings of three and more characters, own n-grams the shorter ones. */
 function indexHost({ connection }: SqliteContext, host: string): void {
   const id = connection.get('SELECT id FROM records WHERE host = ?', host)?.integer('id') ?? 0;
   connection.run('INSERT INTO host_trigrams (rowid, host) VALUES (?, ?)', id, host);
-  for (let length = 1; length < GRAM_LENGTH; length += 1) {
-    for (const gram of gramsOf(host, length)) {
-      connection.run('INSERT INTO host_grams (gram, id) VALUES (?, ?)', gram, id);
+  for (let length = 1; length < NGRAM_LENGTH; length += 1) {
+    for (const ngram of ngramsOf(host, length)) {
+      connection.run('INSERT INTO host_ngrams (ngram, id) VALUES (?, ?)', ngram, id);
     }
   }
 }

@@ -2,7 +2,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
-import { ledgerEntryExpired } from '../rules/ledger-entry.ts';
+import { ledgerEntryExpired } from '../rules/ledger.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { SqliteContext } from './context.ts';
 import { readEntry } from './ledger.ts';

@@ -1,5 +1,5 @@
 import type { DirectoryRecord } from '../contract/directory.ts';
-import { publishedScanFromJson } from '../rules/published-scan-json.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';
 
 /**

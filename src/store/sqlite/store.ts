@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { newOwner } from '../rules/new-owner.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
 import { Connection } from './connection.ts';

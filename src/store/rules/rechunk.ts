@@ -1,7 +1,7 @@
 import { ANSWER_CHUNK_BYTES } from '../contract/answers.ts';
 
 /** Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. */
-export async function* recut(
+export async function* rechunk(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   let piece = new Uint8Array(ANSWER_CHUNK_BYTES);
