@@ -1,3 +1,4 @@
+/** What a caller may decide when a store is opened. */
 import type { Owner } from './contract/owner.ts';
 
 /** For `openStore(url, options)`; everything may be left out. */

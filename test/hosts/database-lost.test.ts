@@ -1,3 +1,4 @@
+/** What callers see while the shared database is gone. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';

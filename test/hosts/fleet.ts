@@ -1,3 +1,4 @@
+/** Sellers, a database and the instances that a test starts on it. */
 import type { LedgerState } from '../../src/store/contract/ledger.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -1,3 +1,4 @@
+/** A seller that answers when it is told to. */
 import { type Seller, serve } from '../fixtures/sellers/seller.ts';
 
 /** A seller that answers when it is told to, and counts who looks at it. */

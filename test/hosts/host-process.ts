@@ -1,3 +1,4 @@
+/** The real service in a process of its own. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';

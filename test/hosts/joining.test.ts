@@ -1,3 +1,4 @@
+/** Which instances may live on one store together. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';

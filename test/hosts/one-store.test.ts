@@ -1,3 +1,4 @@
+/** Two instances on one store do together what one would do alone. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

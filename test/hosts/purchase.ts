@@ -1,3 +1,4 @@
+/** Signed payments for whatever instance. */
 import type { Hex } from 'viem';
 import { REVISIONS } from '../../src/config/revision.ts';
 import { paymentKey } from '../../src/payment/payment-key.ts';

@@ -1,3 +1,4 @@
+/** An instance dies at each point of a sale, and another ends it. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';

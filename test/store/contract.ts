@@ -1,3 +1,4 @@
+/** The contract suite that both stores pass. */
 import { describe } from 'vitest';
 import { answersKeep } from './contract/answers.ts';
 import { changesAreNumbered } from './contract/changes.ts';

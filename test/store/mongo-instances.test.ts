@@ -1,3 +1,4 @@
+/** Membership of the shared store. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';

@@ -1,3 +1,4 @@
+/** The shared store while its server is killed and restarted. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';

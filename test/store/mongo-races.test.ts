@@ -1,3 +1,4 @@
+/** Races of many processes on the shared store. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../src/store/contract/changes.ts';
 import type { Store } from '../../src/store/contract/store.ts';

@@ -1,3 +1,4 @@
+/** Shared stores for the contract suite, each in a database of its own. */
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';

@@ -1,3 +1,4 @@
+/** The contract suite on the shared store. */
 import { afterAll, describe } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';

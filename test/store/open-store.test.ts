@@ -1,3 +1,4 @@
+/** What `STORE_URL` may say. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

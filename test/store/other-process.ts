@@ -1,3 +1,4 @@
+/** Starts a program of this folder in a process of its own. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** What the embedded store keeps through kills, full disks and newer programs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

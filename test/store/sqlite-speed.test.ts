@@ -1,3 +1,4 @@
+/** The embedded store with many rows. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

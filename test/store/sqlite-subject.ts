@@ -1,3 +1,4 @@
+/** Embedded stores for the contract suite. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

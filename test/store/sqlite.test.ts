@@ -1,3 +1,4 @@
+/** The contract suite on the embedded store. */
 import { storeContract } from './contract.ts';
 import { sqliteSubject } from './sqlite-subject.ts';
 

@@ -1,3 +1,4 @@
+/** The feed of what was published, as readers page through it. */
 import type { Grade } from '../../model/report.ts';
 
 export type ChangeType = 'new' | 'grade_changed' | 'rescanned';

@@ -1,3 +1,4 @@
+/** The public directory: one record a host, and how lists of them are asked for. */
 import type { PublishedScan } from './published-scan.ts';
 
 /** One host: its current scan, with the owner's preferences as they are at the time of reading. */

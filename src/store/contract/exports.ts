@@ -1,3 +1,4 @@
+/** The whole directory as one consistent snapshot. */
 import type { DirectoryRecord } from './directory.ts';
 import type { HistoryRow } from './history.ts';
 

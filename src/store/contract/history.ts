@@ -1,3 +1,4 @@
+/** The published scans of a host, over time. */
 import type { Grade } from '../../model/report.ts';
 
 /** How many rows of history a host keeps. */

@@ -1,3 +1,4 @@
+/** Leases: one holder a name among all instances. */
 import type { Owner } from './owner.ts';
 
 export type Lease = {

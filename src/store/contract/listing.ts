@@ -1,3 +1,4 @@
+/** What verified owners set for their hosts. */
 export type ListingSettings = {
   readonly listed: boolean;
   readonly enrichmentSuppressed: boolean;

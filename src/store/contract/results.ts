@@ -1,3 +1,4 @@
+/** Finished scans with their per-check results, and who left one unpaid. */
 import type { JsonObject } from '../../model/json.ts';
 
 export type ScanResult = {

@@ -1,3 +1,4 @@
+/** Last good answers of third parties, for the time when they are silent. */
 import type { JsonValue } from '../../model/json.ts';
 
 /** How long the last verdict of a check that depends on a third party may stand in. */

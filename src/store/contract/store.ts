@@ -1,3 +1,4 @@
+/** The store: everything that the service remembers, behind one type. */
 import type { AnswerStore } from './answers.ts';
 import type { ChangeStore } from './changes.ts';
 import type { DirectoryStore } from './directory.ts';

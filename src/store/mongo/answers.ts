@@ -1,3 +1,4 @@
+/** Stored answers, in pieces on MongoDB. */
 import { createHash } from 'node:crypto';
 import { Binary } from 'mongodb';
 import type { AnswerStore } from '../contract/answers.ts';

@@ -1,3 +1,4 @@
+/** The end of the feed of changes, followed by number. */
 import type { ChangeDocument } from './documents.ts';
 import type { Table } from './table.ts';
 

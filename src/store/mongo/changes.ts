@@ -1,3 +1,4 @@
+/** The feed of changes on MongoDB. */
 import type { ChangeStore, DirectoryChange } from '../contract/changes.ts';
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { changeId } from './change-feed.ts';

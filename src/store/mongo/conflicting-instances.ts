@@ -1,3 +1,4 @@
+/** Instances that must not live on one store together. */
 import type { MembershipSettings } from '../contract/instances.ts';
 import type { InstanceDocument } from './documents.ts';
 

@@ -1,3 +1,4 @@
+/** What every part of the shared store is given. */
 import type { Owner } from '../contract/owner.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Tables } from './tables.ts';

@@ -1,3 +1,4 @@
+/** The database's time, for instances whose own clocks differ. */
 import type { Db } from 'mongodb';
 import { mongoError } from './error.ts';
 

@@ -1,3 +1,4 @@
+/** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
 import type { DirectoryQuery, DirectoryStore } from '../contract/directory.ts';
 import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';

@@ -1,3 +1,4 @@
+/** The shape of every document that this store writes. */
 import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
 import type { MembershipSettings } from '../contract/instances.ts';

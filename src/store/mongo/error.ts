@@ -1,3 +1,4 @@
+/** The driver's errors as errors of the store. */
 import { MongoServerError } from 'mongodb';
 import { StoreError, type StoreErrorCode } from '../contract/store-error.ts';
 

@@ -1,3 +1,4 @@
+/** Snapshots of the whole directory on MongoDB. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ExportRecord, ExportStore } from '../contract/exports.ts';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';

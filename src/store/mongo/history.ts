@@ -1,3 +1,4 @@
+/** The history of a host on MongoDB. */
 import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
 import type { MongoContext } from './context.ts';
 import type { HistoryDocument } from './documents.ts';

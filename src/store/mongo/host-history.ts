@@ -1,3 +1,4 @@
+/** The history of one host, followed by number. */
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';

@@ -1,3 +1,4 @@
+/** Payment identifiers on MongoDB. */
 import type { IdentifierScope, IdentifierStore } from '../contract/identifiers.ts';
 import type { MongoContext } from './context.ts';
 import { idOf } from './table.ts';

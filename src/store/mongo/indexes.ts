@@ -1,3 +1,4 @@
+/** Every collection and its indexes. */
 import type { IndexDescription } from 'mongodb';
 
 const by = (key: Record<string, 1 | -1>): IndexDescription => ({ key });

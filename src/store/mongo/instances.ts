@@ -1,3 +1,4 @@
+/** Membership on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {

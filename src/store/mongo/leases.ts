@@ -1,3 +1,4 @@
+/** Leases, one insert a turn on MongoDB. */
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import { leaseOf, leaseOver } from '../rules/leases.ts';
 import type { MongoContext } from './context.ts';

@@ -1,3 +1,4 @@
+/** The ledger, one insert a step on MongoDB. */
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
 import { isTerminal, ledgerEntry } from '../rules/ledger.ts';

@@ -1,3 +1,4 @@
+/** Request rates, counted together on MongoDB. */
 import type { LimitStore } from '../contract/limits.ts';
 import type { MongoContext } from './context.ts';
 import { isDuplicate } from './error.ts';

@@ -1,3 +1,4 @@
+/** Owners' preferences on MongoDB. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { MongoContext } from './context.ts';
 import { listingOf } from './owner-preferences.ts';

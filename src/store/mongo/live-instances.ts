@@ -1,3 +1,4 @@
+/** Which instances are alive, by their heartbeats. */
 import { SILENT_AFTER_MS } from '../contract/instances.ts';
 import type { Owner } from '../contract/owner.ts';
 import type { MongoContext } from './context.ts';

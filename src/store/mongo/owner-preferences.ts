@@ -1,3 +1,4 @@
+/** Owners' preferences, put on records as they are read. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';

@@ -1,3 +1,4 @@
+/** Proof of domain control: tokens, failures, confirms on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import type { OwnershipStore, SlotOutcome } from '../contract/ownership.ts';
 import { RETENTION_MS } from '../rules/retention.ts';

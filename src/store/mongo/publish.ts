@@ -1,3 +1,4 @@
+/** Publication of a scan: history, record, change on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';

@@ -1,3 +1,4 @@
+/** The purge of numbered sequences. */
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { MongoContext } from './context.ts';
 import { readEntries } from './ledger.ts';

@@ -1,3 +1,4 @@
+/** The purge on MongoDB. */
 import type { LedgerEntry } from '../contract/ledger.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';

@@ -1,3 +1,4 @@
+/** Scan results and unpaid scans on MongoDB. */
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';

@@ -1,3 +1,4 @@
+/** The shared store: connects and puts the parts together. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { newOwner } from '../contract/owner.ts';

@@ -1,3 +1,4 @@
+/** One collection: inserts that decide, reads, and errors of the store. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Collection,

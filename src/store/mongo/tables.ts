@@ -1,3 +1,4 @@
+/** All collections, made where they are missing. */
 import {
   type Collection,
   type CollectionOptions,

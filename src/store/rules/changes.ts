@@ -1,3 +1,4 @@
+/** How the feed of changes continues. */
 import type { DirectoryChange } from '../contract/changes.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 

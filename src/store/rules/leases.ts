@@ -1,3 +1,4 @@
+/** When a turn of a lease is over. */
 import type { Lease } from '../contract/leases.ts';
 
 /** A turn as it is stored. */

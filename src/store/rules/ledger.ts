@@ -1,3 +1,4 @@
+/** What the rows of one ledger key amount to, and when they may go. */
 import {
   type LedgerEntry,
   type LedgerRow,

@@ -1,3 +1,4 @@
+/** A published scan as stored JSON, member by member. */
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';

@@ -1,3 +1,4 @@
+/** Answers are stored in pieces of one size. */
 import { ANSWER_CHUNK_BYTES } from '../contract/answers.ts';
 
 /** Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. */

@@ -1,3 +1,4 @@
+/** How long each kind of row is kept. */
 const HOUR_MS = 3_600_000;
 
 /** How long each kind of row is kept; `purge` of both stores reads these alone. */

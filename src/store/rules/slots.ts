@@ -1,3 +1,4 @@
+/** When a numbered slot is free. */
 import {
   CHALLENGE_FETCHES_PER_HOUR,
   FAILED_CONFIRMS_PER_HOUR,

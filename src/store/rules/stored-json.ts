@@ -1,3 +1,4 @@
+/** JSON as it is stored: bounded when written, checked when read. */
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';

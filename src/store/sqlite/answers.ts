@@ -1,3 +1,4 @@
+/** Stored answers, in pieces on SQLite. */
 import { createHash } from 'node:crypto';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';

@@ -1,3 +1,4 @@
+/** The feed of changes on SQLite. */
 import type { ChangeStore, ChangeType, DirectoryChange } from '../contract/changes.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { gradeFromText } from '../rules/stored-json.ts';

@@ -1,3 +1,4 @@
+/** The one connection of an embedded store. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';

@@ -1,3 +1,4 @@
+/** What every part of the embedded store is given. */
 import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
 

@@ -1,3 +1,4 @@
+/** SQL of directory queries. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { hostSubstring, NGRAM_LENGTH } from '../rules/host-ngrams.ts';

@@ -1,3 +1,4 @@
+/** The directory on SQLite. */
 import type { DirectoryStore } from '../contract/directory.ts';
 import type { SqliteContext } from './context.ts';
 import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';

@@ -1,3 +1,4 @@
+/** Snapshots of the whole directory on SQLite. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ExportRecord, ExportStore } from '../contract/exports.ts';

@@ -1,3 +1,4 @@
+/** The history of a host on SQLite. */
 import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
 import { gradeFromText } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';

@@ -1,3 +1,4 @@
+/** Payment identifiers on SQLite. */
 import type { IdentifierStore } from '../contract/identifiers.ts';
 import type { SqliteContext } from './context.ts';
 

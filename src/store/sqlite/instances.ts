@@ -1,3 +1,4 @@
+/** Membership of an embedded store: this process alone. */
 import type { InstanceStore } from '../contract/instances.ts';
 import type { SqliteContext } from './context.ts';
 

@@ -1,3 +1,4 @@
+/** Leases, one insert a turn on SQLite. */
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import { type LeaseTurn, leaseOf, leaseOver } from '../rules/leases.ts';
 import type { SqliteContext } from './context.ts';

@@ -1,3 +1,4 @@
+/** The ledger, one insert a step on SQLite. */
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import {
   LEDGER_STATES,

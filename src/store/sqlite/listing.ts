@@ -1,3 +1,4 @@
+/** Owners' preferences on SQLite. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { SqliteContext } from './context.ts';
 

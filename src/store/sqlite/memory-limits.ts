@@ -1,3 +1,4 @@
+/** Request rates of one process, in memory. */
 import type { LimitStore } from '../contract/limits.ts';
 
 /** Beyond this many counters at once the oldest go, so that many clients cannot fill the memory. */

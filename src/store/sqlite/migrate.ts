@@ -1,3 +1,4 @@
+/** Brings a database file up to this schema. */
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 import { MIGRATIONS } from './migrations.ts';

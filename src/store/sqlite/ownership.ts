@@ -1,3 +1,4 @@
+/** Proof of domain control: tokens, failures, confirms on SQLite. */
 import type { OwnershipStore, SlotOutcome } from '../contract/ownership.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import { SLOT_LIMITS, type SlotScope, type SlotState, slotState } from '../rules/slots.ts';

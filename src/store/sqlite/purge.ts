@@ -1,3 +1,4 @@
+/** The purge on SQLite. */
 import type { SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';

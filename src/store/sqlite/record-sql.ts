@@ -1,3 +1,4 @@
+/** SQL of a directory record, shared by all who read one. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';

@@ -1,3 +1,4 @@
+/** A row whose columns are checked as they are taken. */
 import type { SQLOutputValue } from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 

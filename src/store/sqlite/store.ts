@@ -1,3 +1,4 @@
+/** The embedded store: opens the file and puts the parts together. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';

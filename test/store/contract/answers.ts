@@ -1,3 +1,4 @@
+/** Both stores: stored answers, in pieces. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_CHUNK_BYTES } from '../../../src/store/contract/answers.ts';

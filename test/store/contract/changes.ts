@@ -1,3 +1,4 @@
+/** Both stores: the feed of changes. */
 import { describe, expect, it } from 'vitest';
 import type { DirectoryChange } from '../../../src/store/contract/changes.ts';
 import type { Store } from '../../../src/store/contract/store.ts';

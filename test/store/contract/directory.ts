@@ -1,3 +1,4 @@
+/** Both stores: the directory. */
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';

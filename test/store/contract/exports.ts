@@ -1,3 +1,4 @@
+/** Both stores: snapshots of the whole directory. */
 import { describe, expect, it } from 'vitest';
 import { collect, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';

@@ -1,3 +1,4 @@
+/** Both stores: payment identifiers. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { IdentifierLink } from '../../../src/store/contract/identifiers.ts';

@@ -1,3 +1,4 @@
+/** Both stores: leases, one insert a turn. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Lease, LeaseOutcome } from '../../../src/store/contract/leases.ts';

@@ -1,3 +1,4 @@
+/** Both stores: the ledger, one insert a step. */
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/store/contract/ledger.ts';
 import type { Store } from '../../../src/store/contract/store.ts';

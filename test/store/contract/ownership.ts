@@ -1,3 +1,4 @@
+/** Both stores: proof of domain control: tokens, failures, confirms. */
 import { describe, expect, it } from 'vitest';
 import {
   CHALLENGE_FETCHES_PER_HOUR,

@@ -1,3 +1,4 @@
+/** Both stores: publication. */
 import { describe, expect, it } from 'vitest';
 import { HISTORY_ROWS_PER_HOST } from '../../../src/store/contract/history.ts';
 import { publishedScan } from './samples.ts';

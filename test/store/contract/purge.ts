@@ -1,3 +1,4 @@
+/** Both stores: the purge. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/store/contract/ledger.ts';

@@ -1,3 +1,4 @@
+/** Both stores: scan results and unpaid scans. */
 import { describe, expect, it } from 'vitest';
 import { publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';

@@ -1,3 +1,4 @@
+/** Sample rows. */
 import { randomUUID } from 'node:crypto';
 import type { LedgerAppend, LedgerState } from '../../../src/store/contract/ledger.ts';
 import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';

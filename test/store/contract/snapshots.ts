@@ -1,3 +1,4 @@
+/** Both stores: snapshots and verdicts of third parties. */
 import { describe, expect, it } from 'vitest';
 import { VERDICT_LIFETIME_MS } from '../../../src/store/contract/snapshots.ts';
 import type { ContractSubject } from './subject.ts';

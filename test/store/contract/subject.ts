@@ -1,3 +1,4 @@
+/** What the contract suite is given: how to open a store. */
 import type { Store } from '../../../src/store/contract/store.ts';
 import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts';
 
