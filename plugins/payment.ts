@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
-import type { PaymentHeaders } from '../src/payment/decode-payment.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
-import { ClientGone, type PaidAnswer, type PaidCall } from '../src/payment/paid-call.ts';
 import type { PaidRoute } from '../src/payment/paid-route.ts';
+import { ClientGone, type PaidAnswer, type PaidCall } from '../src/payment/paid-route.ts';
+import type { PaymentHeaders } from '../src/payment/payment-header.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -8,7 +8,7 @@ import {
   parseAbi,
   parseEventLogs,
 } from 'viem';
-import type { StoredPayment } from './ledger-rows.ts';
+import type { StoredPayment } from './ledger.ts';
 
 /**
  * What the chain says of an authorization at its latest block. `isExpired`: that block's time is

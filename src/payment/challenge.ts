@@ -1,3 +1,5 @@
+/** What is asked for, and how a 402 says it. */
+
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
@@ -5,9 +7,78 @@ import {
   declarePaymentIdentifierExtension,
   PAYMENT_IDENTIFIER,
 } from '@x402/extensions/payment-identifier';
+import type { Address } from 'viem';
 import type { PaidRoute } from './paid-route.ts';
-import type { PaymentRefused } from './payment-refused.ts';
-import type { PaymentTerms, Requirements } from './payment-terms.ts';
+
+/** CAIP-2 name of an EVM chain. */
+export type EvmNetwork = `eip155:${number}`;
+
+/** What the service charges in, and where it goes; the same on every route. */
+export interface PaymentTerms {
+  readonly network: EvmNetwork;
+  /** Contract of the token, which must know EIP-3009. */
+  readonly asset: Address;
+  /** EIP-712 domain of the token, as its contract states it. */
+  readonly assetName: string;
+  readonly assetVersion: string;
+  readonly payTo: Address;
+}
+
+/** The seven members of an entry of `accepts`, and no other: official clients refuse more. */
+export interface Requirements {
+  readonly scheme: 'exact';
+  readonly network: EvmNetwork;
+  readonly asset: Address;
+  /** Base units, as a decimal string. */
+  readonly amount: string;
+  readonly payTo: Address;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string };
+}
+
+export function chainIdOf(network: EvmNetwork): number {
+  return Number(network.slice('eip155:'.length));
+}
+
+/**
+ * Why no payment was taken. The codes are stable: clients key on them. They stand before the colon
+ * of `error` in a 402.
+ */
+export type RefusalCode =
+  | 'payment_required'
+  | 'invalid_payment'
+  | 'invalid_signature'
+  | 'wrong_scheme'
+  | 'wrong_network'
+  | 'wrong_asset'
+  | 'wrong_recipient'
+  | 'wrong_amount'
+  | 'not_yet_valid'
+  | 'authorization_expired'
+  | 'verification_failed'
+  | 'settlement_failed';
+
+/** Room that a challenge leaves for the message; facilitators' own words are cut to fit. */
+export const MAX_REFUSAL_LENGTH = 240;
+
+/** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
+export class PaymentRefused extends Error {
+  override readonly name = 'PaymentRefused';
+  readonly code: RefusalCode;
+  /** Told in `PAYMENT-RESPONSE` where a settlement was tried. */
+  readonly settlement: SettlementNotice | null;
+
+  constructor(code: RefusalCode, message: string, settlement: SettlementNotice | null = null) {
+    super(message.slice(0, MAX_REFUSAL_LENGTH));
+    this.code = code;
+    this.settlement = settlement;
+  }
+}
+
+/** A facilitator's reason as a word of ours: its text is not ours to send on as it is. */
+export function reasonWord(reason: string): string {
+  return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
+}
 
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
 export const MAX_CHALLENGE_HEADER_LENGTH = 4_095;

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { RouteOffer } from './challenge.ts';
-import type { StoredPayment } from './ledger-rows.ts';
+import type { StoredPayment } from './ledger.ts';
 
 /** A payment as a facilitator is asked about it. */
 export interface FacilitatorRequest {

@@ -45,3 +45,26 @@ export function failpointsOf(
     },
   };
 }
+
+/** So that a test can end the process when the first half is on its way. */
+export async function* inHalves(
+  body: string | AsyncIterable<Uint8Array>,
+  bodyBytes: number,
+  failpoints: Failpoints,
+): AsyncIterable<Uint8Array> {
+  let left = Math.floor(bodyBytes / 2);
+  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
+  for await (const piece of pieces) {
+    if (left > piece.length || left < 0) {
+      left -= piece.length;
+      yield piece;
+      continue;
+    }
+    yield piece.subarray(0, left);
+    // The half is with the kernel once the event loop has been round.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    failpoints.pass('half-written');
+    yield piece.subarray(left);
+    left = -1;
+  }
+}

@@ -1,27 +1,31 @@
 import { PaymentsUnavailable, Saturated, StoreUnavailable, UnpaidScans } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import { challengeFor, encodeSettlement, offerOf, type RouteOffer } from './challenge.ts';
-import { checkRail, checkTerms } from './check-terms.ts';
-import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './decode-payment.ts';
-import { type Delivery, paidAnswer } from './delivery.ts';
-import { Flights } from './flights.ts';
-import type { GateOptions } from './gate-options.ts';
-import { identifierOf, readIdentifier } from './identifier-chain.ts';
-import { KeyWaiter } from './key-waiter.ts';
-import { differingField, storedPayment } from './ledger-rows.ts';
-import { findLostAnswer } from './lost-answer.ts';
-import type { PaidAnswer, PaidCall } from './paid-call.ts';
+import { type Delivery, paidAnswer, WrittenMarks } from './answers.ts';
+import {
+  checkScheme,
+  checkTerms,
+  differingField,
+  isSignedByPayer,
+  payerOf,
+  paymentKey,
+} from './authorization.ts';
+import {
+  challengeFor,
+  encodeSettlement,
+  offerOf,
+  PaymentRefused,
+  type RouteOffer,
+} from './challenge.ts';
+import { isFree, storedPayment } from './ledger.ts';
+import type { PaidAnswer, PaidCall } from './paid-route.ts';
 import { type PaidRoute, requestOf } from './paid-route.ts';
 import { Abandoned, PaidRun, refuseUnverified } from './paid-run.ts';
-import type { PaidWork } from './paid-work.ts';
-import { payerOf, paymentKey } from './payment-key.ts';
-import { PaymentRefused } from './payment-refused.ts';
-import { isSignedByPayer } from './recover-signer.ts';
+import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
+import type { GateOptions, Purchase } from './purchase.ts';
 import { StoreHealth } from './store-health.ts';
-import { isFree } from './transitions.ts';
-import { throwIfOver } from './until.ts';
-import { WrittenMarks } from './written-marks.ts';
+import { Flights, KeyWaiter, throwIfEnded } from './waiting.ts';
+import { findLostAnswer, identifierOf, readIdentifier } from './whose-answer.ts';
 
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
@@ -139,11 +143,11 @@ export class PaymentGate {
     const isNew = !this.#flights.has(key) && (known === null || isFree(known.last.state));
     if (isNew) await route.admit?.(input);
 
-    checkRail(payment, terms);
+    checkScheme(payment, terms);
     const request = requestOf(route, input);
     const offer = this.offerOf(route);
     const payer = payerOf(payment);
-    const work: PaidWork<Input> = {
+    const work: Purchase<Input> = {
       route,
       input,
       call,
@@ -157,14 +161,14 @@ export class PaymentGate {
     const isVerified = await this.#authenticate(work, known);
     failpoints.pass('parsed');
     for (;;) {
-      throwIfOver(call, this.#stopping.signal);
+      throwIfEnded(call, this.#stopping.signal);
       const answer = await this.#attempt(work, isVerified);
       if (answer !== null) return answer;
     }
   }
 
   /** Whether the facilitator vouched for the signature; throws where nobody does. */
-  async #authenticate<Input>(work: PaidWork<Input>, known: LedgerEntry | null): Promise<boolean> {
+  async #authenticate<Input>(work: Purchase<Input>, known: LedgerEntry | null): Promise<boolean> {
     const { terms, store, facilitator } = this.#options;
     const { payment, offer, route, payer } = work;
     if (await isSignedByPayer(payment, terms)) return false;
@@ -184,7 +188,7 @@ export class PaymentGate {
   }
 
   /** Null where somebody else changed what this was based on: to be tried anew. */
-  async #attempt<Input>(work: PaidWork<Input>, isVerified: boolean): Promise<PaidAnswer | null> {
+  async #attempt<Input>(work: Purchase<Input>, isVerified: boolean): Promise<PaidAnswer | null> {
     const { store } = this.#options;
     const { key, route, payer, request, scope, payment, offer } = work;
     const known = await this.#waiter.wait(key, work);
@@ -215,12 +219,12 @@ export class PaymentGate {
   }
 
   /** The answer that another authorization of the same payer bought; this one is never settled. */
-  async #sendOther<Input>(work: PaidWork<Input>, key: string): Promise<PaidAnswer | null> {
+  async #sendOther<Input>(work: Purchase<Input>, key: string): Promise<PaidAnswer | null> {
     const delivery = await this.#waiter.wait(key, work);
     return delivery === null ? null : this.#send(work, delivery, true);
   }
 
-  #send(work: PaidWork, delivery: Delivery, isRedelivered: boolean): PaidAnswer {
+  #send(work: Purchase, delivery: Delivery, isRedelivered: boolean): PaidAnswer {
     return paidAnswer(delivery, {
       legacyHeader: work.payment.legacyHeader,
       isRedelivered,

@@ -1,4 +1,7 @@
+/** The steps of a payment: which may follow which, who writes them, what they keep. */
+
 import { randomUUID } from 'node:crypto';
+import { getAddress, type Hex } from 'viem';
 import type { JsonObject } from '../model/json.ts';
 import type {
   LedgerAppend,
@@ -8,7 +11,43 @@ import type {
   LedgerStore,
 } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import { mayFollow } from './transitions.ts';
+import type { Requirements } from './challenge.ts';
+import type { Authorization, SignedPayment } from './payment-header.ts';
+
+/**
+ * Which step may follow which. Once a payload is `settling` money may have moved, so nothing leads
+ * back from there to a free key but a definite refusal of the first send (`released`).
+ */
+const FOLLOWERS: Readonly<Record<LedgerState | 'none', readonly LedgerState[]>> = {
+  none: ['claimed'],
+  claimed: ['computed', 'released'],
+  computed: ['settling', 'released'],
+  settling: ['settled', 'released', 'unknown', 'failed'],
+  unknown: ['settled', 'failed'],
+  settled: ['published'],
+  published: [],
+  released: ['claimed'],
+  failed: [],
+};
+
+export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
+  return FOLLOWERS[from].includes(to);
+}
+
+/** The payer's money has moved, and the answer is the payer's. */
+export function isPaid(state: LedgerState): boolean {
+  return state === 'settled' || state === 'published';
+}
+
+/** The authorization is as if it had never been seen. */
+export function isFree(state: LedgerState): boolean {
+  return state === 'released';
+}
+
+/** Money may have moved; only the facilitator or the chain can tell. */
+export function isInDoubt(state: LedgerState): boolean {
+  return state === 'settling' || state === 'unknown';
+}
 
 /** Another writer made the step: whoever gets this stops, and may read the key again. */
 export class StepLost extends Error {
@@ -42,7 +81,7 @@ export function keptUntilMs(validBeforeSec: bigint, nowMs: number): number {
  * Writes the steps of one claim, each its own last step + 1, and stops for good once another
  * writer made one of them. Every method rejects with `StoreError` or `StepLost`.
  */
-export class LedgerPen {
+export class LedgerWriter {
   readonly #store: LedgerStore;
   #facts: ClaimFacts;
   #step: number;
@@ -57,9 +96,9 @@ export class LedgerPen {
   }
 
   /** Goes on where the last step of a key stands, as a host does that takes it over. */
-  static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerPen {
+  static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
     const { key, payer, request, validBeforeMs, scanId, answerId } = last;
-    return new LedgerPen(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
+    return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
   }
 
   get facts(): ClaimFacts {
@@ -101,4 +140,79 @@ export class LedgerPen {
       }
     }
   }
+}
+
+/** What a claim keeps: enough to settle it later, by any host, at the terms of its day. */
+export interface StoredPayment {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  readonly requirements: Requirements;
+}
+
+/** JSON has no bigint, and numbers of it lose digits. */
+interface StoredPaymentJson {
+  readonly authorization: Readonly<Record<keyof Authorization, string>>;
+  readonly signature: Hex;
+  readonly requirements: Requirements;
+}
+
+export function storePayment(payment: SignedPayment, requirements: Requirements): JsonObject {
+  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
+  return {
+    payment: {
+      authorization: {
+        from,
+        to,
+        value: `${value}`,
+        validAfter: `${validAfter}`,
+        validBefore: `${validBefore}`,
+        nonce,
+      },
+      signature: payment.signature,
+      requirements: { ...requirements, extra: { ...requirements.extra } },
+    },
+  };
+}
+
+/** The claim that the last steps of a key belong to; a released key may be claimed again. */
+export function currentClaim(entry: LedgerEntry): LedgerRow {
+  const claim = entry.rows.findLast((row) => row.state === 'claimed');
+  if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
+  return claim;
+}
+
+export function storedPayment(entry: LedgerEntry): StoredPayment {
+  // `storePayment` is the only writer of this document, and the store keeps it unchanged.
+  const { payment } = currentClaim(entry).data as unknown as { payment: StoredPaymentJson };
+  const { authorization, signature, requirements } = payment;
+  return {
+    authorization: {
+      from: getAddress(authorization.from),
+      to: getAddress(authorization.to),
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+      nonce: authorization.nonce as Hex, // as above: written as Hex
+    },
+    signature,
+    requirements,
+  };
+}
+
+/** The transaction that moved the money, or that may have; null where nobody told us one. */
+export function transactionOf(entry: LedgerEntry): Hex | null {
+  const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
+  const transaction = row?.data['transaction'];
+  return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
+}
+
+/** Database time at which the money was known to have moved; null where it was not. */
+export function settledAtMs(entry: LedgerEntry): number | null {
+  return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
+}
+
+/** Scans that the calls under a key computed, newest first. */
+export function scanIdsOf(entry: LedgerEntry | null): readonly string[] {
+  const ids = (entry?.rows ?? []).flatMap((row) => (row.scanId === undefined ? [] : [row.scanId]));
+  return [...new Set(ids.toReversed())];
 }

@@ -1,4 +1,5 @@
-/** What a paid route says of itself; the gate does the rest. */
+/** What a paid route says of itself, and one call of it; the gate does the rest. */
+import type { PaymentHeaders } from './payment-header.ts';
 
 /** The parts of a request that make its input. */
 export interface PaidRequest {
@@ -82,4 +83,27 @@ export function requestOf<Input>(route: PaidRoute<Input>, input: Input): string 
 
 export function routeNameOf(request: string): string {
   return request.slice(0, request.indexOf(' '));
+}
+
+/** One request for a paid route, whatever framework it came in by. */
+export interface PaidCall {
+  readonly headers: PaymentHeaders;
+  readonly request: PaidRequest;
+  /** When it is answered 504, unless its payment is being settled: `performance.now()` of then. */
+  readonly deadlineMs: number;
+  /** Aborted when the client has gone before its answer was written. */
+  readonly gone: AbortSignal;
+}
+
+export interface PaidAnswer {
+  readonly status: 200 | 402;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | AsyncIterable<Uint8Array>;
+  /** To be called when the last byte was handed to the client's connection. */
+  written(): void;
+}
+
+/** The client hung up: nobody is left to be answered. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
 }

@@ -1,18 +1,14 @@
 import { PaymentsUnavailable, ScanProcessing } from '../errors/errors.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery } from './answers.ts';
+import { releasedData, storeDelivery } from './answers.ts';
+import { PaymentRefused, reasonWord } from './challenge.ts';
 import type { VerifyOutcome } from './facilitator.ts';
-import type { GateOptions } from './gate-options.ts';
-import { bindIdentifier, type IdentifierState, readIdentifier } from './identifier-chain.ts';
-import { keptUntilMs, LedgerPen, StepLost } from './ledger.ts';
-import { scanIdsOf, storePayment } from './ledger-rows.ts';
-import { ClientGone } from './paid-call.ts';
-import type { PaidWork } from './paid-work.ts';
-import { PaymentRefused, reasonWord } from './payment-refused.ts';
-import { releasedData } from './released-answer.ts';
+import { isFree, keptUntilMs, LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
+import { ClientGone } from './paid-route.ts';
+import type { GateOptions, Purchase } from './purchase.ts';
 import { Settlement } from './settlement.ts';
-import { storeDelivery } from './stored-delivery.ts';
-import { isFree } from './transitions.ts';
-import { leftMs, throwIfOver, until } from './until.ts';
+import { leftMs, throwIfEnded, until } from './waiting.ts';
+import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-answer.ts';
 
 /** Another writer holds the key now: whoever is still there begins anew. */
 export class Abandoned extends Error {
@@ -35,14 +31,14 @@ const MIN_LEFT_TO_SETTLE_MS = 15_000;
 
 /** Claims a key, works for it and settles it: the only place from which money is first asked for. */
 export class PaidRun<Input> {
-  readonly #work: PaidWork<Input>;
+  readonly #work: Purchase<Input>;
   readonly #options: RunOptions;
-  #pen: LedgerPen | null = null;
+  #pen: LedgerWriter | null = null;
   #isSettling = false;
   #isUnpaid = false;
   #scanId: string | undefined;
 
-  constructor(work: PaidWork<Input>, options: RunOptions) {
+  constructor(work: Purchase<Input>, options: RunOptions) {
     this.#work = work;
     this.#options = options;
   }
@@ -64,7 +60,7 @@ export class PaidRun<Input> {
       gate.failpoints.pass('computed');
       await this.#checkIdentifier();
       this.#checkValidity();
-      throwIfOver(this.#work.call, stopping);
+      throwIfEnded(this.#work.call, stopping);
 
       const settlement = new Settlement(gate, this.#work, pen, delivery);
       this.#isSettling = true;
@@ -79,7 +75,7 @@ export class PaidRun<Input> {
     }
   }
 
-  async #claim(): Promise<LedgerPen> {
+  async #claim(): Promise<LedgerWriter> {
     const { store } = this.#options.gate;
     const { key, payer, request, payment, offer } = this.#work;
     const entry = await store.ledger.entry(key);
@@ -87,7 +83,7 @@ export class PaidRun<Input> {
     await this.#bindIdentifier();
     const validBeforeMs = keptUntilMs(payment.authorization.validBefore, store.now());
     const facts = { key, payer, request, validBeforeMs };
-    const pen = new LedgerPen(store.ledger, facts, entry?.last ?? null);
+    const pen = new LedgerWriter(store.ledger, facts, entry?.last ?? null);
     await pen.write('claimed', storePayment(payment, offer.requirements));
     this.#pen = pen;
     return pen;
@@ -119,10 +115,10 @@ export class PaidRun<Input> {
     refuseUnverified(await until(verifying, call, { stopping, atDeadline }));
   }
 
-  async #compute(pen: LedgerPen): Promise<Delivery> {
+  async #compute(pen: LedgerWriter): Promise<Delivery> {
     const { gate, stopping } = this.#options;
     const { route, input, call, payer, key } = this.#work;
-    throwIfOver(call, stopping);
+    throwIfEnded(call, stopping);
     const earlierScanIds = scanIdsOf(await gate.store.ledger.entry(key));
     gate.failpoints.pass('computing');
     const computing = route.compute(input, { payer, withinMs: leftMs(call), earlierScanIds });

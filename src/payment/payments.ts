@@ -1,12 +1,11 @@
 import type { Store } from '../store/contract/store.ts';
 import { type ChainEvidence, createChainEvidence } from './chain-evidence.ts';
-import { challengeFor, offerOf } from './challenge.ts';
+import type { PaymentTerms } from './challenge.ts';
+import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
-import { MAX_REFUSAL_LENGTH, PaymentRefused } from './payment-refused.ts';
-import type { PaymentTerms } from './payment-terms.ts';
 import type { PublishByRoute } from './publisher.ts';
 import { FacilitatorReadiness } from './readiness.ts';
 import { Reconciler, type ReconcileTiming } from './reconciler.ts';

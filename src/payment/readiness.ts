@@ -1,5 +1,5 @@
+import type { EvmNetwork } from './challenge.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
-import type { EvmNetwork } from './payment-terms.ts';
 
 /** The facilitator answers, and does not take our kind of payment: no retry would help. */
 export class UnsupportedByFacilitator extends Error {

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from './chain-evidence.ts';
 import type { RouteOffer } from './challenge.ts';
 import type { Facilitator, SettleOutcome } from './facilitator.ts';
-import { currentClaim, type StoredPayment, storedPayment, transactionOf } from './ledger-rows.ts';
+import { currentClaim, type StoredPayment, storedPayment, transactionOf } from './ledger.ts';
 
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }

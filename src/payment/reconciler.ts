@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../store/contract/ledger.ts';
-import { LedgerPen, StepLost } from './ledger.ts';
+import { isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import { type ReconcileOptions, type ReconcileVerdict, reconcileOnce } from './reconcile.ts';
-import { isInDoubt } from './transitions.ts';
 
 export interface ReconcilerOptions extends ReconcileOptions {
   readonly ledger: LedgerStore;
@@ -116,7 +115,7 @@ export class Reconciler {
     const { ledger } = this.#options;
     const entry = await ledger.entry(key);
     if (entry === null || !isInDoubt(entry.last.state)) return entry;
-    const pen = LedgerPen.onEntry(ledger, entry);
+    const pen = LedgerWriter.onEntry(ledger, entry);
     try {
       await this.#record(pen, await this.#verdict(key, entry));
     } catch (error) {
@@ -137,7 +136,7 @@ export class Reconciler {
     return reconcileOnce(this.#options, entry, mayResend);
   }
 
-  async #record(pen: LedgerPen, verdict: ReconcileVerdict): Promise<void> {
+  async #record(pen: LedgerWriter, verdict: ReconcileVerdict): Promise<void> {
     if (verdict.kind === 'open') {
       const { reason, transaction } = verdict;
       if (pen.state === 'settling') await pen.write('unknown', { reason, transaction });

@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { Owner } from '../store/contract/owner.ts';
 import type { Store } from '../store/contract/store.ts';
-import { LedgerPen, StepLost } from './ledger.ts';
+import { LedgerWriter, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 
@@ -61,7 +61,7 @@ export class Recovery {
 
   async #recover(entry: LedgerEntry): Promise<void> {
     const { store, reconciler, publish, onTrouble } = this.#options;
-    const pen = LedgerPen.onEntry(store.ledger, entry);
+    const pen = LedgerWriter.onEntry(store.ledger, entry);
     try {
       switch (entry.last.state) {
         case 'claimed':

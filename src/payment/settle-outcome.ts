@@ -1,7 +1,7 @@
 import type { SettleResponse } from '@x402/core/types';
 import { type Hex, isAddress, isAddressEqual } from 'viem';
 import type { SettleOutcome } from './facilitator.ts';
-import type { StoredPayment } from './ledger-rows.ts';
+import type { StoredPayment } from './ledger.ts';
 
 /**
  * Reasons that speak of the authorization itself, so that nothing can have been sent: the codes of

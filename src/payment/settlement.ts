@@ -1,27 +1,32 @@
 import type { Hex } from 'viem';
 import { SettlementUnknown } from '../errors/errors.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery } from './answers.ts';
+import { releasedData } from './answers.ts';
+import type { EvmNetwork } from './challenge.ts';
+import { PaymentRefused, reasonWord } from './challenge.ts';
 import type { FacilitatorRequest } from './facilitator.ts';
-import { type GateOptions, RECONCILE_WITHIN_MS } from './gate-options.ts';
-import { type LedgerPen, StepLost } from './ledger.ts';
-import { storePayment, transactionOf } from './ledger-rows.ts';
-import type { PaidWork } from './paid-work.ts';
-import { PaymentRefused, reasonWord } from './payment-refused.ts';
-import type { EvmNetwork } from './payment-terms.ts';
+import {
+  isInDoubt,
+  isPaid,
+  type LedgerWriter,
+  StepLost,
+  storePayment,
+  transactionOf,
+} from './ledger.ts';
+import type { Authorization } from './payment-header.ts';
 import { publishSettled } from './publisher.ts';
-import { releasedData } from './released-answer.ts';
-import type { Authorization } from './signed-payment.ts';
-import { isInDoubt, isPaid } from './transitions.ts';
+import type { Purchase } from './purchase.ts';
+import { type GateOptions, RECONCILE_WITHIN_MS } from './purchase.ts';
 
 /** The one send that a claim makes, and what is made of its answer. */
 export class Settlement {
   readonly #gate: GateOptions;
-  readonly #work: PaidWork;
-  readonly #pen: LedgerPen;
+  readonly #work: Purchase;
+  readonly #pen: LedgerWriter;
   readonly #delivery: Delivery;
 
-  constructor(gate: GateOptions, work: PaidWork, pen: LedgerPen, delivery: Delivery) {
+  constructor(gate: GateOptions, work: Purchase, pen: LedgerWriter, delivery: Delivery) {
     this.#gate = gate;
     this.#work = work;
     this.#pen = pen;

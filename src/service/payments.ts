@@ -3,12 +3,12 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingParts } from '../http/routes/paid/scan-route.ts';
+import type { PaymentTerms } from '../payment/challenge.ts';
 import type { Facilitator } from '../payment/facilitator.ts';
 import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
 import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.ts';
 import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
-import type { PaymentTerms } from '../payment/payment-terms.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Store } from '../store/contract/store.ts';
 

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
+import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
-import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
 import type { TestChain } from '../fixtures/chain/test-chain.ts';
 import { newNonce, newPayer, type Payer, TERMS } from './payer.ts';
 import { type ShopOptions, startShop } from './shop.ts';

@@ -5,8 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import type { RevisionName } from '../../src/config/revision.ts';
 import { soldRoutes } from '../../src/http/routes/paid/paid-catalog.ts';
-import { challengeFor, encodeSettlement, offerOf } from '../../src/payment/challenge.ts';
-import { MAX_REFUSAL_LENGTH, PaymentRefused } from '../../src/payment/payment-refused.ts';
+import {
+  challengeFor,
+  encodeSettlement,
+  MAX_REFUSAL_LENGTH,
+  offerOf,
+  PaymentRefused,
+} from '../../src/payment/challenge.ts';
 import { createScanHost } from '../../src/scan/scan-host.ts';
 import { termsOf } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

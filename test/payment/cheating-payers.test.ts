@@ -11,7 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain-evidence.ts';
-import { decodePayment } from '../../src/payment/decode-payment.ts';
+import { decodePayment } from '../../src/payment/payment-header.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LedgerPen, StepLost } from '../../src/payment/ledger.ts';
-import { isFree, isInDoubt, isPaid, mayFollow } from '../../src/payment/transitions.ts';
+import {
+  isFree,
+  isInDoubt,
+  isPaid,
+  LedgerWriter,
+  mayFollow,
+  StepLost,
+} from '../../src/payment/ledger.ts';
 import { LEDGER_STATES, type LedgerState } from '../../src/store/contract/ledger.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
@@ -50,7 +56,7 @@ interface Move {
 /** Writers on one key, and what must hold of each of their moves. */
 class Race {
   readonly store = openSqlite(MEMORY);
-  readonly #pens = new Map<number, LedgerPen>();
+  readonly #pens = new Map<number, LedgerWriter>();
   readonly #stopped = new Set<number>();
   written = 0;
 
@@ -67,13 +73,13 @@ class Race {
     if (outcome === 'won') this.written += 1;
   }
 
-  async #penOf(writer: number, takeOver: boolean): Promise<LedgerPen> {
+  async #penOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
     const { ledger } = this.store;
     const held = this.#pens.get(writer);
     const entry = await ledger.entry('k');
     if (held !== undefined && !(takeOver && entry !== null)) return held;
     const pen =
-      entry === null ? new LedgerPen(ledger, FACTS, null) : LedgerPen.onEntry(ledger, entry);
+      entry === null ? new LedgerWriter(ledger, FACTS, null) : LedgerWriter.onEntry(ledger, entry);
     this.#pens.set(writer, pen);
     this.#stopped.delete(writer);
     return pen;
@@ -101,7 +107,9 @@ test('however many writers race, the ledger holds one legal history, each step b
 test('of ten writers at once exactly one claims', async () => {
   const store = openSqlite(MEMORY);
   const outcomes = await Promise.allSettled(
-    Array.from({ length: 10 }, () => new LedgerPen(store.ledger, FACTS, null).write('claimed', {})),
+    Array.from({ length: 10 }, () =>
+      new LedgerWriter(store.ledger, FACTS, null).write('claimed', {}),
+    ),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   await store.close();
@@ -119,7 +127,7 @@ test('a writer whose reply was lost reads back that it won', async () => {
       throw new StoreError('unavailable', 'the reply was lost');
     },
   };
-  const pen = new LedgerPen(deaf, FACTS, null);
+  const pen = new LedgerWriter(deaf, FACTS, null);
   await pen.write('claimed', {});
   await pen.write('computed', {});
   expect((await store.ledger.entry('k'))?.rows.map((row) => row.state)).toEqual([

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { decodePayment } from '../../src/payment/decode-payment.ts';
-import { LedgerPen } from '../../src/payment/ledger.ts';
-import { storePayment } from '../../src/payment/ledger-rows.ts';
-import { paymentKey } from '../../src/payment/payment-key.ts';
+import { paymentKey } from '../../src/payment/authorization.ts';
+import { LedgerWriter, storePayment } from '../../src/payment/ledger.ts';
+import { decodePayment } from '../../src/payment/payment-header.ts';
 import type { LedgerState } from '../../src/store/contract/ledger.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -43,7 +42,7 @@ async function leave(store: Store, signed: SignedHeader, states: readonly Ledger
   const key = paymentKey(TERMS, payment.authorization);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
-  const pen = new LedgerPen(store.ledger, facts, null);
+  const pen = new LedgerWriter(store.ledger, facts, null);
   for (const state of states) {
     if (state === 'claimed') await pen.write(state, storePayment(payment, REQUIREMENTS));
     else if (state === 'computed') {
@@ -164,7 +163,7 @@ describe('after a crash, on the embedded store,', () => {
     );
     for (let n = 0; n < 400; n++) {
       const facts = { key: `k${n}`, payer: 'p', request: 'work y', validBeforeMs: Date.now() };
-      await new LedgerPen(store.ledger, facts, null).write('claimed', data);
+      await new LedgerWriter(store.ledger, facts, null).write('claimed', data);
     }
     await reopen();
     await using shop = await startShop({ store, ...TIMING });

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { decodePayment } from '../../src/payment/decode-payment.ts';
 import type { FacilitatorRequest } from '../../src/payment/facilitator.ts';
 import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
+import { decodePayment } from '../../src/payment/payment-header.ts';
 import { newPayer, TERMS } from './payer.ts';
 
 const URL_ = 'https://facilitator.example/x402';

@@ -1,6 +1,6 @@
 import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
-import type { StoredPayment } from '../../src/payment/ledger-rows.ts';
+import type { StoredPayment } from '../../src/payment/ledger.ts';
 import { settleOutcome, settleOutcomeOfError } from '../../src/payment/settle-outcome.ts';
 import { TERMS } from './payer.ts';
 

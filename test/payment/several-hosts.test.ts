@@ -1,9 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/errors/errors.ts';
-import { decodePayment } from '../../src/payment/decode-payment.ts';
-import { LedgerPen } from '../../src/payment/ledger.ts';
-import { storePayment } from '../../src/payment/ledger-rows.ts';
-import { paymentKey } from '../../src/payment/payment-key.ts';
+import { paymentKey } from '../../src/payment/authorization.ts';
+import { LedgerWriter, storePayment } from '../../src/payment/ledger.ts';
+import { decodePayment } from '../../src/payment/payment-header.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -71,7 +70,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
       request: 'work x',
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
-    const pen = new LedgerPen(store.ledger, facts, null);
+    const pen = new LedgerWriter(store.ledger, facts, null);
     await pen.write('claimed', storePayment(payment, requirements));
     return { pen, key };
   }

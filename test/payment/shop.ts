@@ -5,6 +5,7 @@ import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
+import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import {
   createMockFacilitator,
@@ -12,7 +13,6 @@ import {
 } from '../../src/payment/facilitators/mock-facilitator.ts';
 import type { Failpoints } from '../../src/payment/failpoints.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
-import type { PaymentTerms } from '../../src/payment/payment-terms.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { NoFreshReport } from '../../src/errors/errors.ts';
 import { parseOrigin } from '../../src/origin/origin.ts';
-import { paymentKey } from '../../src/payment/payment-key.ts';
+import { paymentKey } from '../../src/payment/authorization.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';

@@ -14,13 +14,13 @@ import {
   type VerifyTypedDataParameters,
 } from 'viem';
 import { nonceManager, privateKeyToAccount } from 'viem/accounts';
+import { chainIdOf, type EvmNetwork } from '../challenge.ts';
 import {
   type Facilitator,
   FacilitatorUnreachable,
   type SettleOutcome,
   type VerifyOutcome,
 } from '../facilitator.ts';
-import { chainIdOf, type EvmNetwork } from '../payment-terms.ts';
 import { settleOutcome, settleOutcomeOfError } from '../settle-outcome.ts';
 import { facilitatorMessage } from './payload.ts';
 

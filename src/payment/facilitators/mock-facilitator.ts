@@ -1,8 +1,7 @@
+import { isSignedByPayer, mockTransaction, paymentKey } from '../authorization.ts';
+import type { PaymentTerms } from '../challenge.ts';
 import type { Facilitator, VerifyOutcome } from '../facilitator.ts';
-import type { StoredPayment } from '../ledger-rows.ts';
-import { mockTransaction, paymentKey } from '../payment-key.ts';
-import type { PaymentTerms } from '../payment-terms.ts';
-import { isSignedByPayer } from '../recover-signer.ts';
+import type { StoredPayment } from '../ledger.ts';
 
 export interface MockSettlement {
   readonly key: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/decode-payment.ts';
-import { PaymentRefused } from '../../src/payment/payment-refused.ts';
+import { PaymentRefused } from '../../src/payment/challenge.ts';
+import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/payment-header.ts';
 import { encode, newPayer } from './payer.ts';
 
 const payer = newPayer();

@@ -1,9 +1,29 @@
+/** One purchase, and what the gate gives it to work with. */
+import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { PaymentTerms, RouteOffer } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
-import type { PaymentTerms } from './payment-terms.ts';
+import type { PaidCall, PaidRoute } from './paid-route.ts';
+import type { SignedPayment } from './payment-header.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
+
+/** One paid request, decoded and signed for. */
+export interface Purchase<Input = unknown> {
+  readonly route: PaidRoute<Input>;
+  readonly input: Input;
+  readonly call: PaidCall;
+  readonly payment: SignedPayment;
+  readonly offer: RouteOffer;
+  readonly key: string;
+  /** Lower case. */
+  readonly payer: string;
+  /** Route and canonical input, as the ledger knows them. */
+  readonly request: string;
+  /** The payment identifier, where the payload carries one. */
+  readonly scope: IdentifierScope | null;
+}
 
 /** What the gate stands on. */
 export interface GateOptions {

@@ -1,12 +1,15 @@
+/** Whose answer a payment may get: by its identifier, or because one was lost. */
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import { InvalidPaymentIdentifier, PaymentConflict } from '../errors/errors.ts';
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { Store } from '../store/contract/store.ts';
-import { payerOf } from './payment-key.ts';
-import type { PaymentTerms } from './payment-terms.ts';
-import type { SignedPayment } from './signed-payment.ts';
+import { payerOf } from './authorization.ts';
+import type { PaymentTerms } from './challenge.ts';
+import { isInDoubt, isPaid, settledAtMs } from './ledger.ts';
+import type { SignedPayment } from './payment-header.ts';
+import type { Purchase } from './purchase.ts';
 
 /** Throws where the payload names an identifier that is none; null where it names none. */
 export function identifierOf(payment: SignedPayment, terms: PaymentTerms): IdentifierScope | null {
@@ -69,4 +72,28 @@ export async function bindIdentifier(
 
 function isLive(entry: LedgerEntry | null): boolean {
   return entry !== null && entry.last.state !== 'released' && entry.last.state !== 'failed';
+}
+
+/** For so long after it was settled an answer that nobody got whole is owed to its payer. */
+const OWED_MS = 10 * 60_000;
+
+/**
+ * The key under which this payer has paid, or may have, for this very request without having got
+ * the answer in full: clients that lose an answer sign anew, and must not pay twice. Null where
+ * there is none.
+ */
+export async function findLostAnswer(
+  store: Pick<Store, 'ledger' | 'now'>,
+  { key, payer, request }: Pick<Purchase, 'key' | 'payer' | 'request'>,
+  isWritten: (key: string) => boolean,
+): Promise<string | null> {
+  const sinceMs = store.now() - OWED_MS;
+  const entries = await store.ledger.recent({ payer, request, sinceMs });
+  const owed = entries.find((entry) => {
+    if (entry.key === key) return false;
+    if (isInDoubt(entry.last.state)) return true;
+    if (!isPaid(entry.last.state) || entry.writtenAtMs !== null) return false;
+    return (settledAtMs(entry) ?? 0) >= sinceMs && !isWritten(entry.key);
+  });
+  return owed?.key ?? null;
 }

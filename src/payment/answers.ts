@@ -1,0 +1,194 @@
+/** Paid answers: stored, redelivered, and told when they were written in full. */
+
+import { randomUUID } from 'node:crypto';
+import { ERROR_CODES, type ErrorCode, ServiceError } from '../errors/codes.ts';
+import { AnswerExpired } from '../errors/errors.ts';
+import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { AnswerStore, StoredAnswer } from '../store/contract/answers.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore } from '../store/contract/ledger.ts';
+import {
+  encodeSettlement,
+  PaymentRefused,
+  type PaymentTerms,
+  type RefusalCode,
+} from './challenge.ts';
+import { type Failpoints, inHalves } from './failpoints.ts';
+import { storedPayment, transactionOf } from './ledger.ts';
+import type { ComputedAnswer, PaidAnswer } from './paid-route.ts';
+import type { Purchase } from './purchase.ts';
+
+/** A paid answer, ready for as many connections as ask for it. */
+export interface Delivery {
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+  readonly body: string | (() => AsyncIterable<Uint8Array>);
+  readonly settlement: {
+    readonly network: PaymentTerms['network'];
+    readonly payer: string;
+    readonly transaction: string | null;
+  };
+}
+
+/** Throws `AnswerExpired` where the answer of a settled key was purged. */
+export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
+  const { answerId } = entry.last;
+  const answer = answerId === undefined ? null : await answers.get(answerId);
+  if (answer === null) throw new AnswerExpired();
+  const { authorization, requirements } = storedPayment(entry);
+  return {
+    key: entry.key,
+    headers: answer.headers,
+    bodyBytes: answer.bodyBytes,
+    body: () => answer.body(),
+    settlement: {
+      network: requirements.network,
+      payer: authorization.from,
+      transaction: transactionOf(entry),
+    },
+  };
+}
+
+export interface SendOptions {
+  /** The request carried `X-PAYMENT`. */
+  readonly legacyHeader: boolean;
+  /** This is not the call that was charged for it. */
+  readonly isRedelivered: boolean;
+  readonly failpoints: Failpoints;
+  written(): void;
+}
+
+export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer {
+  const settlement = encodeSettlement(delivery.settlement);
+  const { body } = delivery;
+  const whole = typeof body === 'string' ? body : body();
+  return {
+    status: 200,
+    headers: {
+      ...delivery.headers,
+      'content-length': String(delivery.bodyBytes),
+      'cache-control': 'private, no-store',
+      'payment-response': settlement,
+      ...(options.legacyHeader ? { 'x-payment-response': settlement } : {}),
+      ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
+    },
+    body: options.failpoints.isArmed
+      ? inHalves(whole, delivery.bodyBytes, options.failpoints)
+      : whole,
+    written: options.written,
+  };
+}
+
+export interface StoredDelivery {
+  readonly answerId: string;
+  /** Not yet paid for: `transaction` is null. */
+  readonly delivery: Delivery;
+}
+
+/** Stores what a route computed, whole and durable, before anything is charged for it. */
+export async function storeDelivery(
+  answers: AnswerStore,
+  work: Purchase,
+  computed: ComputedAnswer,
+): Promise<StoredDelivery> {
+  if ('answerId' in computed) {
+    const stored = await requireAnswer(answers, computed.answerId);
+    return deliveryFrom(work, stored);
+  }
+  const { headers, body } = computed;
+  const answerId = randomUUID();
+  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
+  const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces);
+  if (typeof body !== 'string') return deliveryFrom(work, await requireAnswer(answers, answerId));
+  // Kept at hand: should the store fail once this is paid for, it is sent all the same.
+  return { answerId, delivery: { ...unpaid(work), headers, bodyBytes, body } };
+}
+
+function deliveryFrom(work: Purchase, stored: StoredAnswer): StoredDelivery {
+  const { answerId, headers, bodyBytes } = stored;
+  return {
+    answerId,
+    delivery: { ...unpaid(work), headers, bodyBytes, body: () => stored.body() },
+  };
+}
+
+function unpaid({ key, payment, offer }: Purchase): Pick<Delivery, 'key' | 'settlement'> {
+  const { network } = offer.requirements;
+  return {
+    key,
+    settlement: { network, payer: payment.authorization.from, transaction: null },
+  };
+}
+
+async function requireAnswer(answers: AnswerStore, answerId: string): Promise<StoredAnswer> {
+  const stored = await answers.get(answerId);
+  if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
+  return stored;
+}
+
+/** An error that another host answered, for those who waited there with the same header. */
+class MirroredError extends ServiceError {}
+
+/** What a `released` step keeps of the error that ended the call. */
+export function releasedData(reason: string, error: unknown): JsonObject {
+  if (error instanceof PaymentRefused) {
+    return { reason, refused: { code: error.code, message: error.message } };
+  }
+  if (error instanceof ServiceError) {
+    const { code, message, retryAfterSec } = error;
+    const body = error.body as Readonly<Record<string, JsonValue>>; // answered as JSON, so it is
+    return { reason, error: { code, message, retryAfterSec, body } };
+  }
+  return { reason };
+}
+
+/** The error to answer again, or null where the call ended without one: its waiters start anew. */
+export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefused | null {
+  // `releasedData` is the only writer of this document, and the store keeps it unchanged.
+  const stored = data as {
+    refused?: { code: RefusalCode; message: string };
+    error?: {
+      code: ErrorCode;
+      message: string;
+      retryAfterSec: number | null;
+      body: Readonly<Record<string, unknown>>;
+    };
+  };
+  if (stored.refused) return new PaymentRefused(stored.refused.code, stored.refused.message);
+  if (stored.error === undefined || !(stored.error.code in ERROR_CODES)) return null;
+  const { code, message, retryAfterSec, body } = stored.error;
+  return new MirroredError(code, message, {
+    body,
+    ...(retryAfterSec === null ? {} : { retryAfterSec }),
+  });
+}
+
+/** Knows at once which answers were written in full, and tells the ledger. */
+export class WrittenMarks {
+  readonly #ledger: LedgerStore;
+  readonly #onTrouble: (message: string, error: unknown) => void;
+  readonly #pending = new Map<string, Promise<void>>();
+
+  constructor(ledger: LedgerStore, onTrouble: (message: string, error: unknown) => void) {
+    this.#ledger = ledger;
+    this.#onTrouble = onTrouble;
+  }
+
+  mark(key: string): void {
+    if (this.#pending.has(key)) return;
+    const marking = this.#ledger
+      .markWritten(key)
+      .catch((error: unknown) => this.#onTrouble(`${key} counts as not written`, error))
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, marking);
+  }
+
+  /** Written, and perhaps not yet marked in the ledger. */
+  isWritten(key: string): boolean {
+    return this.#pending.has(key);
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all(this.#pending.values());
+  }
+}

@@ -1,0 +1,118 @@
+/** All that is decided about the signed fields of a payment: its key, its signer, its terms. */
+
+import { authorizationTypes } from '@x402/evm';
+import { isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 'viem';
+import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
+import type { StoredPayment } from './ledger.ts';
+import type { PaidRoute } from './paid-route.ts';
+import type { Authorization, SignedPayment } from './payment-header.ts';
+
+/**
+ * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
+ * other spelling of a payment is another payment.
+ */
+export function paymentKey(terms: PaymentTerms, { from, nonce }: Authorization): string {
+  return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
+}
+
+export function payerOf(payment: SignedPayment): string {
+  return payment.authorization.from.toLowerCase();
+}
+
+/** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
+export function mockTransaction(key: string): `0x${string}` {
+  return keccak256(stringToHex(`mock settlement of ${key}`));
+}
+
+/** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
+const PLAIN_SIGNATURE_LENGTH = 132;
+
+/**
+ * Whether the key behind `from` itself signed this authorization for our token (EIP-712,
+ * EIP-3009). False says nothing of contract wallets: only the chain can ask them.
+ */
+export async function isSignedByPayer(
+  { authorization, signature }: Pick<SignedPayment, 'authorization' | 'signature'>,
+  terms: PaymentTerms,
+): Promise<boolean> {
+  if (signature.length !== PLAIN_SIGNATURE_LENGTH) return false;
+  try {
+    const signer = await recoverTypedDataAddress({
+      domain: {
+        name: terms.assetName,
+        version: terms.assetVersion,
+        chainId: chainIdOf(terms.network),
+        verifyingContract: terms.asset,
+      },
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: { ...authorization },
+      signature,
+    });
+    return isAddressEqual(signer, authorization.from);
+  } catch {
+    // Bytes that are no point of the curve.
+    return false;
+  }
+}
+
+/** Scheme, network and token first: without them a signature cannot even be checked. */
+export function checkScheme({ accepted }: SignedPayment, terms: PaymentTerms): void {
+  if (accepted.scheme !== 'exact') {
+    throw new PaymentRefused('wrong_scheme', 'sign an authorization of scheme "exact"');
+  }
+  if (accepted.network !== terms.network) {
+    throw new PaymentRefused('wrong_network', `pay on ${terms.network}`);
+  }
+  if (accepted.asset !== null && !same(accepted.asset, terms.asset)) {
+    throw new PaymentRefused('wrong_asset', `pay in the token ${terms.asset}`);
+  }
+}
+
+/**
+ * Whether a payment that was never seen offers what the route asks now. `accepted` is compared by
+ * its terms alone: official clients drop and fill the other members.
+ */
+export function checkTerms(
+  { accepted, authorization }: SignedPayment,
+  requirements: Requirements,
+  route: PaidRoute,
+  nowMs: number,
+): void {
+  const { amount, payTo } = requirements;
+  if (!same(authorization.to, payTo) || (accepted.payTo !== null && !same(accepted.payTo, payTo))) {
+    throw new PaymentRefused('wrong_recipient', `sign a transfer to ${payTo}`);
+  }
+  const isPrice = authorization.value === BigInt(amount);
+  if (!isPrice || (accepted.amount !== null && accepted.amount !== amount)) {
+    throw new PaymentRefused('wrong_amount', `sign for exactly ${amount} base units`);
+  }
+  const now = `our clock says ${new Date(nowMs).toISOString()}`;
+  if (authorization.validAfter * 1000n >= BigInt(Math.ceil(nowMs))) {
+    throw new PaymentRefused('not_yet_valid', `set validAfter into the past, or to 0; ${now}`);
+  }
+  const earliestMs = BigInt(Math.ceil(nowMs) + route.minValidityMs);
+  if (authorization.validBefore * 1000n < earliestMs) {
+    throw new PaymentRefused(
+      'authorization_expired',
+      `set validBefore at least ${route.minValidityMs / 1000} s ahead; ${now}`,
+    );
+  }
+}
+
+/** The first signed field in which a payment differs from the one that holds its key, or null. */
+export function differingField(
+  stored: StoredPayment,
+  { authorization }: SignedPayment,
+): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
+  const held = stored.authorization;
+  if (!same(held.to, authorization.to)) return 'to';
+  if (held.value !== authorization.value) return 'value';
+  if (held.validAfter !== authorization.validAfter) return 'validAfter';
+  if (held.validBefore !== authorization.validBefore) return 'validBefore';
+  return null;
+}
+
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
