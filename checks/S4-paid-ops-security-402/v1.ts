@@ -31,7 +31,7 @@ export default defineCheck({
     }
     const { facts, path } = reading;
     const { probed } = seen.resources;
-    const paid = facts.operations.filter((one) => one.paid);
+    const paid = facts.operations.filter((one) => one.paid && !one.signIn);
     const list = (operations: readonly Operation[]) =>
       operations
         .slice(0, 4)

@@ -56,6 +56,8 @@ export type ResourceSet = {
   readonly otherMethods: number;
   /** Where we looked, for "no paid resource found": "/openapi.json: 404", … */
   readonly looked: readonly string[];
+  /** Other origins that the OpenAPI document sends paid operations to; absent where there is none. */
+  readonly elsewhere?: readonly string[];
   /** Set where the plan itself could not be made within limits of time or memory. */
   readonly planFailure?: string;
 };

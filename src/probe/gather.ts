@@ -39,6 +39,7 @@ const EMPTY_PLAN: Plan = {
   declared: 0,
   otherMethods: 0,
   looked: [],
+  elsewhere: [],
   links: { links: [], found: 0, otherHosts: 0, documents: 0 },
   icons: { paths: ['/favicon.ico'], otherHosts: [], inline: false },
 };

@@ -110,6 +110,7 @@ function toResourceSet(plan: Plan, drafts: readonly Draft[]): ResourceSet {
     probed,
     declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,
     otherMethods: plan.otherMethods,
+    ...(plan.elsewhere.length > 0 ? { elsewhere: plan.elsewhere } : {}),
     looked: [
       ...plan.looked,
       ...candidates.map(

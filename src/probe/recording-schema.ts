@@ -54,6 +54,7 @@ const resources = Type.Object({
   declared: count,
   otherMethods: count,
   looked: strings,
+  elsewhere: Type.Optional(strings),
   planFailure: Type.Optional(text),
 });
 

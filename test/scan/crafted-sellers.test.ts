@@ -16,6 +16,7 @@ import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { DOCUMENT_ROWS } from './crafted/document-rows.ts';
 import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
+import { METHOD_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
 import { OFFER_ROWS } from './crafted/offer-rows.ts';
 import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import type { Row } from './crafted/row.ts';
@@ -85,6 +86,8 @@ function table(rows: readonly Row[]) {
 describe('how a challenge is sent', () => table(CHALLENGE_ROWS));
 describe('what a challenge says', () => table(OFFER_ROWS));
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
+describe('two methods of one path', () => table(METHOD_ROWS));
+describe('sign-ins', () => table(SIGN_IN_ROWS));
 describe('OpenAPI', () => table(OPENAPI_ROWS));
 describe('the manifest', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
 describe('other documents', () => table(DOCUMENT_ROWS));

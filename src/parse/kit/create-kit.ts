@@ -16,10 +16,11 @@ import { quoteText } from '../text/text.ts';
 import { addressForm } from '../x402/address-form.ts';
 import { knownAsset } from '../x402/assets.ts';
 import { type ChallengeReading, challengeOf, readChallenge } from '../x402/challenge.ts';
-import { challengedResources } from '../x402/challenged-resources.ts';
+import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { manifestTerms } from '../x402/manifest-terms.ts';
 import { caip2 } from '../x402/networks.ts';
+import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
 import {
   isPostOnly,
@@ -74,6 +75,8 @@ export function createKit(): Kit {
     challenge,
     challengeIn: challengeOf,
     challenged: (resources) => challengedResources(resources.probed, challenge),
+    signIns: (resources) => signInResources(resources.probed, challenge),
+    otherProtocol,
     request: requestLine,
     status: statusOf,
     isPostOnly,

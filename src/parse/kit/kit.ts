@@ -20,6 +20,7 @@ import type { KnownAsset } from '../x402/assets.ts';
 import type { Challenge, ChallengedResource, ChallengeReading } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { ManifestTerms } from '../x402/manifest-terms.ts';
+import type { OtherProtocol } from '../x402/other-protocol.ts';
 import type { PaymentSchemes } from '../x402/payment-schemes.ts';
 
 /** A document that must be at a path: what stands there, in the order in which it is found out. */
@@ -95,8 +96,15 @@ export type Kit = {
   challenge(answer: HttpData): ChallengeReading;
   /** The challenge that a JSON value is, wherever it stands; null where it is none. */
   challengeIn(value: JsonValue, where: Challenge['where']): Challenge | null;
-  /** The resources that challenged; each with the best answer: 402 with a header challenge first. */
+  /**
+   * The resources that challenged, each by the method that is declared: a challenge to another
+   * method stands in only where the declared one did not answer 402. A sign-in is none of them.
+   */
   challenged(resources: ResourceSet): readonly ChallengedResource[];
+  /** The probed resources whose 402 asks for a sign-in and sells nothing: no paid resources. */
+  signIns(resources: ResourceSet): readonly ResourceObservation[];
+  /** The other payment protocol that a 402 speaks (MPP, L402), by `WWW-Authenticate`. */
+  otherProtocol(answer: HttpData): OtherProtocol | null;
 
   /** "GET /weather", fit for evidence. */
   request(method: string, path: string): string;

@@ -8,12 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { pointerStep, type RefReader, refReader } from '../json/json-pointer.ts';
-import {
-  hasPathParameters,
-  needsParameters,
-  requestPathOf,
-  serverBasePath,
-} from './openapi-path.ts';
+import { hasPathParameters, needsParameters, requestPathOf, serverPlace } from './openapi-path.ts';
 import {
   isDeclaredFree,
   type PriceDeclaration,
@@ -42,6 +37,10 @@ export type Operation = {
   readonly price: PriceDeclaration | null;
   /** x-payment-info or a 402 response. */
   readonly paid: boolean;
+  /** A 402 that asks who the caller is: no price, and no security but logins (siwx, bearer). */
+  readonly signIn: boolean;
+  /** The origin of its servers, where none of them is this one; null where it is asked here. */
+  readonly elsewhere: string | null;
 };
 
 /**
@@ -62,6 +61,7 @@ type Place = {
   readonly template: string;
   readonly item: JsonObject;
   readonly parametersOf: ParameterReader;
+  readonly isLogin: LoginReader;
 };
 
 type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
@@ -75,10 +75,11 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
     .slice(0, MAX_PATHS);
   const follow = refReader(root);
   const parametersOf = parameterReader(follow);
+  const isLogin = loginReader(root, follow);
   const found: SourcedOperation[] = [];
   for (const [template, value] of paths) {
     const item = pathItem(value, follow);
-    const place = { root, follow, documentUrl, template, item, parametersOf };
+    const place = { root, follow, documentUrl, template, item, parametersOf, isLogin };
     for (const method of METHODS) {
       const source = item[method];
       if (!isJsonObject(source) || found.length >= MAX_OPERATIONS) continue;
@@ -105,23 +106,32 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
   const pointer = `/paths/${pointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
   const parameters = merge(parametersOf(item['parameters']), parametersOf(source['parameters']));
-  const server = [source, item, root].map((one) => jsonList(one['servers'])[0]).find(isJsonObject);
-  const basePath = serverBasePath(server, place.documentUrl);
+  const servers = [source, item, root].map((one) => jsonList(one['servers']));
+  const effective = servers.find((list) => isJsonObject(list[0])) ?? [];
+  const server = serverPlace(effective, place.documentUrl);
+  const security = securityOf(source) ?? securityOf(root);
   const responses = jsonObject(follow(source['responses']));
   const declares402 = responses['402'] !== undefined;
   return {
     method: method.toUpperCase(),
     template,
     pointer,
-    requestPath: requestPathOf(basePath, template, parameters, follow),
+    requestPath: requestPathOf(
+      server.kind === 'own' ? server.basePath : '',
+      template,
+      parameters,
+      follow,
+    ),
     hasPathParameters: hasPathParameters(template),
     hasRequiredParameters: needsParameters(parameters),
-    security: securityOf(source) ?? securityOf(root),
+    security,
     declares402,
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
     price: readPrice(info, pointer),
     paid: declares402 || (isDeclared(info) && !isDeclaredFree(info)),
+    signIn: declares402 && info === undefined && place.isLogin(security),
+    elsewhere: server.kind === 'elsewhere' ? server.origin : null,
   };
 }
 
@@ -132,6 +142,28 @@ function isDeclared(info: JsonValue | undefined): boolean {
 function securityOf(owner: JsonObject): readonly JsonObject[] | null {
   const security = owner['security'];
   return isJsonList(security) ? security.slice(0, MAX_LIST).filter(isJsonObject) : null;
+}
+
+type LoginReader = (security: readonly JsonObject[] | null) => boolean;
+
+/** Whether security names schemes, and none of them can stand for a payment (x402, apiKey). */
+function loginReader(root: JsonObject, follow: RefReader): LoginReader {
+  const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
+  const known = new Map<string, boolean>();
+  const isLogin = (name: string): boolean => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const { type, scheme } = jsonObject(
+      Object.hasOwn(declared, name) ? follow(declared[name]) : {},
+    );
+    const isX402 = /^x402$/i.test(name) || /^x402$/i.test(jsonText(scheme) ?? '');
+    known.set(name, !isX402 && type !== 'apiKey');
+    return !isX402 && type !== 'apiKey';
+  };
+  return (security) => {
+    const names = (security ?? []).flatMap((one) => Object.keys(one).slice(0, MAX_LIST));
+    return names.length > 0 && names.every(isLogin);
+  };
 }
 
 /** Lists that thousands of operations share through a `$ref` are read once. */

@@ -9,24 +9,44 @@ const MAX_NAMES = 20;
 const FALLBACK = 'example';
 const UUID = '00000000-0000-4000-8000-000000000000';
 
+/** Where the requests of an operation go. */
+export type ServerPlace =
+  /** Base path on the origin of the document, without a slash at the end. */
+  | { readonly kind: 'own'; readonly basePath: string }
+  | { readonly kind: 'elsewhere'; readonly origin: string };
+
+const MAX_SERVERS = 20;
+const OWN_ROOT: ServerPlace = { kind: 'own', basePath: '' };
+
 /**
- * Base path of a server, without a slash at the end; empty for servers of other hosts. `http://`
- * with the own host names the same paths, behind a proxy that ends TLS. Variables take their
- * defaults.
+ * The first server on the origin of the document; where all are on others, the first of them.
+ * `http://` with the own host names the same paths, behind a proxy that ends TLS. Variables take
+ * their defaults.
  */
-export function serverBasePath(server: JsonValue | undefined, documentUrl: string): string {
+export function serverPlace(
+  servers: readonly (JsonValue | undefined)[],
+  documentUrl: string,
+): ServerPlace {
+  const places = servers.slice(0, MAX_SERVERS).map((server) => placeOf(server, documentUrl));
+  return places.find(({ kind }) => kind === 'own') ?? places[0] ?? OWN_ROOT;
+}
+
+function placeOf(server: JsonValue | undefined, documentUrl: string): ServerPlace {
   const written = jsonText(jsonObject(server)['url']);
-  if (written === null || written.length > MAX_ADDRESS_CHARS) return '';
+  if (written === null || written.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
   const filled = fillTemplate(written, (name) =>
     String(jsonObject(variables[name])['default'] ?? '').slice(0, MAX_VALUE_CHARS),
   );
-  if (!URL.canParse(filled, documentUrl)) return '';
+  if (!URL.canParse(filled, documentUrl)) return OWN_ROOT;
   const url = new URL(filled, documentUrl);
   const own = new URL(documentUrl);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  if (!isWeb || url.hostname !== own.hostname) return '';
-  return url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return OWN_ROOT;
+  const isBehindProxy = own.protocol === 'https:' && url.protocol === 'http:';
+  const isOwn = url.hostname === own.hostname && (url.port === own.port || isBehindProxy);
+  if (!isOwn) return { kind: 'elsewhere', origin: url.origin };
+  const basePath = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname;
+  return { kind: 'own', basePath };
 }
 
 /**

@@ -1,31 +1,93 @@
+/**
+ * The resources that challenged. Each method of a path is a resource of its own: GET and POST may
+ * sell two things at two prices, and a good GET must not stand in for a POST that nobody can pay.
+ */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Challenge, ChallengedResource, ChallengeReading } from './challenge.ts';
+import { caip2 } from './networks.ts';
+import { isSignInOnly } from './sign-in.ts';
+
+type Reader = (answer: HttpData) => ChallengeReading;
+type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
- * The resources that challenged, each with its best answer: a 402 whose header holds the challenge,
- * then a 402 whose body does. HEAD and second probes are never the best answer.
+ * A resource is judged by the challenge to the method that the documents declare. Where that method
+ * did not answer 402, a challenge to the other one is the best there is, unless that other method
+ * is a resource itself. Where none is declared, each method with terms of its own counts. HEAD and
+ * second probes are never judged; what asks for a sign-in sells nothing.
  */
 export function challengedResources(
   resources: readonly ResourceObservation[],
-  read: (answer: HttpData) => ChallengeReading,
+  read: Reader,
 ): readonly ChallengedResource[] {
+  const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.flatMap((resource) => {
-    const found = resource.probes
-      .filter((probe) => probe.number === 1 && probe.method !== 'HEAD')
-      .map((probe) => challengeFrom(probe, read))
-      .filter((one) => one !== null);
-    const best =
-      found.find(({ reading }) => reading.challenge.where === 'header') ?? found.at(0) ?? null;
-    if (best === null) return [];
-    return [{ resource, ...best, second: secondChallenge(resource, best.probe, read) }];
+    const found = challengesOf(resource, declared, read)
+      // The header is what clients read.
+      .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
+    const best = resource.method === null ? withOwnTerms(found) : found.slice(0, 1);
+    return best
+      .filter(({ reading }) => !isSignInOnly(reading.challenge))
+      .map((one) => ({ resource, ...one, second: secondChallenge(resource, one.probe, read) }));
   });
 }
 
-function challengeFrom(
-  probe: Probe,
-  read: (answer: HttpData) => ChallengeReading,
-): Pick<ChallengedResource, 'probe' | 'answer' | 'reading'> | null {
+/** The resources whose 402 is a sign-in and no price: they are no paid resources. */
+export function signInResources(
+  resources: readonly ResourceObservation[],
+  read: Reader,
+): readonly ResourceObservation[] {
+  const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
+  return resources.filter((resource) => {
+    const found = challengesOf(resource, declared, read);
+    return found.length > 0 && found.every(({ reading }) => isSignInOnly(reading.challenge));
+  });
+}
+
+function challengesOf(
+  resource: ResourceObservation,
+  declared: ReadonlySet<string>,
+  read: Reader,
+): readonly Found[] {
+  return judgedProbes(resource, declared)
+    .map((probe) => challengeFrom(probe, read))
+    .filter((one) => one !== null);
+}
+
+function judgedProbes(
+  resource: ResourceObservation,
+  declared: ReadonlySet<string>,
+): readonly Probe[] {
+  const first = resource.probes.filter(({ number, method }) => number === 1 && method !== 'HEAD');
+  if (resource.method === null) return first;
+  const own = first.filter(({ method }) => method === resource.method);
+  if (own.some(({ answer }) => answer.ok && answer.data.status === 402)) return own;
+  return first.filter(
+    ({ method }) => method === resource.method || !declared.has(`${method} ${resource.path}`),
+  );
+}
+
+/** What both sell at the same terms counts once, whatever the version. */
+function withOwnTerms(found: readonly Found[]): readonly Found[] {
+  const terms = found.map(({ reading }) => termsOf(reading.challenge));
+  return found.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
+}
+
+function termsOf({ offers }: Challenge): string {
+  return JSON.stringify(
+    offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
+      const on = typeof network === 'string' ? caip2(network) : network;
+      return [scheme, on, amount, asset, payTo, extra];
+    }),
+  );
+}
+
+function isInBody({ reading }: Found): boolean {
+  return reading.challenge.where === 'body';
+}
+
+function challengeFrom(probe: Probe, read: Reader): Found | null {
   if (!probe.answer.ok || probe.answer.data.status !== 402) return null;
   const answer = probe.answer.data;
   const reading = read(answer);
@@ -36,7 +98,7 @@ function challengeFrom(
 function secondChallenge(
   resource: ResourceObservation,
   first: Probe,
-  read: (answer: HttpData) => ChallengeReading,
+  read: Reader,
 ): Challenge | null {
   const second = resource.probes.find(
     (probe) => probe.number === 2 && probe.method === first.method,

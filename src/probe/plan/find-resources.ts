@@ -7,11 +7,13 @@ import type { FirstWave, PlannedResource } from './plan.ts';
 
 /** Bounds the work on a document that lists resources without end. */
 const MAX_FOUND = 2_000;
+const MAX_ELSEWHERE = 3;
 
 export type FoundResources = {
   readonly resources: readonly PlannedResource[];
   readonly otherMethods: number;
   readonly looked: readonly string[];
+  readonly elsewhere: readonly string[];
 };
 
 type Draft = {
@@ -26,7 +28,9 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   const openapi = kit.openapi(seen);
   const manifest = kit.manifest(seen);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
-  const paid = operations.filter((operation) => operation.paid);
+  const here = operations.filter(({ elsewhere }) => elsewhere === null);
+  const asked = here.filter(({ paid }) => paid);
+  const paid = asked.filter(({ signIn }) => !signIn);
   const drafts = new Drafts();
 
   for (const { requestPath, template, method } of paid) {
@@ -35,7 +39,7 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   for (const { target, method } of manifestEntries(manifest)) {
     const template = pathOn(seen.origin.url, target, kit);
     if (template === null) continue;
-    const path = fillIn(template, operations);
+    const path = fillIn(template, here);
     drafts.add({ path, template, method, source: 'manifest', declaredPaid: true });
   }
   for (const { resource, method } of indexedResources(seen)) {
@@ -45,13 +49,11 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   }
   const nothingDeclared = drafts.size === 0 && paid.length === 0;
   const candidates: readonly Candidate[] = [
+    // What asks for a sign-in sells nothing, unless its answer says otherwise.
+    ...asked.filter(({ signIn, method }) => signIn && method === 'GET').map(asCandidate('openapi')),
     ...(answersItself402(seen.root) ? [{ path: '/', template: '/', source: 'root' as const }] : []),
     ...llmsLinks(seen, kit).map((path) => ({ path, template: path, source: 'llms' as const })),
-    ...(nothingDeclared ? operations.filter(isBareGet) : []).map(({ requestPath, template }) => ({
-      path: requestPath,
-      template,
-      source: 'undeclared' as const,
-    })),
+    ...(nothingDeclared ? here.filter(isBareGet) : []).map(asCandidate('undeclared')),
   ];
   for (const candidate of candidates) {
     drafts.add({ ...candidate, method: 'GET', declaredPaid: false });
@@ -60,7 +62,28 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
     resources: drafts.toResources(seen.origin.url),
     otherMethods: paid.filter((operation) => !isProbed(operation.method)).length,
     looked: whereWeLooked(seen, kit, openapi, manifest),
+    elsewhere: elsewhere(operations),
   };
+}
+
+/** The other origins that paid operations are served from, most operations first. */
+function elsewhere(operations: readonly Operation[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { paid, elsewhere: origin } of operations) {
+    if (paid && origin !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  }
+  return [...counts]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MAX_ELSEWHERE)
+    .map(([origin]) => origin);
+}
+
+function asCandidate(source: ResourceSource) {
+  return ({ requestPath, template }: Operation): Candidate => ({
+    path: requestPath,
+    template,
+    source,
+  });
 }
 
 type Candidate = Pick<Finding, 'path' | 'template' | 'source'>;

@@ -40,6 +40,8 @@ export type Plan = {
   readonly declared: number;
   readonly otherMethods: number;
   readonly looked: readonly string[];
+  /** Other origins that serve the paid operations of the OpenAPI document. */
+  readonly elsewhere: readonly string[];
   readonly links: LinkPlan;
   readonly icons: IconPlan;
 };
@@ -52,6 +54,7 @@ export function makePlan(seen: FirstWave): Plan {
     declared: found.resources.filter((resource) => resource.declaredPaid).length,
     otherMethods: found.otherMethods,
     looked: found.looked,
+    elsewhere: found.elsewhere,
     links: findLinks(seen, kit),
     icons: findIcons(seen, kit),
   };

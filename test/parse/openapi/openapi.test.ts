@@ -227,6 +227,42 @@ describe('requestPath', () => {
     expect(requestPath('/x', [], { servers })).toBe(path);
   });
 
+  it.each([
+    [[{ url: 'https://api.other.example/v1' }], 'https://api.other.example'],
+    [[{ url: 'https://seller.example:8443' }], 'https://seller.example:8443'],
+    [[{ url: 'https://other.example' }, { url: '/v2' }], null],
+    [[{ url: 'http://seller.example:3000' }], null],
+    [[{ url: 'https://[' }], null],
+    [[], null],
+  ])('tells the origin of servers that are all elsewhere: %j', (servers, elsewhere) => {
+    const document = openApiDocument({ servers, paths: { '/x': { get: {} } } });
+    expect(facts(document).operations[0]).toMatchObject({ elsewhere });
+  });
+
+  it.each([
+    [{ responses: { 402: {} }, security: [{ siwx: [] }] }, true],
+    [{ responses: { 402: {} }, security: [{ bearer: [] }, { siwx: [] }] }, true],
+    [{ responses: { 402: {} }, security: [{ siwx: [] }, { pay: [] }] }, false],
+    [{ responses: { 402: {} }, security: [{ key: [] }] }, false],
+    [{ responses: { 402: {} }, security: [{ X402: [] }] }, false],
+    [{ responses: { 402: {} }, security: [] }, false],
+    [{ responses: { 402: {} } }, false],
+    [{ responses: { 402: {} }, security: [{ siwx: [] }], 'x-payment-info': {} }, false],
+    [{ responses: { 200: {} }, security: [{ siwx: [] }] }, false],
+  ])('tells a 402 that asks for a sign-in: %j', (operation, signIn) => {
+    const securitySchemes = {
+      siwx: { type: 'http', scheme: 'siwx' },
+      bearer: { type: 'http', scheme: 'bearer' },
+      pay: { type: 'http', scheme: 'x402' },
+      key: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
+    };
+    const document = openApiDocument({
+      components: { securitySchemes },
+      paths: { '/x': { get: operation } },
+    });
+    expect(facts(document).operations[0]).toMatchObject({ signIn });
+  });
+
   it('takes the servers of operation and path item before those of the root', () => {
     const item = { servers: [{ url: '/item' }], get: {}, post: { servers: [{ url: '/own' }] } };
     const document = openApiDocument({ servers: [{ url: '/root' }], paths: { '/x': item } });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { challengeOf, readChallenge } from '../../../src/parse/x402/challenge.ts';
-import { challengedResources } from '../../../src/parse/x402/challenged-resources.ts';
+import {
+  challengedResources,
+  signInResources,
+} from '../../../src/parse/x402/challenged-resources.ts';
 import {
   answer,
   bodyChallenge402,
@@ -125,6 +128,58 @@ describe('challengedResources', () => {
     const [found] = only({ method: null, get: refused, head: [], post: inBody });
     expect(found).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
     expect(found?.reading.challenge.version).toBe(1);
+  });
+
+  const dearPost = challenge402(challengeV2({ accepts: [offer({ amount: '50000' })] }));
+  const badPost = challenge402(challengeV2({ accepts: [offer({ extra: {} })] }));
+
+  it('judges a POST by its own challenge, whatever GET of the path sells', () => {
+    for (const post of [dearPost, badPost]) {
+      const [found] = only({ method: 'POST', path: '/w', get: inHeader, head: [], post });
+      expect(found).toMatchObject({ probe: { method: 'POST' } });
+      expect(found?.reading.challenge.offers).toMatchObject([{ pointer: '/accepts/0' }]);
+      expect(found?.answer).toMatchObject({ headers: post.data.headers });
+    }
+  });
+
+  it('lets no other method stand in where the declared one answered 402', () => {
+    const mute = answer(402, 'pay me');
+    expect(only({ method: 'POST', get: inHeader, head: [], post: mute })).toEqual([]);
+    expect(only({ method: 'GET', get: mute, head: [], post: inHeader })).toEqual([]);
+  });
+
+  it('takes the other method where the declared one answered something else', () => {
+    const [found] = only({ method: 'GET', get: refused, head: [], post: inHeader });
+    expect(found).toMatchObject({ probe: { method: 'POST' } });
+  });
+
+  it('takes no other method that is a resource itself', () => {
+    const both = [
+      resource({ method: 'GET', path: '/w' }),
+      resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),
+    ];
+    const found = challengedResources(both, readChallenge);
+    expect(found.map(({ probe }) => probe.method)).toEqual(['GET']);
+  });
+
+  it('counts each method with terms of its own where none is declared, equal terms once', () => {
+    const methods = (post: typeof inHeader) =>
+      only({ method: null, get: inHeader, head: [], post }).map(({ probe }) => probe.method);
+    expect(methods(dearPost)).toEqual(['GET', 'POST']);
+    expect(methods(badPost)).toEqual(['GET', 'POST']);
+    expect(methods(inHeader)).toEqual(['GET']);
+    expect(methods(inBody)).toEqual(['GET']);
+  });
+
+  it('leaves out what asks for a sign-in and sells nothing', () => {
+    const extensions = { 'sign-in-with-x': { info: {}, schema: {} } };
+    const signIn = challenge402(challengeV2({ accepts: [], extensions }));
+    const profile = resource({ get: signIn, head: [] });
+    expect(challengedResources([profile], readChallenge)).toEqual([]);
+    expect(signInResources([profile, resource()], readChallenge)).toEqual([profile]);
+    const sold = challenge402(challengeV2({ extensions }));
+    expect(only({ get: sold })).toHaveLength(1);
+    expect(only({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
   });
 
   it('leaves out resources that gave none', () => {

@@ -1,0 +1,80 @@
+/** GET and POST on one path are two resources; sign-ins and other origins sell nothing here. */
+import type { JsonObject } from '../../../src/parse/json/json.ts';
+import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
+import { edited, NO_CHALLENGE, type Row } from './row.ts';
+
+const POSTED_PRICE = '0.02';
+
+/** The usual document with POST /weather at two cents beside GET /weather at one. */
+const BOTH_METHODS = edited(({ paths, ...rest }) => {
+  const usual = paths as Record<string, JsonObject>;
+  const post = { ...(usual[SUMMARY.path]?.['post'] as JsonObject), operationId: 'post-weather' };
+  const weather = { ...usual[WEATHER.path], post };
+  return { ...rest, paths: { ...usual, [WEATHER.path]: weather } };
+});
+
+/** The challenge to POST /weather, with its offer changed. */
+function posted(edit: object): Answering {
+  return ({ origin }) => {
+    const challenge = challengeOf(SUMMARY, origin);
+    const resource = { ...challenge.resource, url: `${origin}${WEATHER.path}` };
+    const accepts = [{ ...offerOf({ price: POSTED_PRICE }), ...edit }];
+    return challengeAnswer({ ...challenge, resource, accepts });
+  };
+}
+
+const profile = (security: object) =>
+  edited(({ paths, ...rest }) => ({
+    ...rest,
+    paths: {
+      ...(paths as JsonObject),
+      '/profile': { get: { security: [security], responses: { 200: {}, 402: {} } } },
+    },
+  }));
+
+export const METHOD_ROWS: readonly Row[] = [
+  {
+    name: 'GET and POST of one path at two prices',
+    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': posted({}) },
+    moved: [],
+  },
+  {
+    name: 'a POST that nobody can pay behind a good GET',
+    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': posted({ extra: {} }) },
+    moved: ['P3 fail no-domain'],
+    says: { P3: 'POST /weather' },
+  },
+  {
+    name: 'a POST dearer than declared behind a good GET',
+    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': posted({ amount: '900000' }) },
+    moved: ['P6 fail mismatch'],
+    says: { P6: 'POST /weather' },
+  },
+  {
+    name: 'a POST that challenges nobody behind a good GET',
+    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': { status: 402, body: 'pay me' } },
+    moved: ['P2 warn some-missing'],
+    says: { P2: 'POST /weather: 402' },
+  },
+  {
+    name: 'the paid operations of another origin',
+    answers: {
+      '/openapi.json': edited((document) => ({
+        ...document,
+        servers: [{ url: 'https://api.other.example' }],
+      })),
+      '/.well-known/x402': { status: 404, body: {} },
+    },
+    moved: ['P2 fail none-found', ...NO_CHALLENGE, 'S5 pass no-post-resource', 'S6 fail absent'],
+  },
+];
+
+export const SIGN_IN_ROWS: readonly Row[] = [
+  {
+    name: 'an operation that asks for a sign-in by 401',
+    answers: { '/openapi.json': profile({ siwx: [] }), '/profile': { status: 401, body: {} } },
+    moved: [],
+  },
+];
