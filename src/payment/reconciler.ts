@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../store/contract/ledger.ts';
-import { isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
+import { isInDoubt, LedgerWriter, StepLost, transactionOf } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import { type ReconcileOptions, type ReconcileVerdict, reconcileOnce } from './reconcile.ts';
 
@@ -115,9 +115,14 @@ export class Reconciler {
     const { ledger } = this.#options;
     const entry = await ledger.entry(key);
     if (entry === null || !isInDoubt(entry.last.state)) return entry;
-    const pen = LedgerWriter.onEntry(ledger, entry);
+    const writer = LedgerWriter.onEntry(ledger, entry);
     try {
-      await this.#record(pen, await this.#verdict(key, entry));
+      // Before anything is sent: from this step on a refusal of the first send proves nothing, so
+      // a writer that wakes up late can no longer free the key.
+      if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
+        await writer.write('unknown', { reason: 'taken over', transaction: transactionOf(entry) });
+      }
+      await this.#record(writer, await this.#verdict(key, entry));
     } catch (error) {
       // Another host was quicker; what it found is read below.
       if (!(error instanceof StepLost)) throw error;
@@ -136,19 +141,15 @@ export class Reconciler {
     return reconcileOnce(this.#options, entry, mayResend);
   }
 
-  async #record(pen: LedgerWriter, verdict: ReconcileVerdict): Promise<void> {
-    if (verdict.kind === 'open') {
-      const { reason, transaction } = verdict;
-      if (pen.state === 'settling') await pen.write('unknown', { reason, transaction });
-      return;
-    }
-    if (verdict.kind === 'failed') return pen.write('failed', { reason: verdict.reason });
+  async #record(writer: LedgerWriter, verdict: ReconcileVerdict): Promise<void> {
+    if (verdict.kind === 'open') return;
+    if (verdict.kind === 'failed') return writer.write('failed', { reason: verdict.reason });
     const { transaction, how } = verdict;
-    await pen.write('settled', { transaction, how });
-    this.#unrecorded.delete(pen.facts.key);
-    await publishSettled(this.#options.publish, pen).catch((error: unknown) => {
+    await writer.write('settled', { transaction, how });
+    this.#unrecorded.delete(writer.facts.key);
+    await publishSettled(this.#options.publish, writer).catch((error: unknown) => {
       // The sweep publishes what is settled and not published.
-      this.#options.onTrouble?.(`publishing ${pen.facts.key} failed and is tried again`, error);
+      this.#options.onTrouble?.(`publishing ${writer.facts.key} failed and is tried again`, error);
     });
   }
 

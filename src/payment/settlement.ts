@@ -78,8 +78,12 @@ export class Settlement {
       await this.#pen.write('settled', { transaction, how: 'settled' });
       failpoints.pass('settled-recorded');
     } catch (error) {
-      // The money has moved and the answer is stored: it is sent whatever the store says now.
-      if (error instanceof StepLost) return;
+      // The money has moved and the answer is stored: it is sent whatever the store says now, and
+      // a host that took the key over learns the transaction.
+      if (error instanceof StepLost) {
+        reconciler.recordLater(key, transaction);
+        return;
+      }
       onTrouble(`the settlement of ${key} is recorded later`, error);
       reconciler.recordLater(key, transaction);
       return;
