@@ -1,6 +1,7 @@
 /** What we charge in, to whom, and what settles it. */
 import { isAddressEqual } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { type CdpKey, cdpPrivateKey } from './cdp-key.ts';
 import {
   acceptedFor,
   type Environment,
@@ -29,7 +30,7 @@ export type PaymentConfig = {
   readonly network: string;
   readonly asset: AssetConfig;
   readonly facilitatorUrl: string | null;
-  readonly cdpKey: { readonly id: string; readonly secret: string } | null;
+  readonly cdpKey: CdpKey | null;
   readonly rpcUrl: string | null;
   readonly settlementKey: `0x${string}` | null;
   /** The address of that key where it settles (`local` mode). */
@@ -119,6 +120,9 @@ function isKnown({ NETWORK, ASSET }: Settings): boolean {
   return ASSET !== undefined && KNOWN_ASSETS[NETWORK]?.[0].toLowerCase() === ASSET.toLowerCase();
 }
 
+const CDP_SECRET_FORMS =
+  'the whole secret of the key: base64 of 64 bytes (Ed25519), or a PEM private key of P-256 (ECDSA)';
+
 function cdpKey(settings: Settings): PaymentConfig['cdpKey'] {
   const { CDP_API_KEY_ID: id, CDP_API_KEY_SECRET: secret } = settings;
   if (id === undefined && secret === undefined) return null;
@@ -126,7 +130,11 @@ function cdpKey(settings: Settings): PaymentConfig['cdpKey'] {
   if (secret === undefined) {
     throw new SettingError('CDP_API_KEY_SECRET', secret, acceptedFor('CDP_API_KEY_SECRET'));
   }
-  return { id, secret };
+  const privateKey = cdpPrivateKey(secret);
+  if (privateKey === null) {
+    throw new SettingError('CDP_API_KEY_SECRET', secret, CDP_SECRET_FORMS);
+  }
+  return { id, privateKey };
 }
 
 function require(settings: Settings, name: SettingName, mode: PaymentMode): void {

@@ -167,6 +167,11 @@ describe('work is never given away by mistake', () => {
     ],
     ['half a CDP key', { CDP_API_KEY_ID: 'id' }, /^CDP_API_KEY_SECRET is not set/],
     [
+      'half a CDP secret',
+      { CDP_API_KEY_ID: 'id', CDP_API_KEY_SECRET: Buffer.alloc(32).toString('base64') },
+      /^CDP_API_KEY_SECRET=\(hidden, 44 characters\) is not accepted: give .* base64 of 64 bytes/,
+    ],
+    [
       'mock in production',
       { NODE_ENV: 'production' },
       /^PAYMENT_MODE="mock" .* ALLOW_MOCK_PAYMENTS=1/,

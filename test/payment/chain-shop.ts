@@ -49,6 +49,6 @@ export async function remoteShop(
   options: ShopOptions & { readonly settleTimeoutMs?: number } = {},
 ) {
   const { settleTimeoutMs = 30_000, ...rest } = options;
-  const facilitator = await createRemoteFacilitator({ url, settleTimeoutMs });
+  const facilitator = createRemoteFacilitator({ url, settleTimeoutMs });
   return startShop({ ...CHAIN_TIMING, terms: seller.terms, facilitator, ...rest });
 }

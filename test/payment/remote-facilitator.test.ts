@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -32,7 +31,7 @@ const request: FacilitatorRequest = {
   },
 };
 
-const facilitator = await createRemoteFacilitator({ url: URL_ });
+const facilitator = createRemoteFacilitator({ url: URL_ });
 const server = () => nock('https://facilitator.example');
 
 beforeAll(() => nock.disableNetConnect());
@@ -134,7 +133,7 @@ test('silence is waited for only so long', async () => {
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const waiting = await createRemoteFacilitator({
+  const waiting = createRemoteFacilitator({
     url,
     verifyTimeoutMs: 100,
     settleTimeoutMs: 100,
@@ -154,29 +153,4 @@ test('what it supports is read, and its silence is told', async () => {
   expect(await facilitator.supported()).toMatchObject([kind]);
   server().get('/x402/supported').reply(500, 'no');
   await expect(facilitator.supported()).rejects.toMatchObject({ name: 'FacilitatorUnreachable' });
-});
-
-test('keys of the Coinbase Developer Platform sign every request', async () => {
-  const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  const secret = Buffer.concat([
-    Buffer.from(jwk.d ?? '', 'base64url'),
-    Buffer.from(jwk.x ?? '', 'base64url'),
-  ]).toString('base64');
-  const cdp = await createRemoteFacilitator({
-    url: 'https://api.cdp.coinbase.com/platform/v2/x402',
-    cdpKey: { id: '11111111-2222-3333-4444-555555555555', secret },
-  });
-  const seen: string[] = [];
-  nock('https://api.cdp.coinbase.com')
-    .matchHeader('authorization', (value) => {
-      seen.push(String(value));
-      return true;
-    })
-    .post('/platform/v2/x402/settle')
-    .reply(200, { success: true, transaction: TRANSACTION, network: 'eip155:8453' });
-  expect(await cdp.settle(request)).toEqual({ kind: 'settled', transaction: TRANSACTION });
-  const [, claims = ''] = (seen[0] ?? '').replace('Bearer ', '').split('.');
-  expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
-    uris: ['POST api.cdp.coinbase.com/platform/v2/x402/settle'],
-  });
 });

@@ -1,4 +1,4 @@
-import { type FacilitatorConfig, HTTPFacilitatorClient } from '@x402/core/http';
+import { HTTPFacilitatorClient } from '@x402/core/http';
 import {
   SettleError,
   type SettleResponse,
@@ -6,6 +6,7 @@ import {
   type VerifyResponse,
 } from '@x402/core/types';
 import { isAddress, isAddressEqual } from 'viem';
+import type { CdpKey } from '../../config/cdp-key.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -14,12 +15,13 @@ import {
   type VerifyOutcome,
 } from '../facilitator.ts';
 import { settleOutcome, settleOutcomeOfError } from '../settle-outcome.ts';
+import { cdpAuthHeaders } from './cdp-auth.ts';
 import { facilitatorMessage } from './payload.ts';
 
 export interface RemoteOptions {
   readonly url: string;
   /** Keys of the Coinbase Developer Platform, for its facilitator alone. */
-  readonly cdpKey?: { readonly id: string; readonly secret: string } | null;
+  readonly cdpKey?: CdpKey | null;
   readonly verifyTimeoutMs?: number | undefined;
   readonly settleTimeoutMs?: number | undefined;
 }
@@ -29,13 +31,13 @@ const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 
 /** A facilitator over HTTP, by the official client. */
-export async function createRemoteFacilitator(options: RemoteOptions): Promise<Facilitator> {
-  const auth = options.cdpKey ? await cdpAuth(options.cdpKey) : {};
-  const clientFor = (timeoutMs: number) =>
-    new HTTPFacilitatorClient({ url: options.url, timeoutMs, ...auth });
+export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
+  const { url, cdpKey } = options;
+  const auth = cdpKey ? { createAuthHeaders: cdpAuthHeaders({ key: cdpKey, url }) } : {};
+  const clientFor = (timeoutMs: number) => new HTTPFacilitatorClient({ url, timeoutMs, ...auth });
   const asking = clientFor(options.verifyTimeoutMs ?? VERIFY_TIMEOUT_MS);
   const settling = clientFor(options.settleTimeoutMs ?? SETTLE_TIMEOUT_MS);
-  const { origin, pathname } = new URL(options.url);
+  const { origin, pathname } = new URL(url);
 
   return {
     kind: 'remote',
@@ -107,19 +109,6 @@ function responseOf({ errorReason, transaction, network, payer }: SettleError): 
     ...(errorReason === undefined ? {} : { errorReason }),
     ...(payer === undefined ? {} : { payer }),
   };
-}
-
-async function cdpAuth({
-  id,
-  secret,
-}: {
-  id: string;
-  secret: string;
-}): Promise<Pick<FacilitatorConfig, 'createAuthHeaders'>> {
-  // Loaded where it is needed only: it brings a whole SDK along.
-  const { createFacilitatorConfig } = await import('@coinbase/x402');
-  const { createAuthHeaders } = createFacilitatorConfig(id, secret);
-  return createAuthHeaders === undefined ? {} : { createAuthHeaders };
 }
 
 function describe(error: unknown): string {

@@ -1,0 +1,145 @@
+/** Tokens of the Coinbase Developer Platform, verified as its servers do: by the public key alone. */
+import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { cdpPrivateKey } from '../../src/config/cdp-key.ts';
+import { cdpAuthHeaders } from '../../src/payment/facilitators/cdp-auth.ts';
+import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
+
+const ID = 'organizations/11111111-2222-3333-4444-555555555555/apiKeys/1';
+const CDP_URL = 'https://api.cdp.coinbase.com/platform/v2/x402';
+const NOW_MS = Date.parse('2026-09-01T12:00:00.900Z');
+const NOW_SEC = Math.floor(NOW_MS / 1_000);
+
+const ed25519 = generateKeyPairSync('ed25519');
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pkcs8 = pem(p256.privateKey, 'pkcs8');
+
+const FORMS = [
+  [
+    'Ed25519, as the portal gives it',
+    ed25519Secret(ed25519.privateKey),
+    'EdDSA',
+    ed25519.publicKey,
+  ],
+  ['P-256 as PKCS #8', pkcs8, 'ES256', p256.publicKey],
+  ['P-256 as SEC1', pem(p256.privateKey, 'sec1'), 'ES256', p256.publicKey],
+  ['P-256 on one line', pkcs8.replaceAll('\n', '\\n'), 'ES256', p256.publicKey],
+] as const;
+
+describe.each(FORMS)('%s', (_form, secret, alg, publicKey) => {
+  test('signs a token for each path: one method, two minutes, a nonce of its own', async () => {
+    const tokens = await tokensOf(secret);
+    const uris = {
+      verify: 'POST api.cdp.coinbase.com/platform/v2/x402/verify',
+      settle: 'POST api.cdp.coinbase.com/platform/v2/x402/settle',
+      supported: 'GET api.cdp.coinbase.com/platform/v2/x402/supported',
+    };
+    const nonces = new Set<string>();
+    for (const [path, uri] of Object.entries(uris)) {
+      const { header, claims } = opened(tokens[path] ?? '', publicKey);
+      expect(header).toEqual({
+        alg,
+        kid: ID,
+        typ: 'JWT',
+        nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+      expect(claims).toEqual({
+        sub: ID,
+        iss: 'cdp',
+        uris: [uri],
+        iat: NOW_SEC,
+        nbf: NOW_SEC,
+        exp: NOW_SEC + 120,
+      });
+      nonces.add(header.nonce);
+    }
+    expect(nonces.size).toBe(3);
+  });
+});
+
+test('another key, or a changed claim, does not verify', async () => {
+  const { settle = '' } = await tokensOf(pkcs8);
+  const [head, , signature] = settle.split('.');
+  const claims = Buffer.from(JSON.stringify({ sub: 'another' })).toString('base64url');
+  expect(isSigned(`${head}.${claims}.${signature}`, p256.publicKey)).toBe(false);
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+  expect(isSigned(settle, other)).toBe(false);
+});
+
+test.each([
+  ['nothing', ''],
+  ['a seed without its public key', Buffer.alloc(32, 1).toString('base64')],
+  ['a key of another curve', pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey)],
+  ['an RSA key', pem(generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey)],
+  ['a public key', String(p256.publicKey.export({ type: 'spki', format: 'pem' }))],
+  ['a PEM cut short', pkcs8.slice(0, 80)],
+])('%s is no key', (_what, secret) => {
+  expect(cdpPrivateKey(secret)).toBeNull();
+});
+
+test('every request to the facilitator carries the token for its own path', async () => {
+  const requests: { line: string; headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(({ method, url, headers }, response) => {
+    requests.push({ line: `${method} ${url}`, headers });
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ kinds: [], extensions: [], signers: {} }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // listening on TCP, so it is an object
+  const cdpKey = keyOf(pkcs8);
+  const facilitator = createRemoteFacilitator({ url: `http://127.0.0.1:${port}/x402/`, cdpKey });
+  await facilitator.supported();
+  server.close();
+
+  expect(requests.map(({ line }) => line)).toEqual(['GET /x402/supported']);
+  const token = (requests[0]?.headers.authorization ?? '').replace('Bearer ', '');
+  const { claims } = opened(token, p256.publicKey);
+  expect(claims.uris).toEqual([`GET 127.0.0.1:${port}/x402/supported`]);
+});
+
+function keyOf(secret: string) {
+  const privateKey = cdpPrivateKey(secret);
+  if (privateKey === null) throw new Error('not a key');
+  return { id: ID, privateKey };
+}
+
+async function tokensOf(secret: string): Promise<Record<string, string>> {
+  const headers = await cdpAuthHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS })();
+  return Object.fromEntries(
+    Object.entries(headers).map(([path, of]) => [
+      path,
+      (of?.['Authorization'] ?? '').replace('Bearer ', ''),
+    ]),
+  );
+}
+
+function opened(token: string, publicKey: KeyObject) {
+  expect(isSigned(token, publicKey)).toBe(true);
+  const [header = '', claims = ''] = token.split('.');
+  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+  return { header: read(header), claims: read(claims) };
+}
+
+function isSigned(token: string, publicKey: KeyObject): boolean {
+  const [header, claims, signature = ''] = token.split('.');
+  const isEd25519 = publicKey.asymmetricKeyType === 'ed25519';
+  return verify(
+    isEd25519 ? null : 'sha256',
+    Buffer.from(`${header}.${claims}`),
+    isEd25519 ? publicKey : { key: publicKey, dsaEncoding: 'ieee-p1363' },
+    Buffer.from(signature, 'base64url'),
+  );
+}
+
+function ed25519Secret(key: KeyObject): string {
+  const { d = '', x = '' } = key.export({ format: 'jwk' });
+  return Buffer.concat([Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]).toString(
+    'base64',
+  );
+}
+
+function pem(key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8'): string {
+  return String(key.export({ type, format: 'pem' }));
+}
