@@ -71,7 +71,8 @@ export const lockfile: HouseRule = (tree) => {
     .read('package-lock.json')
     .split('\n')
     .flatMap((line, index): Finding[] => {
-      if (!line.includes('"resolved":')) return [];
+      // A folder of this repository is no address: `file:` dependencies are links to it.
+      if (!/"resolved": "[a-z+]+:/.test(line)) return [];
       const message = 'no download addresses here: npm install --omit-lockfile-registry-resolved';
       return [{ file: 'package-lock.json', line: index + 1, message }];
     })
