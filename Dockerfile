@@ -9,7 +9,7 @@ WORKDIR /app
 
 # The optional packages are tools and a Node of their own for machines with an older one.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
 COPY . .
 RUN mkdir data && chown node:node data

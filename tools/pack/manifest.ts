@@ -1,0 +1,41 @@
+/**
+ * The manifest that `npm pack` ships. The checkout's own lists what the service and its tests need;
+ * the package is one bundle, needs none of it, and is to say so. `pack:before` puts the short one in place,
+ * `pack:after` the checkout's back; a pack that was killed in between is mended by the next one.
+ */
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MANIFEST = join(ROOT, 'package.json');
+const KEPT = join(ROOT, '.package.checkout.json');
+
+/** What says how to build and test here, and what to install for it. */
+const OF_THE_CHECKOUT = new Set([
+  'scripts',
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+  'overrides',
+]);
+
+export async function shipManifest(): Promise<void> {
+  await restoreManifest();
+  const text = await readFile(MANIFEST, 'utf8');
+  const manifest: Record<string, unknown> = JSON.parse(text);
+  const shipped = Object.entries(manifest).filter(([name]) => !OF_THE_CHECKOUT.has(name));
+  await writeFile(KEPT, text, { flag: 'wx' });
+  const draft = `${MANIFEST}.draft`;
+  await writeFile(draft, `${JSON.stringify(Object.fromEntries(shipped), null, 2)}\n`);
+  await rename(draft, MANIFEST);
+}
+
+/** Does nothing where the checkout's manifest is in place. */
+export async function restoreManifest(): Promise<void> {
+  const text = await readFile(KEPT, 'utf8').catch(() => null);
+  if (text === null) return;
+  await writeFile(`${MANIFEST}.draft`, text);
+  await rename(`${MANIFEST}.draft`, MANIFEST);
+  await rm(KEPT);
+}

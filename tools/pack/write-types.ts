@@ -1,0 +1,41 @@
+/** The type declarations of the library entry: those that it reaches, and no others. */
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
+
+const ENTRY = 'src/library/index.d.ts';
+const RELATIVE_IMPORT = /((?:from |import\()['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
+
+/** Throws where the compiler does, or where a declaration needs a package, which ships none. */
+export async function writeTypes(root: string, to: string): Promise<void> {
+  const out = await mkdtemp(join(tmpdir(), 'x402-scan-types-'));
+  try {
+    compile(root, out);
+    const open = [ENTRY];
+    const seen = new Set(open);
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      const text = await readFile(join(out, file), 'utf8');
+      const foreign = /(?:from |import\()['"](?!\.|node:)([^'"]+)/.exec(text)?.[1];
+      if (foreign) throw new Error(`${file} needs the types of ${foreign}: keep them inside.`);
+      for (const [, , path = ''] of text.matchAll(RELATIVE_IMPORT)) {
+        const next = `${posix.join(posix.dirname(file), path)}.d.ts`;
+        if (!seen.has(next)) open.push(next);
+        seen.add(next);
+      }
+      await mkdir(dirname(join(to, file)), { recursive: true });
+      await writeFile(join(to, file), text.replaceAll(RELATIVE_IMPORT, '$1$2.js'));
+    }
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+function compile(root: string, out: string): void {
+  const require = createRequire(import.meta.url);
+  const tsc = require.resolve('typescript/package.json').replace(/package\.json$/, 'bin/tsc');
+  const args = [tsc, '-p', join(root, 'tools/pack/tsconfig.json'), '--outDir', out];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error('The declarations of the library do not compile.');
+}
