@@ -12,6 +12,7 @@ import { ownershipCounts } from './contract/ownership.ts';
 import { publishingRepeats } from './contract/publishing.ts';
 import { purgeForgets } from './contract/purge.ts';
 import { resultsWait } from './contract/results.ts';
+import { sharesAreCounted } from './contract/shares.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
@@ -28,6 +29,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     changesAreNumbered(subject);
     ownershipCounts(subject);
     leasesTakeTurns(subject);
+    sharesAreCounted(subject);
     limitsCount(subject);
     snapshotsStandIn(subject);
     purgeForgets(subject);

@@ -76,14 +76,21 @@ export type LedgerStore = {
   unfinished(): AsyncIterable<LedgerEntry>;
 
   /**
-   * Keys of this payer and request that are unfinished (however old), or have a step at or after
-   * `sinceMs`. Newest last step first.
+   * Keys of this payer and request that are unfinished (however old), or were settled at or after
+   * `sinceMs`. Newest last step first. What was released is not read: anybody can write it for free.
    */
   recent(query: {
     readonly payer: string;
     readonly request: string;
     readonly sinceMs: number;
   }): Promise<readonly LedgerEntry[]>;
+
+  /** How many keys of this payer were settled at or after `sinceMs`; counts up to `limit`. */
+  settledCount(query: {
+    readonly payer: string;
+    readonly sinceMs: number;
+    readonly limit: number;
+  }): Promise<number>;
 
   /** Records that an answer for this key was written in full. The first mark stays. */
   markWritten(key: string): Promise<void>;

@@ -14,6 +14,13 @@ export type ScanResult = {
   readonly report: JsonObject;
 };
 
+export type UnpaidMark = {
+  readonly scanId: string;
+  readonly host: string;
+  readonly isDebt: boolean;
+  readonly atMs: number;
+};
+
 /**
  * Finished scans with their per-check results. A result is private until its scan is published
  * (`Store.publish`), and then is the host's cached report while no newer scan is published.
@@ -38,19 +45,21 @@ export type ScanResultStore = {
    */
   published(host: string): Promise<ScanResult | null>;
 
-  /** Notes that this payer left a finished scan unpaid. Idempotent by payer and scan. */
+  /**
+   * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
+   * mark that is a debt stays one, and its time is that at which it became one.
+   */
   noteUnpaid(mark: {
     readonly payer: string;
     readonly scanId: string;
     readonly host: string;
+    /** False while the scan runs, and where a fault of ours kept the payer from paying. */
+    readonly isDebt: boolean;
   }): Promise<void>;
 
   /** The payer paid for it after all. */
   clearUnpaid(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
 
-  /** Finished scans that this payer left unpaid since then, newest first. Kept for 24 h. */
-  unpaid(
-    payer: string,
-    sinceMs: number,
-  ): Promise<readonly { readonly scanId: string; readonly host: string; readonly atMs: number }[]>;
+  /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
+  unpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]>;
 };

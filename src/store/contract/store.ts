@@ -14,6 +14,7 @@ import type { Owner } from './owner.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PublishedScan } from './published-scan.ts';
 import type { ScanResultStore } from './results.ts';
+import type { ShareStore } from './shares.ts';
 import type { SnapshotStore } from './snapshots.ts';
 
 export type StoreInfo = {
@@ -53,6 +54,7 @@ export type Store = {
   readonly ownership: OwnershipStore;
   readonly listing: ListingStore;
   readonly leases: LeaseStore;
+  readonly shares: ShareStore;
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;
   readonly instances: InstanceStore;

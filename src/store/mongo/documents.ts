@@ -88,7 +88,19 @@ export type UnpaidDocument = {
   readonly payer: string;
   readonly scanId: string;
   readonly host: string;
+  readonly isDebt: boolean;
   readonly atMs: number;
+};
+
+export type ShareDocument = {
+  readonly _id: string;
+  readonly holder: string;
+  readonly n: number;
+  readonly attempt: string;
+  readonly owner: Owner;
+  readonly outlivesOwner: boolean;
+  readonly expiresAtMs: number;
+  readonly isReleased: boolean;
 };
 
 export type HistoryDocument = {

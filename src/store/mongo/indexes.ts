@@ -11,7 +11,8 @@ const uniqueBy = (key: Record<string, 1 | -1>): IndexDescription => ({ key, uniq
 export const INDEXES = {
   ledger: [
     by({ key: 1, step: 1 }),
-    by({ payer: 1, request: 1, atMs: 1 }),
+    by({ payer: 1, state: 1, atMs: 1 }),
+    by({ state: 1, atMs: 1 }),
     by({ atMs: 1 }),
     by({ answerId: 1 }),
     by({ scanId: 1 }),
@@ -41,6 +42,7 @@ export const INDEXES = {
   confirms: [],
   listing: [by({ setting: 1, value: 1 }), by({ host: 1 })],
   leases: [by({ name: 1, turn: -1 }), by({ takenAtMs: 1 })],
+  shares: [by({ holder: 1, n: -1 }), by({ holder: 1, isReleased: 1 }), by({ expiresAtMs: 1 })],
   limits: [by({ resetAtMs: 1 })],
   snapshots: [by({ takenAtMs: 1 })],
   verdicts: [by({ host: 1 }), by({ atMs: 1 })],

@@ -36,16 +36,29 @@ export function mongoLedger(context: MongoContext): LedgerStore {
     async recent({ payer, request, sinceMs }) {
       const projection = { key: 1 };
       const [steps, open] = await Promise.all([
-        context.ledger.all({ payer, request, atMs: { $gte: sinceMs } }, { projection }),
+        context.ledger.all(
+          { payer, request, state: 'settled', atMs: { $gte: sinceMs } },
+          { projection },
+        ),
         context.ledgerOpen.all({ payer, request }, { projection }),
       ]);
       const entries = await readEntries(
         context,
         [...steps, ...open].map((row) => row.key),
       );
-      return entries
-        .filter(({ last }) => !isTerminal(last.state) || last.atMs >= sinceMs)
-        .toSorted((a, b) => b.last.atMs - a.last.atMs);
+      // A marker may outlive what it marks.
+      const isRecent = ({ last, rows }: LedgerEntry) =>
+        !isTerminal(last.state) ||
+        rows.some((row) => row.state === 'settled' && row.atMs >= sinceMs);
+      return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async settledCount({ payer, sinceMs, limit }) {
+      const rows = await context.ledger.all(
+        { payer, state: 'settled', atMs: { $gte: sinceMs } },
+        { projection: { _id: 1 }, limit },
+      );
+      return rows.length;
     },
 
     async markWritten(key) {
@@ -78,6 +91,15 @@ async function append(context: MongoContext, row: LedgerAppend): Promise<InsertO
     answerId: row.answerId ?? null,
     data,
   });
+  if (outcome === 'won' && state === 'claimed' && step > 1) {
+    // A purge that took the whole key while this claim was on its way lets another writer start at
+    // step 1. Without its predecessor the claim never counted.
+    const before = await context.ledger.byId(ledgerId({ key, step: step - 1 }));
+    if (before === null) {
+      await context.ledger.remove({ _id: ledgerId(row), attempt });
+      return 'lost';
+    }
+  }
   if (outcome === 'won' && isTerminal(state)) await removeMarkers(context, row);
   return outcome;
 }

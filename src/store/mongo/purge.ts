@@ -1,10 +1,12 @@
 /** The purge on MongoDB. */
+import type { Filter } from 'mongodb';
 import type { LedgerEntry } from '../contract/ledger.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import { isTerminal, ledgerEntryExpired } from '../rules/ledger.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { MongoContext } from './context.ts';
+import type { LedgerDocument } from './documents.ts';
 import { ledgerId, readEntries } from './ledger.ts';
 import { purgeSequences } from './purge-sequences.ts';
 
@@ -12,14 +14,19 @@ const BATCH = 200;
 
 export async function purgeMongo(context: MongoContext, nowMs: number): Promise<PurgeReport> {
   const before = (ageMs: number) => ({ $lte: nowMs - ageMs });
-  const ledgerKeys = await purgeLedger(context, nowMs);
+  const { unsentKey, ledgerKey } = RETENTION_MS;
+  // Keys that were claimed, released and never sent come first: any key pair can write them.
+  const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
+  const finished = await purgeLedger(context, nowMs, { atMs: before(ledgerKey) });
+  const ledgerKeys = unsent + finished;
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
-  const { unpaid, snapshots, verdicts, limits, instances } = context;
+  const { unpaid, shares, snapshots, verdicts, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
     unpaid.remove({ atMs: before(RETENTION_MS.unpaidMark) }),
+    shares.remove({ expiresAtMs: before(RETENTION_MS.endedShare) }),
     snapshots.remove({ takenAtMs: before(RETENTION_MS.snapshot) }),
     verdicts.remove({ atMs: before(VERDICT_LIFETIME_MS) }),
     limits.remove({ resetAtMs: { $lte: nowMs } }),
@@ -28,8 +35,11 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   return { ledgerKeys, answers, results, other: removed.reduce((sum, count) => sum + count, 0) };
 }
 
-async function purgeLedger(context: MongoContext, nowMs: number): Promise<number> {
-  const old = { atMs: { $lte: nowMs - RETENTION_MS.ledgerKey } };
+async function purgeLedger(
+  context: MongoContext,
+  nowMs: number,
+  old: Filter<LedgerDocument>,
+): Promise<number> {
   const options = { sort: { atMs: 1 }, projection: { key: 1 } } as const;
   const seen = new Set<string>();
   let purged = 0;

@@ -52,8 +52,10 @@ export function mongoResults({
       return record && toResult(await results.byId(record.scanId));
     },
 
-    async noteUnpaid({ payer, scanId, host }) {
-      await unpaid.insert({ _id: idOf(payer, scanId), payer, scanId, host, atMs: now() });
+    async noteUnpaid({ payer, scanId, host, isDebt }) {
+      const _id = idOf(payer, scanId);
+      const isNew = await unpaid.insert({ _id, payer, scanId, host, isDebt, atMs: now() });
+      if (!isNew && isDebt) await unpaid.set(_id, { isDebt, atMs: now() }, { isDebt: false });
     },
 
     async clearUnpaid({ payer, scanId }) {
@@ -62,7 +64,7 @@ export function mongoResults({
 
     async unpaid(payer, sinceMs) {
       const marks = await unpaid.all({ payer, atMs: { $gte: sinceMs } }, { sort: { atMs: -1 } });
-      return marks.map(({ scanId, host, atMs }) => ({ scanId, host, atMs }));
+      return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
     },
   };
 }

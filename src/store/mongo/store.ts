@@ -24,6 +24,7 @@ import { mongoOwnership } from './ownership.ts';
 import { publishToMongo } from './publish.ts';
 import { purgeMongo } from './purge.ts';
 import { mongoResults } from './results.ts';
+import { mongoShares } from './shares.ts';
 import { mongoSnapshots } from './snapshots.ts';
 import { prepareDatabase, tablesOf } from './tables.ts';
 import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
@@ -101,6 +102,7 @@ async function storeOn(
     ownership: mongoOwnership(context),
     listing: mongoListing(context),
     leases,
+    shares: mongoShares(context),
     limits: mongoLimits(context),
     snapshots: mongoSnapshots(context),
     instances,

@@ -32,6 +32,7 @@ export type Tables = {
   readonly confirms: Table<documents.ConfirmDocument>;
   readonly listing: Table<documents.ListingDocument>;
   readonly leases: Table<documents.LeaseDocument>;
+  readonly shares: Table<documents.ShareDocument>;
   readonly limits: Table<documents.LimitDocument>;
   readonly snapshots: Table<documents.SnapshotDocument>;
   readonly verdicts: Table<documents.VerdictDocument>;
@@ -55,6 +56,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     confirms: table('confirms'),
     listing: table('listing'),
     leases: table('leases'),
+    shares: table('shares'),
     // Lost counts harm nobody, and every request would wait for a majority.
     limits: table('limits', { writeConcern: { w: 1, journal: false } }),
     snapshots: table('snapshots'),

@@ -24,10 +24,16 @@ export function ledgerEntry(
   return { key: last.key, rows: sorted, last, writtenAtMs };
 }
 
-/** Whether the steps of a key may go: it is finished, and so is its authorization, for long enough. */
+/**
+ * Whether the steps of a key may go: it is finished, and so is its authorization, for long enough.
+ * Where its payment was never sent, an hour is enough.
+ */
 export function ledgerEntryExpired(entry: LedgerEntry, nowMs: number): boolean {
   if (!isTerminal(entry.last.state)) return false;
   const lastAtMs = Math.max(...entry.rows.map((row) => row.atMs));
+  if (entry.last.state === 'released' && entry.rows.every((row) => row.state !== 'settling')) {
+    return lastAtMs + RETENTION_MS.unsentKey <= nowMs;
+  }
   const validBeforeMs = Math.max(...entry.rows.map((row) => row.validBeforeMs));
   return Math.max(lastAtMs, validBeforeMs) + RETENTION_MS.ledgerKey <= nowMs;
 }

@@ -50,7 +50,8 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
 
     async recent({ payer, request, sinceMs }) {
       const keys = connection.all(
-        `SELECT key FROM ledger WHERE payer = ?1 AND request = ?2 AND at_ms >= ?3
+        `SELECT key FROM ledger
+         WHERE payer = ?1 AND request = ?2 AND at_ms >= ?3 AND state = 'settled'
          UNION SELECT key FROM ledger_open WHERE payer = ?1 AND request = ?2`,
         payer,
         request,
@@ -60,6 +61,17 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
         .map((row) => readEntry(context, row.text('key')))
         .filter((entry): entry is LedgerEntry => entry !== null)
         .toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async settledCount({ payer, sinceMs, limit }) {
+      const row = connection.get(
+        `SELECT count(*) AS settled FROM (SELECT 1 FROM ledger
+         WHERE payer = ? AND at_ms >= ? AND state = 'settled' LIMIT ?)`,
+        payer,
+        sinceMs,
+        limit,
+      );
+      return row?.integer('settled') ?? 0;
     },
 
     async markWritten(key) {
@@ -73,6 +85,7 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
 }
 
 function append({ connection, owner, now }: SqliteContext, row: LedgerAppend): InsertOutcome {
+  if (row.step > 1 && !hasStep(connection, row.key, row.step - 1)) return 'lost';
   const atMs = now();
   const inserted = connection.run(
     `INSERT INTO ledger (key, step, state, attempt, at_ms, owner_host, owner_boot, payer, request,
@@ -113,6 +126,13 @@ function append({ connection, owner, now }: SqliteContext, row: LedgerAppend): I
     );
   }
   return 'won';
+}
+
+/** Without its predecessor, which a purge took, a step would begin a second life of its key. */
+function hasStep(connection: SqliteContext['connection'], key: string, step: number): boolean {
+  return (
+    connection.get('SELECT 1 AS one FROM ledger WHERE key = ? AND step = ?', key, step) !== null
+  );
 }
 
 export function readEntry({ connection }: SqliteContext, key: string): LedgerEntry | null {

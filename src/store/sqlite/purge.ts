@@ -12,7 +12,7 @@ import { readEntry } from './ledger.ts';
 const BATCH = 200;
 
 export async function purgeSqlite(context: SqliteContext, nowMs: number): Promise<PurgeReport> {
-  const ledgerKeys = await purgeLedger(context, nowMs);
+  const ledgerKeys = (await purgeUnsent(context, nowMs)) + (await purgeLedger(context, nowMs));
   const answers = await purgeAnswers(context, nowMs);
   // A scan that an unfinished payment names must still be publishable.
   const results = await deleteAll(
@@ -44,6 +44,7 @@ const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
        SELECT 1 FROM leases AS later WHERE later.name = leases.name AND later.turn > leases.turn)`,
     RETENTION_MS.endedLease,
   ],
+  ['shares', 'expires_at_ms <= ?', RETENTION_MS.endedShare],
   ['snapshots', 'taken_at_ms <= ?', RETENTION_MS.snapshot],
   ['verdicts', 'at_ms <= ?', VERDICT_LIFETIME_MS],
 ];
@@ -53,6 +54,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   unpaid: 'payer, scan_id',
   slots: 'kind, host, client, n',
   leases: 'name, turn',
+  shares: 'holder, n',
   snapshots: 'source, key',
   verdicts: 'host, check_id',
 };
@@ -75,19 +77,36 @@ async function deleteAll(
   }
 }
 
-async function purgeLedger(context: SqliteContext, nowMs: number): Promise<number> {
+const FINISHED_KEYS = `SELECT DISTINCT key FROM ledger WHERE at_ms <= ? AND key > ?
+   AND NOT EXISTS (SELECT 1 FROM ledger_open WHERE ledger_open.key = ledger.key)
+ ORDER BY key LIMIT ?`;
+const RELEASED_KEYS = `SELECT DISTINCT key FROM ledger
+ WHERE state = 'released' AND at_ms <= ? AND key > ?
+   AND NOT EXISTS (SELECT 1 FROM ledger AS sent
+     WHERE sent.key = ledger.key AND sent.state NOT IN ('claimed', 'computed', 'released'))
+   AND NOT EXISTS (SELECT 1 FROM ledger_open WHERE ledger_open.key = ledger.key)
+ ORDER BY key LIMIT ?`;
+
+function purgeLedger(context: SqliteContext, nowMs: number): Promise<number> {
+  return purgeKeys(context, FINISHED_KEYS, nowMs, RETENTION_MS.ledgerKey);
+}
+
+/** Keys that were claimed and released, and never sent: any key pair can write them. */
+function purgeUnsent(context: SqliteContext, nowMs: number): Promise<number> {
+  return purgeKeys(context, RELEASED_KEYS, nowMs, RETENTION_MS.unsentKey);
+}
+
+async function purgeKeys(
+  context: SqliteContext,
+  candidates: string,
+  nowMs: number,
+  ageMs: number,
+): Promise<number> {
   const { connection } = context;
   let purged = 0;
   let afterKey = '';
   for (;;) {
-    const keys = connection.all(
-      `SELECT DISTINCT key FROM ledger WHERE at_ms <= ? AND key > ?
-         AND NOT EXISTS (SELECT 1 FROM ledger_open WHERE ledger_open.key = ledger.key)
-       ORDER BY key LIMIT ?`,
-      nowMs - RETENTION_MS.ledgerKey,
-      afterKey,
-      BATCH,
-    );
+    const keys = connection.all(candidates, nowMs - ageMs, afterKey, BATCH);
     for (const row of keys) {
       afterKey = row.text('key');
       const entry = readEntry(context, afterKey);

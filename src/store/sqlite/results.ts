@@ -42,13 +42,15 @@ export function sqliteResults({ connection, now }: SqliteContext): ScanResultSto
       return toResult(row);
     },
 
-    async noteUnpaid({ payer, scanId, host }) {
+    async noteUnpaid({ payer, scanId, host, isDebt }) {
       connection.run(
-        `INSERT INTO unpaid (payer, scan_id, host, at_ms) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
+        `INSERT INTO unpaid (payer, scan_id, host, is_debt, at_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET is_debt = 1, at_ms = excluded.at_ms
+         WHERE unpaid.is_debt = 0 AND excluded.is_debt = 1`,
         payer,
         scanId,
         host,
+        isDebt ? 1 : 0,
         now(),
       );
     },
@@ -59,7 +61,7 @@ export function sqliteResults({ connection, now }: SqliteContext): ScanResultSto
 
     async unpaid(payer, sinceMs) {
       const rows = connection.all(
-        `SELECT scan_id, host, at_ms FROM unpaid WHERE payer = ? AND at_ms >= ?
+        `SELECT scan_id, host, is_debt, at_ms FROM unpaid WHERE payer = ? AND at_ms >= ?
          ORDER BY at_ms DESC`,
         payer,
         sinceMs,
@@ -67,6 +69,7 @@ export function sqliteResults({ connection, now }: SqliteContext): ScanResultSto
       return rows.map((row) => ({
         scanId: row.text('scan_id'),
         host: row.text('host'),
+        isDebt: row.integer('is_debt') === 1,
         atMs: row.integer('at_ms'),
       }));
     },

@@ -24,6 +24,7 @@ import { lockProcess } from './process-lock.ts';
 import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { sqliteResults } from './results.ts';
+import { sqliteShares } from './shares.ts';
 import { sqliteSnapshots } from './snapshots.ts';
 
 export const MEMORY = ':memory:';
@@ -78,6 +79,7 @@ function storeOn(
     ownership: sqliteOwnership(context),
     listing: sqliteListing(context),
     leases: sqliteLeases(context),
+    shares: sqliteShares(context),
     limits,
     snapshots: sqliteSnapshots(context),
     instances: sqliteInstances(context),

@@ -101,7 +101,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await openKeys(store)).toEqual(['k']);
     });
 
-    it('finds recent and unfinished keys of a payer and request', async () => {
+    it('finds keys of a payer and request that are unfinished or were settled lately, and counts the latter', async () => {
       const clock = new TestClock();
       const { ledger, markWritten } = await subject
         .fresh({ clock: clock.now })
@@ -109,7 +109,8 @@ export function ledgerAppends(subject: ContractSubject): void {
       const request = 'GET /v1/changes 0 100';
       const finish = async (key: string, more = {}): Promise<void> => {
         await ledger.append(ledgerStep(key, 1, 'claimed', { request, ...more }));
-        await ledger.append(ledgerStep(key, 2, 'published', { request, ...more }));
+        await ledger.append(ledgerStep(key, 2, 'settled', { request, ...more }));
+        await ledger.append(ledgerStep(key, 3, 'published', { request, ...more }));
       };
       await ledger.append(ledgerStep('old-unknown', 1, 'unknown', { request }));
       await finish('old-finished');
@@ -121,10 +122,21 @@ export function ledgerAppends(subject: ContractSubject): void {
       await finish('other-payer', { payer: '0xother' });
       await finish('other-request', { request: 'GET /v1/changes 0 101' });
       await markWritten('recent');
+      await ledger.append(ledgerStep('released', 1, 'claimed', { request }));
+      await ledger.append(ledgerStep('released', 2, 'released', { request }));
 
       const found = await ledger.recent({ payer: '0xpayer', request, sinceMs });
       expect(found.map((entry) => entry.key)).toEqual(['newest', 'recent', 'old-unknown']);
       expect(found.map((entry) => entry.writtenAtMs !== null)).toEqual([false, true, false]);
+      const settled = (limit: number) => ledger.settledCount({ payer: '0xpayer', sinceMs, limit });
+      expect(await settled(10)).toBe(3);
+      expect(await settled(2)).toBe(2);
+    });
+
+    it('takes no step whose predecessor was purged', async () => {
+      const { ledger } = await subject.fresh();
+      expect(await ledger.append(ledgerStep('gone', 3, 'claimed'))).toBe('lost');
+      expect(await ledger.entry('gone')).toBeNull();
     });
 
     it('keeps the first mark of a written answer', async () => {

@@ -29,12 +29,29 @@ export function purgeForgets(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const validBeforeMs = clock.now() + 10 * DAY_MS;
-      await store.ledger.append(ledgerStep('k', 1, 'claimed', { validBeforeMs }));
-      await store.ledger.append(ledgerStep('k', 2, 'released', { validBeforeMs }));
+      const states = ['claimed', 'computed', 'settling', 'released'] as const;
+      await write(store, 'k', states, { validBeforeMs });
       await store.purge(clock.advance(12 * DAY_MS - 1));
       expect(await store.ledger.entry('k')).not.toBeNull();
       await store.purge(clock.advance(1));
       expect(await store.ledger.entry('k')).toBeNull();
+    });
+
+    it('takes a key that was released before it was ever sent after an hour', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const validBeforeMs = clock.now() + DAY_MS;
+      await write(store, 'k', ['claimed', 'released'], { validBeforeMs });
+      await write(store, 'claimed again', ['claimed', 'released', 'claimed'], { validBeforeMs });
+      await write(store, 'sent', ['claimed', 'computed', 'settling', 'released'], {
+        validBeforeMs,
+      });
+      await store.purge(clock.advance(HOUR_MS - 1));
+      expect(await store.ledger.entry('k')).not.toBeNull();
+      expect((await store.purge(clock.advance(1))).ledgerKeys).toBe(1);
+      expect(await store.ledger.entry('k')).toBeNull();
+      expect(await store.ledger.entry('claimed again')).not.toBeNull();
+      expect(await store.ledger.entry('sent')).not.toBeNull();
     });
 
     it('never takes a key that is not finished, nor what it needs', async () => {
@@ -145,7 +162,12 @@ export function purgeForgets(subject: ContractSubject): void {
       const atMs = clock.now();
       await store.snapshots.put({ source: 's', key: 'k', takenAtMs: atMs, data: 1 });
       await store.snapshots.putVerdict({ host: 'a.com', checkId: 'D1', atMs, data: 1 });
-      await store.results.noteUnpaid({ payer: '0xpayer', scanId: 's', host: 'a.com' });
+      await store.results.noteUnpaid({
+        payer: '0xpayer',
+        scanId: 's',
+        host: 'a.com',
+        isDebt: true,
+      });
       await store.purge(clock.advance(DAY_MS - 1));
       expect(await store.results.unpaid('0xpayer', 0)).toHaveLength(1);
       expect((await store.purge(clock.advance(1))).other).toBe(1);

@@ -58,11 +58,11 @@ export function resultsWait(subject: ContractSubject): void {
       });
     });
 
-    it('counts the finished scans that a payer left unpaid', async () => {
+    it('knows the scans that a payer left unpaid, and which of them are debts', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
-      const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };
+      const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com', isDebt: true };
       await results.noteUnpaid(mark);
       await results.noteUnpaid(mark);
       await results.noteUnpaid({ ...mark, payer: '0xother' });
@@ -71,14 +71,26 @@ export function resultsWait(subject: ContractSubject): void {
 
       const host = 'api.example.com';
       expect(await results.unpaid('0xpayer', startMs)).toEqual([
-        { scanId: 's2', host, atMs: startMs + MINUTE_MS },
-        { scanId: 's1', host, atMs: startMs },
+        { scanId: 's2', host, isDebt: true, atMs: startMs + MINUTE_MS },
+        { scanId: 's1', host, isDebt: true, atMs: startMs },
       ]);
       expect(await results.unpaid('0xpayer', startMs + 1)).toHaveLength(1);
       await results.clearUnpaid({ payer: '0xpayer', scanId: 's2' });
       expect((await results.unpaid('0xpayer', startMs)).map(({ scanId }) => scanId)).toEqual([
         's1',
       ]);
+    });
+
+    it('makes a mark a debt once its scan has ended, and never the other way round', async () => {
+      const clock = new TestClock();
+      const { results } = await subject.fresh({ clock: clock.now });
+      const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };
+      await results.noteUnpaid({ ...mark, isDebt: false });
+      expect(await results.unpaid('0xpayer', 0)).toMatchObject([{ isDebt: false }]);
+      const endedMs = clock.advance(MINUTE_MS);
+      await results.noteUnpaid({ ...mark, isDebt: true });
+      await results.noteUnpaid({ ...mark, isDebt: false });
+      expect(await results.unpaid('0xpayer', 0)).toMatchObject([{ isDebt: true, atMs: endedMs }]);
     });
   });
 }

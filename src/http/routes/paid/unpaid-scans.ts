@@ -11,7 +11,8 @@ export function unpaidScans(store: Store): UnpaidWork {
   return {
     async note({ payer, scanId }) {
       const result = await results.byScan(scanId);
-      if (result !== null) await results.noteUnpaid({ payer, scanId, host: result.host });
+      if (result !== null)
+        await results.noteUnpaid({ payer, scanId, host: result.host, isDebt: true });
     },
     clear: (mark) => results.clearUnpaid(mark),
     async blockedUntilMs(payer) {
