@@ -1,8 +1,8 @@
 import { checkFolders } from './check-folders.ts';
+import { checkImports } from './check-imports.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import { checkPurity } from './check-purity.ts';
 import type { Finding, HouseRule } from './finding.ts';
-import { importBoundaries } from './import-boundaries.ts';
 import { publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
 import { fileLength, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
@@ -12,7 +12,7 @@ const RULES: readonly HouseRule[] = [
   checkOutcomes,
   checkPurity,
   publishedUnchanged,
-  importBoundaries,
+  checkImports,
   roomNames,
   unfinished,
   fileLength,
