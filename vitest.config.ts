@@ -1,14 +1,41 @@
-import { defineConfig } from 'vitest/config';
+/** Two projects: `unit` is pure and ends in seconds, `real` stands on sockets, processes, databases. */
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Suites that open no socket, process, worker or database; `npm run test:unit` runs them alone. */
+const UNIT = [
+  'test/checks/**/*.test.ts',
+  'test/cli/formatters/**/*.test.ts',
+  'test/cli/{diff-command,progress,scan-options,select-results,thresholds}.test.ts',
+  'test/directory/instant.test.ts',
+  'test/engine/catalog/**/*.test.ts',
+  'test/engine/{read-verdict,score}.test.ts',
+  'test/golden/golden-table.test.ts',
+  'test/parse/{json,openapi,text,x402}/**/*.test.ts',
+  'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    pool: 'forks',
     // Real servers, chains and browsers on shared machines: generous, and never part of a verdict.
     testTimeout: 60_000,
     hookTimeout: 180_000,
     // The default is one second, which a slow machine takes to do anything at all.
     expect: { poll: { timeout: 30_000 } },
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: UNIT, pool: 'threads', isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'real',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...UNIT],
+          pool: 'forks',
+        },
+      },
+    ],
   },
 });

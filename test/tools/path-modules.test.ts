@@ -1,0 +1,39 @@
+/** Modules that are loaded by their path: no compiler follows a text when a file moves, this does. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const BY_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*\)/g;
+
+/** Paths from the root, of files and folders that sources of the product name as texts. */
+function namedByPath(): readonly string[] {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'plugins'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  }).split('\n');
+  const named = files
+    .filter((file) => file.endsWith('.ts') && existsSync(join(ROOT, file)))
+    .flatMap((file) => {
+      const source = readFileSync(join(ROOT, file), 'utf8');
+      return [...source.matchAll(BY_PATH)].map(([, path = '']) =>
+        normalize(join(dirname(file), path)),
+      );
+    });
+  return [...new Set(named)].sort();
+}
+
+test('each is named here, and is there', () => {
+  const named = namedByPath();
+  expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
+    'src/engine/pool/worker.ts',
+    'src/probe/plan/payees.ts',
+    'src/probe/plan/plan.ts',
+    'src/scan/branding.ts',
+  ]);
+  // Made at run time, and so not always there.
+  const made = named.filter((path) => path.startsWith('.cache/'));
+  expect(named.filter((path) => !made.includes(path) && !existsSync(join(ROOT, path)))).toEqual([]);
+});
