@@ -13,6 +13,7 @@ import { publishingRepeats } from './contract/publishing.ts';
 import { purgeForgets } from './contract/purge.ts';
 import { resultsWait } from './contract/results.ts';
 import { sharesAreCounted } from './contract/shares.ts';
+import { slotsBound } from './contract/slots.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
@@ -30,6 +31,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     ownershipCounts(subject);
     leasesTakeTurns(subject);
     sharesAreCounted(subject);
+    slotsBound(subject);
     limitsCount(subject);
     snapshotsStandIn(subject);
     purgeForgets(subject);

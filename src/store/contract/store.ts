@@ -15,6 +15,7 @@ import type { OwnershipStore } from './ownership.ts';
 import type { PublishedScan } from './published-scan.ts';
 import type { ScanResultStore } from './results.ts';
 import type { ShareStore } from './shares.ts';
+import type { SlotStore } from './slots.ts';
 import type { SnapshotStore } from './snapshots.ts';
 
 export type StoreInfo = {
@@ -55,6 +56,7 @@ export type Store = {
   readonly listing: ListingStore;
   readonly leases: LeaseStore;
   readonly shares: ShareStore;
+  readonly slots: SlotStore;
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;
   readonly instances: InstanceStore;
@@ -73,8 +75,8 @@ export type Store = {
   ping(): Promise<void>;
 
   /**
-   * Removes what has outlived its purpose at `nowMs` (database time). Safe at any time, also from
-   * several hosts at once; never removes the highest number of a sequence.
+   * Removes what has outlived its purpose at `nowMs` (database time), in batches between which
+   * others are served. Safe at any time, also from several instances at once.
    */
   purge(nowMs: number): Promise<PurgeReport>;
 

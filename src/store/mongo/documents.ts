@@ -5,7 +5,6 @@ import type { MembershipSettings } from '../contract/instances.ts';
 import type { LedgerState } from '../contract/ledger.ts';
 import type { ListingSettings } from '../contract/listing.ts';
 import type { Owner } from '../contract/owner.ts';
-import type { SlotKind } from '../rules/slots.ts';
 
 /*
  * The rows as they are stored. Free-form JSON is kept as text: its member names may hold what
@@ -150,15 +149,17 @@ export type ChangeDocument = {
 };
 
 export type SlotDocument = {
+  /** The attempt: a number that is taken again is a row of another id. */
   readonly _id: string;
   readonly scope: string;
-  readonly kind: SlotKind;
-  readonly host: string;
-  readonly client: string;
   readonly n: number;
   readonly attempt: string;
-  readonly atMs: number;
-  readonly tokenHash: string | null;
+  readonly owner: Owner;
+  readonly endsWithOwner: boolean;
+  readonly takenAtMs: number;
+  readonly expiresAtMs: number;
+  readonly group: string | null;
+  readonly data: string | null;
 };
 
 export type ConfirmDocument = {

@@ -38,7 +38,7 @@ export const INDEXES = {
     by({ ngrams: 1 }),
   ],
   changes: [uniqueBy({ scanId: 1 }), by({ n: -1 }), by({ changedAtMs: 1 }), by({ host: 1, n: -1 })],
-  slots: [by({ scope: 1, n: -1 }), by({ kind: 1, host: 1, atMs: 1 }), by({ atMs: 1 })],
+  slots: [uniqueBy({ scope: 1, n: 1 }), by({ group: 1 }), by({ expiresAtMs: 1 })],
   confirms: [],
   listing: [by({ setting: 1, value: 1 }), by({ host: 1 })],
   leases: [by({ name: 1, turn: -1 }), by({ takenAtMs: 1 })],

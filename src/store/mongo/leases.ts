@@ -23,8 +23,13 @@ export function mongoLeases(context: MongoContext): LeaseStore {
         const lease: Lease = { name, turn, owner, attempt, takenAtMs, expiresAtMs };
         const _id = idOf(name, turn);
         const outcome = await leases.decide({ _id, ...lease, releasedAtMs: null });
-        if (outcome === 'won') return { held: true, lease };
-        // Another took this turn: see who, and whether it is over already.
+        // A purge that took the whole sequence while this turn was on its way lets another start at
+        // 1. Without its predecessor the turn never counted.
+        if (outcome === 'won' && (turn === 1 || (await leases.byId(idOf(name, turn - 1))))) {
+          return { held: true, lease };
+        }
+        if (outcome === 'won') await leases.remove({ _id, attempt });
+        // Another took this turn, or begins anew: see who, and whether it is over already.
         last = (await leases.byId(_id)) ?? (await lastTurn(name));
       }
     },

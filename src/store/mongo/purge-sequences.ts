@@ -6,43 +6,20 @@ import { readEntries } from './ledger.ts';
 const BATCH = 200;
 
 /**
- * Old rows of numbered sequences. The greatest number of slots and leases stays, so that it is never
- * given out twice; a chain of identifiers goes from its start, its greatest number last.
+ * Rows of sequences that are over. A sequence that lost all its rows starts again at 1: its writers
+ * look for the predecessor of what they won, and a chain of identifiers goes from its start, its
+ * greatest number last.
  */
 export async function purgeSequences(context: MongoContext, nowMs: number): Promise<number> {
-  const slots = await purgeSlots(context, nowMs);
-  const leases = await purgeLeases(context, nowMs);
-  return slots + leases + (await purgeIdentifiers(context, nowMs));
-}
-
-async function purgeSlots({ slots }: MongoContext, nowMs: number): Promise<number> {
-  const old = { atMs: { $lte: nowMs - RETENTION_MS.slot } };
-  const seen = new Set<string>();
-  let removed = 0;
-  for await (const batch of slots.batches(old, { projection: { scope: 1 } }, BATCH)) {
-    for (const { scope } of batch) {
-      if (seen.has(scope)) continue;
-      seen.add(scope);
-      const last = await slots.first({ scope }, { sort: { n: -1 } });
-      if (last) removed += await slots.remove({ ...old, scope, n: { $lt: last.n } });
-    }
-  }
-  return removed;
-}
-
-async function purgeLeases({ leases }: MongoContext, nowMs: number): Promise<number> {
+  const { slots, leases } = context;
   const old = { takenAtMs: { $lte: nowMs - RETENTION_MS.endedLease } };
-  const seen = new Set<string>();
-  let removed = 0;
-  for await (const batch of leases.batches(old, { projection: { name: 1 } }, BATCH)) {
-    for (const { name } of batch) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      const last = await leases.first({ name }, { sort: { turn: -1 } });
-      if (last) removed += await leases.remove({ ...old, name, turn: { $lt: last.turn } });
-    }
-  }
-  return removed;
+  const removed = [
+    await slots.removeInBatches({ expiresAtMs: { $lte: nowMs } }, BATCH),
+    await leases.removeInBatches({ ...old, releasedAtMs: { $ne: null } }, BATCH),
+    await leases.removeInBatches({ ...old, expiresAtMs: { $lte: nowMs } }, BATCH),
+    await purgeIdentifiers(context, nowMs),
+  ];
+  return removed.reduce((sum, count) => sum + count, 0);
 }
 
 async function purgeIdentifiers(context: MongoContext, nowMs: number): Promise<number> {

@@ -25,12 +25,12 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   const { unpaid, shares, snapshots, verdicts, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
-    unpaid.remove({ atMs: before(RETENTION_MS.unpaidMark) }),
-    shares.remove({ expiresAtMs: before(RETENTION_MS.endedShare) }),
-    snapshots.remove({ takenAtMs: before(RETENTION_MS.snapshot) }),
-    verdicts.remove({ atMs: before(VERDICT_LIFETIME_MS) }),
-    limits.remove({ resetAtMs: { $lte: nowMs } }),
-    instances.remove({ beatAtMs: before(RETENTION_MS.silentHost) }),
+    unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
+    shares.removeInBatches({ expiresAtMs: before(RETENTION_MS.endedShare) }, BATCH),
+    snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
+    verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
+    limits.removeInBatches({ resetAtMs: { $lte: nowMs } }, BATCH),
+    instances.removeInBatches({ beatAtMs: before(RETENTION_MS.silentHost) }, BATCH),
   ]);
   return { ledgerKeys, answers, results, other: removed.reduce((sum, count) => sum + count, 0) };
 }

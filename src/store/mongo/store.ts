@@ -25,6 +25,7 @@ import { publishToMongo } from './publish.ts';
 import { purgeMongo } from './purge.ts';
 import { mongoResults } from './results.ts';
 import { mongoShares } from './shares.ts';
+import { mongoSlots } from './slots.ts';
 import { mongoSnapshots } from './snapshots.ts';
 import { prepareDatabase, tablesOf } from './tables.ts';
 import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
@@ -87,6 +88,7 @@ async function storeOn(
     feed: new ChangeFeed(tables.changes),
   };
   const leases = mongoLeases(context);
+  const slots = mongoSlots(context);
   const instances = new MongoInstances(context, leases, onWarning);
 
   return {
@@ -99,7 +101,8 @@ async function storeOn(
     history: mongoHistory(context),
     exports: mongoExports(context),
     changes: mongoChanges(context),
-    ownership: mongoOwnership(context),
+    ownership: mongoOwnership(context, slots),
+    slots,
     listing: mongoListing(context),
     leases,
     shares: mongoShares(context),

@@ -144,6 +144,17 @@ export class Table<T extends Document> {
     return this.#guard(async () => (await this.#collection.deleteMany(filter)).deletedCount);
   }
 
+  /** The same, `size` rows at a time, so that others are served in between. */
+  async removeInBatches(filter: Filter<T>, size: number): Promise<number> {
+    let removed = 0;
+    for await (const rows of this.batches(filter, { projection: { _id: 1 } }, size)) {
+      const ids = rows.map((row) => row._id);
+      // The filter again: what was written since the batch was read stays.
+      removed += await this.remove({ $and: [{ _id: { $in: ids } }, filter] } as Filter<T>);
+    }
+    return removed;
+  }
+
   /** For what the methods above do not cover; errors are translated all the same. */
   use<R>(work: (collection: Collection<T>) => Promise<R>): Promise<R> {
     return this.#guard(() => work(this.#collection));

@@ -1,43 +1,43 @@
-/** When a numbered slot is free. */
-import {
-  CHALLENGE_FETCHES_PER_HOUR,
-  FAILED_CONFIRMS_PER_HOUR,
-  LIVE_TOKENS_PER_HOST_AND_CLIENT,
-} from '../contract/ownership.ts';
-import { RETENTION_MS } from './retention.ts';
+/** Which slots of a scope are free. */
+import type { Slot, SlotScope } from '../contract/slots.ts';
 
-/** What is counted by numbered slots, and how many of each an hour has. */
-export const SLOT_LIMITS = {
-  token: LIVE_TOKENS_PER_HOST_AND_CLIENT,
-  failed_confirm: FAILED_CONFIRMS_PER_HOUR,
-  challenge_fetch: CHALLENGE_FETCHES_PER_HOUR,
-} as const;
+/** A slot as it is stored. */
+export type SlotRow = Slot & { readonly endsWithOwner: boolean };
 
-export type SlotKind = keyof typeof SLOT_LIMITS;
-
-/** One sequence of slots. A kind that counts for all clients leaves `client` empty. */
-export type SlotScope = {
-  readonly kind: SlotKind;
-  readonly host: string;
-  readonly client: string;
+export type ScopeState<Row extends SlotRow> = {
+  readonly live: readonly Row[];
+  /** Rows whose numbers are free again; to be deleted before they are taken. */
+  readonly over: readonly Row[];
+  /** Empty where the scope is full. */
+  readonly free: readonly number[];
 };
 
-export type SlotState = {
-  /** The number that the next slot would have. */
-  readonly next: number;
-  readonly used: number;
-  /** When a slot is free again; null while there is room. */
-  readonly retryAtMs: number | null;
-};
+/** @param rows all rows of one scope */
+export function scopeState<Row extends SlotRow>(
+  rows: readonly Row[],
+  limit: number,
+  isOver: (row: Row) => boolean,
+): ScopeState<Row> {
+  const live = rows.filter((row) => !isOver(row)).toSorted((a, b) => a.takenAtMs - b.takenAtMs);
+  const over = rows.filter((row) => isOver(row));
+  // A limit that has shrunk since counts slots beyond it, too.
+  if (live.length >= limit) return { live, over, free: [] };
+  const taken = new Set(live.map((row) => row.n));
+  const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));
+  return { live, over, free };
+}
 
-/** @param newest the newest `SLOT_LIMITS[kind]` slots of one scope (or all it has). */
-export function slotState(
-  kind: SlotKind,
-  newest: readonly { readonly n: number; readonly atMs: number }[],
-  nowMs: number,
-): SlotState {
-  const next = newest.reduce((max, slot) => Math.max(max, slot.n), 0) + 1;
-  const endsMs = newest.map((slot) => slot.atMs + RETENTION_MS.slot).filter((end) => end > nowMs);
-  const full = endsMs.length >= SLOT_LIMITS[kind];
-  return { next, used: endsMs.length, retryAtMs: full ? Math.min(...endsMs) : null };
+/** When the first of them is free again. */
+export function freeAgainAtMs(live: readonly Slot[]): number {
+  return Math.min(...live.map((slot) => slot.expiresAtMs));
+}
+
+export function slotOf(row: SlotRow): Slot {
+  const { scope, n, attempt, owner, takenAtMs, expiresAtMs, data } = row;
+  return { scope, n, attempt, owner, takenAtMs, expiresAtMs, data };
+}
+
+/** One string for a scope; different scopes never make the same string. */
+export function scopeText(scope: SlotScope): string {
+  return JSON.stringify(scope);
 }

@@ -86,11 +86,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX changes_by_host ON changes (host, n);
 
   CREATE TABLE slots (
-    kind TEXT NOT NULL, host TEXT NOT NULL, client TEXT NOT NULL, n INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL, token_hash TEXT,
-    PRIMARY KEY (kind, host, client, n)
+    scope TEXT NOT NULL, n INTEGER NOT NULL, attempt TEXT NOT NULL, owner_host TEXT NOT NULL,
+    owner_boot TEXT NOT NULL, ends_with_owner INTEGER NOT NULL, taken_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL, slot_group TEXT, data TEXT,
+    PRIMARY KEY (scope, n)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX slots_by_time ON slots (at_ms);
+  CREATE INDEX slots_by_end ON slots (expires_at_ms);
+  CREATE INDEX slots_by_group ON slots (slot_group) WHERE slot_group IS NOT NULL;
   CREATE TABLE confirms (host TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, token_hash TEXT NOT NULL)
     STRICT, WITHOUT ROWID;
   CREATE TABLE listing (

@@ -29,19 +29,13 @@ export async function purgeSqlite(context: SqliteContext, nowMs: number): Promis
   return { ledgerKeys, answers, results, other };
 }
 
-/** Table, what may go, age. Of each sequence the highest number stays. */
+/** Table, what may go, age. */
 const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
   ['unpaid', 'at_ms <= ?', RETENTION_MS.unpaidMark],
-  [
-    'slots',
-    `at_ms <= ? AND EXISTS (SELECT 1 FROM slots AS later WHERE later.kind = slots.kind
-       AND later.host = slots.host AND later.client = slots.client AND later.n > slots.n)`,
-    RETENTION_MS.slot,
-  ],
+  ['slots', 'expires_at_ms <= ?', 0],
   [
     'leases',
-    `taken_at_ms <= ? AND EXISTS (
-       SELECT 1 FROM leases AS later WHERE later.name = leases.name AND later.turn > leases.turn)`,
+    '?1 >= taken_at_ms AND (released_at_ms IS NOT NULL OR expires_at_ms <= ?1)',
     RETENTION_MS.endedLease,
   ],
   ['shares', 'expires_at_ms <= ?', RETENTION_MS.endedShare],
@@ -52,7 +46,7 @@ const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   results: 'scan_id',
   unpaid: 'payer, scan_id',
-  slots: 'kind, host, client, n',
+  slots: 'scope, n',
   leases: 'name, turn',
   shares: 'holder, n',
   snapshots: 'source, key',
@@ -144,24 +138,40 @@ async function purgeAnswers({ connection }: SqliteContext, nowMs: number): Promi
   return ids.length;
 }
 
+/** Chains whose last link is old enough, once the ledger has forgotten every key in them. */
 async function purgeIdentifiers({ connection }: SqliteContext, nowMs: number): Promise<number> {
-  const chains = connection.all(
-    `SELECT network, payer, id FROM identifiers GROUP BY network, payer, id
-     HAVING max(at_ms) <= ? AND NOT EXISTS (SELECT 1 FROM identifiers AS link
-       JOIN ledger ON ledger.key = link.key
-       WHERE link.network = identifiers.network AND link.payer = identifiers.payer
-         AND link.id = identifiers.id)`,
-    nowMs - RETENTION_MS.identifierChain,
-  );
+  const sinceMs = nowMs - RETENTION_MS.identifierChain;
   let deleted = 0;
-  for (const [index, chain] of chains.entries()) {
-    if (index % BATCH === 0) await nextTurn();
-    deleted += connection.run(
-      'DELETE FROM identifiers WHERE network = ? AND payer = ? AND id = ?',
-      chain.text('network'),
-      chain.text('payer'),
-      chain.text('id'),
+  let after = { atMs: -1, network: '', payer: '', id: '' };
+  for (;;) {
+    const links = connection.all(
+      `SELECT at_ms, network, payer, id FROM identifiers
+       WHERE at_ms <= ? AND (at_ms, network, payer, id) > (?, ?, ?, ?)
+       ORDER BY at_ms, network, payer, id LIMIT ?`,
+      sinceMs,
+      after.atMs,
+      after.network,
+      after.payer,
+      after.id,
+      BATCH,
     );
+    for (const link of links) {
+      const network = link.text('network');
+      const payer = link.text('payer');
+      const id = link.text('id');
+      after = { atMs: link.integer('at_ms'), network, payer, id };
+      deleted += connection.run(
+        `DELETE FROM identifiers WHERE network = ?1 AND payer = ?2 AND id = ?3
+           AND NOT EXISTS (SELECT 1 FROM identifiers AS link
+             WHERE link.network = ?1 AND link.payer = ?2 AND link.id = ?3 AND (link.at_ms > ?4
+               OR EXISTS (SELECT 1 FROM ledger WHERE ledger.key = link.key)))`,
+        network,
+        payer,
+        id,
+        sinceMs,
+      );
+    }
+    if (links.length < BATCH) return deleted;
+    await nextTurn();
   }
-  return deleted;
 }

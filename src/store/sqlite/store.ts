@@ -25,6 +25,7 @@ import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { sqliteResults } from './results.ts';
 import { sqliteShares } from './shares.ts';
+import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
 
 export const MEMORY = ':memory:';
@@ -66,6 +67,7 @@ function storeOn(
 ): Store {
   const context: SqliteContext = { connection, now, owner };
   const limits = new MemoryLimits(now);
+  const slots = sqliteSlots(context);
   return {
     info: { kind: 'sqlite', location: path, shared: false, owner },
     ledger: sqliteLedger(context),
@@ -76,7 +78,8 @@ function storeOn(
     history: sqliteHistory(context),
     exports: sqliteExports(context),
     changes: sqliteChanges(context),
-    ownership: sqliteOwnership(context),
+    ownership: sqliteOwnership(context, slots),
+    slots,
     listing: sqliteListing(context),
     leases: sqliteLeases(context),
     shares: sqliteShares(context),

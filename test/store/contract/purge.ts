@@ -121,7 +121,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
     });
 
-    it('never reuses the number of a turn or slot', async () => {
+    it('takes turns and slots that are over, all of them, and they begin anew', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const take = () =>
@@ -131,11 +131,27 @@ export function purgeForgets(subject: ContractSubject): void {
         expect(outcome).toMatchObject({ held: true, lease: { turn } });
         if (outcome.held) await store.leases.release(outcome.lease);
       }
-      await store.ownership.takeChallengeFetch('a.com');
-      await store.ownership.takeChallengeFetch('a.com');
-      expect((await store.purge(clock.advance(DAY_MS))).other).toBeGreaterThanOrEqual(2);
-      expect(await take()).toMatchObject({ held: true, lease: { turn: 3 } });
+      for (const host of ['a.com', 'b.com', 'b.com']) {
+        await store.ownership.issueToken({ host, client: 'c', tokenHash: randomUUID() });
+        await store.ownership.takeChallengeFetch(host);
+        await store.ownership.noteFailedConfirm({ host, client: 'c' });
+      }
+      expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(0);
+      expect((await store.purge(clock.advance(1))).other).toBe(2 + 9);
+      expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
+      expect(await take()).toMatchObject({ held: true, lease: { turn: 1 } });
       expect((await store.ownership.takeChallengeFetch('a.com')).taken).toBe(true);
+    });
+
+    it('leaves a turn that is held, however old', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const lifetimeMs = 100 * DAY_MS;
+      const held = await store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs });
+      await store.purge(clock.advance(2 * DAY_MS));
+      const next = await store.leases.take({ name: 'n', attempt: randomUUID(), lifetimeMs });
+      expect(next.held).toBe(false);
+      expect(held.held && (await store.leases.isHeld(held.lease))).toBe(true);
     });
 
     it('takes an identifier chain whole, after the keys in it', async () => {

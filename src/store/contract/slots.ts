@@ -1,0 +1,54 @@
+/** Numbered slots: a bound on how many of something there are, which no number of racers exceeds. */
+import type { Owner } from './owner.ts';
+
+/** What is counted together, in parts: `['open-claim', payer]`. */
+export type SlotScope = readonly string[];
+
+export type SlotRequest = {
+  readonly scope: SlotScope;
+  /** Slots of the scope are numbered from 0 to `limit` - 1, and one row holds each. */
+  readonly limit: number;
+  /** The slot is free again after so long, whatever happens. */
+  readonly lifetimeMs: number;
+  /**
+   * `true`: the slot stands for work of this instance, and is free once the instance is gone.
+   * `false`: it stands for something that happened, and only time frees it.
+   */
+  readonly endsWithOwner: boolean;
+  /** Scopes that are read together, such as those of all clients of a host. */
+  readonly group?: string | undefined;
+  /** Kept with the slot. */
+  readonly data?: string | undefined;
+};
+
+export type Slot = {
+  readonly scope: SlotScope;
+  readonly n: number;
+  /** Random, new for each slot that was taken. */
+  readonly attempt: string;
+  readonly owner: Owner;
+  /** Database time, ms. */
+  readonly takenAtMs: number;
+  readonly expiresAtMs: number;
+  readonly data: string | null;
+};
+
+export type SlotOutcome =
+  | { readonly taken: true; readonly slot: Slot }
+  /** When a slot is free again at the latest. */
+  | { readonly taken: false; readonly retryAtMs: number };
+
+/**
+ * Slots of a scope. To take one is to insert its number, so a limit holds however many instances
+ * race for it, and a slot that is over is deleted: nothing of a scope outlives its last slot.
+ */
+export type SlotStore = {
+  /** Takes a free number of the scope, or says when one is free again. */
+  take(request: SlotRequest): Promise<SlotOutcome>;
+
+  /** Frees the slot at once; does nothing to a later holder of its number. */
+  release(slot: Slot): Promise<void>;
+
+  /** The slots that are taken now, oldest first. */
+  live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]>;
+};

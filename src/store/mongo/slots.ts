@@ -1,0 +1,70 @@
+/** Numbered slots on MongoDB. */
+import { randomInt, randomUUID } from 'node:crypto';
+import type { SlotScope, SlotStore } from '../contract/slots.ts';
+import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../rules/slots.ts';
+import type { MongoContext } from './context.ts';
+import type { SlotDocument } from './documents.ts';
+import { ownerLives } from './live-instances.ts';
+import { jitter } from './table.ts';
+
+export function mongoSlots(context: MongoContext): SlotStore {
+  const { slots, owner, now } = context;
+  return {
+    async take({ scope, limit, lifetimeMs, endsWithOwner, group = null, data = null }) {
+      for (;;) {
+        const rows = await rowsOf(scope);
+        const { live, over, free } = scopeState(rows, limit, await overIn(rows));
+        if (free.length === 0) return { taken: false, retryAtMs: freeAgainAtMs(live) };
+        // Ids are random: a row that took the number since has another.
+        if (over.length > 0) {
+          await slots.remove({ _id: { $in: over.map((row) => row.attempt) } });
+        }
+        // Any free one: racers who all want the first would lose all but one insert.
+        const n = free[randomInt(free.length)] ?? 0;
+        const takenAtMs = now();
+        const expiresAtMs = takenAtMs + lifetimeMs;
+        const attempt = randomUUID();
+        const slot = { n, attempt, owner, takenAtMs, expiresAtMs, data };
+        const text = scopeText(scope);
+        const row = { ...slot, _id: attempt, scope: text, endsWithOwner, group };
+        const outcome = await slots.decide(row, { scope: text, n });
+        if (outcome === 'won') return { taken: true, slot: { ...slot, scope } };
+        await jitter();
+      }
+    },
+
+    async release({ attempt }) {
+      await slots.remove({ _id: attempt });
+    },
+
+    async live(which) {
+      const rows =
+        'group' in which
+          ? (await slots.all({ group: which.group })).map(toSlotRow)
+          : await rowsOf(which);
+      return scopeState(rows, rows.length, await overIn(rows)).live.map(slotOf);
+    },
+  };
+
+  async function rowsOf(scope: SlotScope): Promise<readonly SlotRow[]> {
+    return (await slots.all({ scope: scopeText(scope) })).map(toSlotRow);
+  }
+
+  /** Asks once for each owner whose death would free a slot. */
+  async function overIn(rows: readonly SlotRow[]): Promise<(row: SlotRow) => boolean> {
+    const nowMs = now();
+    const owners = new Map(
+      rows.filter((row) => row.endsWithOwner).map((row) => [row.owner.boot, row.owner]),
+    );
+    const dead = new Set<string>();
+    for (const [boot, each] of owners) {
+      if (!(await ownerLives(context, each))) dead.add(boot);
+    }
+    return (row) => row.expiresAtMs <= nowMs || (row.endsWithOwner && dead.has(row.owner.boot));
+  }
+}
+
+function toSlotRow({ _id, scope, group, ...members }: SlotDocument): SlotRow {
+  // `scopeText` is the only writer of this text.
+  return { ...members, scope: JSON.parse(scope) };
+}

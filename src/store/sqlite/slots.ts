@@ -1,0 +1,81 @@
+/** Numbered slots on SQLite. */
+import { randomUUID } from 'node:crypto';
+import type { SlotStore } from '../contract/slots.ts';
+import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../rules/slots.ts';
+import type { SqliteContext } from './context.ts';
+import type { Row } from './row.ts';
+
+export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStore {
+  return {
+    async take({ scope, limit, lifetimeMs, endsWithOwner, group = null, data = null }) {
+      return connection.transaction(() => {
+        const { live, over, free } = scopeState(rowsOf(scope), limit, isOver);
+        const [n] = free;
+        if (n === undefined) return { taken: false, retryAtMs: freeAgainAtMs(live) };
+        for (const row of over) remove(row);
+        const takenAtMs = now();
+        const expiresAtMs = takenAtMs + lifetimeMs;
+        const attempt = randomUUID();
+        connection.run(
+          `INSERT INTO slots (scope, n, attempt, owner_host, owner_boot, ends_with_owner,
+             taken_at_ms, expires_at_ms, slot_group, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          scopeText(scope),
+          n,
+          attempt,
+          owner.host,
+          owner.boot,
+          endsWithOwner ? 1 : 0,
+          takenAtMs,
+          expiresAtMs,
+          group,
+          data,
+        );
+        return { taken: true, slot: { scope, n, attempt, owner, takenAtMs, expiresAtMs, data } };
+      });
+    },
+
+    async release(slot) {
+      remove(slot);
+    },
+
+    async live(which) {
+      const rows =
+        'group' in which
+          ? connection.all('SELECT * FROM slots WHERE slot_group = ?', which.group).map(toSlotRow)
+          : rowsOf(which);
+      return scopeState(rows, rows.length, isOver).live.map(slotOf);
+    },
+  };
+
+  function rowsOf(scope: readonly string[]): readonly SlotRow[] {
+    return connection.all('SELECT * FROM slots WHERE scope = ?', scopeText(scope)).map(toSlotRow);
+  }
+
+  function isOver(row: SlotRow): boolean {
+    // One process per file: whoever else took a slot is gone.
+    return row.expiresAtMs <= now() || (row.endsWithOwner && row.owner.boot !== owner.boot);
+  }
+
+  function remove({ scope, n, attempt }: Pick<SlotRow, 'scope' | 'n' | 'attempt'>): void {
+    connection.run(
+      'DELETE FROM slots WHERE scope = ? AND n = ? AND attempt = ?',
+      scopeText(scope),
+      n,
+      attempt,
+    );
+  }
+}
+
+function toSlotRow(row: Row): SlotRow {
+  return {
+    // `scopeText` is the only writer of this text.
+    scope: JSON.parse(row.text('scope')),
+    n: row.integer('n'),
+    attempt: row.text('attempt'),
+    owner: { host: row.text('owner_host'), boot: row.text('owner_boot') },
+    endsWithOwner: row.integer('ends_with_owner') === 1,
+    takenAtMs: row.integer('taken_at_ms'),
+    expiresAtMs: row.integer('expires_at_ms'),
+    data: row.textOrNull('data'),
+  };
+}

@@ -1,0 +1,82 @@
+/** Both stores: numbered slots. */
+import { describe, expect, it } from 'vitest';
+import type { SlotRequest } from '../../../src/store/contract/slots.ts';
+import type { ContractSubject } from './subject.ts';
+import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+
+const SCOPE = ['open-claim', '0xpayer'];
+const REQUEST: SlotRequest = {
+  scope: SCOPE,
+  limit: 5,
+  lifetimeMs: HOUR_MS,
+  endsWithOwner: false,
+};
+
+export function slotsBound(subject: ContractSubject): void {
+  describe('slots', () => {
+    it('are never more than the limit, whoever races for them', async () => {
+      const clock = new TestClock();
+      const { slots } = await subject.fresh({ clock: clock.now });
+      const retryAtMs = clock.now() + HOUR_MS;
+      const racers = Array.from({ length: 20 }, () => slots.take(REQUEST));
+      const outcomes = await Promise.all(racers);
+      const taken = outcomes.flatMap((outcome) => (outcome.taken ? [outcome.slot.n] : []));
+      expect(taken.sort()).toEqual([0, 1, 2, 3, 4]);
+      const refused = outcomes.filter((outcome) => !outcome.taken);
+      for (const outcome of refused) expect(outcome).toEqual({ taken: false, retryAtMs });
+      expect(await slots.live(SCOPE)).toHaveLength(5);
+      expect((await slots.take({ ...REQUEST, scope: ['open-claim', '0xother'] })).taken).toBe(true);
+    });
+
+    it('are free again once released or expired, and not before', async () => {
+      const clock = new TestClock();
+      const { slots } = await subject.fresh({ clock: clock.now });
+      const one = { ...REQUEST, limit: 1 };
+      const first = await slots.take({ ...one, data: 'first' });
+      if (!first.taken) throw new Error('nothing was taken');
+      await slots.release(first.slot);
+      const second = await slots.take({ ...one, data: 'second' });
+      // A release that comes late frees nothing of the next holder.
+      await slots.release(first.slot);
+      expect((await slots.live(SCOPE)).map(({ data }) => data)).toEqual(['second']);
+      expect(second.taken).toBe(true);
+      clock.advance(HOUR_MS - 1);
+      expect((await slots.take(one)).taken).toBe(false);
+      clock.advance(1);
+      expect(await slots.live(SCOPE)).toEqual([]);
+      expect((await slots.take(one)).taken).toBe(true);
+    });
+
+    it('count all that are taken where the limit has shrunk, or grown', async () => {
+      const clock = new TestClock();
+      const { slots } = await subject.fresh({ clock: clock.now });
+      for (let n = 0; n < 3; n += 1) await slots.take(REQUEST);
+      expect((await slots.take({ ...REQUEST, limit: 2 })).taken).toBe(false);
+      expect((await slots.take({ ...REQUEST, limit: 4 })).taken).toBe(true);
+    });
+
+    it('of work end with the process that took them, those of events do not', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await store.slots.take({ ...REQUEST, endsWithOwner: true, data: 'work' });
+      await store.slots.take({ ...REQUEST, data: 'event' });
+      const { slots } = await subject.restart(store, { clock: clock.now });
+      clock.advance(MINUTE_MS);
+      expect((await slots.live(SCOPE)).map(({ data }) => data)).toEqual(['event']);
+    });
+
+    it('of one group are read together', async () => {
+      const clock = new TestClock();
+      const { slots } = await subject.fresh({ clock: clock.now });
+      await slots.take({ ...REQUEST, scope: ['token', 'a.com', 'c1'], group: 'a.com', data: '1' });
+      clock.advance(1);
+      await slots.take({ ...REQUEST, scope: ['token', 'a.com', 'c2'], group: 'a.com', data: '2' });
+      await slots.take({ ...REQUEST, scope: ['token', 'b.com', 'c1'], group: 'b.com', data: '3' });
+      const live = await slots.live({ group: 'a.com' });
+      expect(live.map(({ scope, data }) => [scope[2], data])).toEqual([
+        ['c1', '1'],
+        ['c2', '2'],
+      ]);
+    });
+  });
+}
