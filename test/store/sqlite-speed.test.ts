@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { directoryStatements } from '../../src/store/sqlite/directory-statements.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
+import { HOUR_MS, TestClock } from './contract/test-clock.ts';
 
 const HOSTS = 2_000;
 const QUERY: DirectoryQuery = { sort: 'recent', page: 0, pageSize: 50 };
@@ -114,3 +115,31 @@ function plan(sql: string, values: readonly SQLInputValue[]): string {
   const rows = reader.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
   return rows.map((row) => String(row['detail'])).join('\n');
 }
+
+describe('the purge of 3,000 hosts that strangers made up', () => {
+  it('deletes every row, and serves others in between', async () => {
+    const clock = new TestClock();
+    const strangers = openSqlite(':memory:', { clock: clock.now });
+    try {
+      const hosts = 3_000;
+      for (let n = 0; n < hosts; n += 1) {
+        const host = `h${n}.example.com`;
+        await strangers.ownership.issueToken({ host, client: 'c', tokenHash: `t${n}` });
+      }
+      let turns = 0;
+      let isPurging = true;
+      const serveOthers = () => {
+        turns += 1;
+        if (isPurging) setImmediate(serveOthers);
+      };
+      setImmediate(serveOthers);
+      const { other } = await strangers.purge(clock.advance(HOUR_MS));
+      isPurging = false;
+      expect(other).toBe(hosts);
+      // One batch has 200 rows.
+      expect(turns).toBeGreaterThanOrEqual(hosts / 200);
+    } finally {
+      await strangers.close();
+    }
+  });
+});
