@@ -1,17 +1,20 @@
 /** Icons, by HEAD first: GET decides where a server refuses or redirects it. */
 import type { HttpObservation, IconSet, PathAnswer } from '../model/observations.ts';
-import type { ProbeBook } from './client/probe-book.ts';
+import type { RequestCache } from './client/request-cache.ts';
 import type { IconPlan } from './plan/find-icons.ts';
 
 const ICON_CAP_BYTES = 64 * 1024;
 const ACCEPT_ICON = 'image/*, */*;q=0.5';
 const NEEDS_GET: ReadonlySet<number> = new Set([301, 302, 307, 308, 403, 405, 501]);
 
-export async function askIcons(book: ProbeBook, plan: IconPlan): Promise<readonly PathAnswer[]> {
+export async function askIcons(
+  cache: RequestCache,
+  plan: IconPlan,
+): Promise<readonly PathAnswer[]> {
   return Promise.all(
     plan.paths.map(async (path) => ({
       path,
-      answer: await book.ask({
+      answer: await cache.ask({
         method: 'HEAD',
         path,
         capBytes: ICON_CAP_BYTES,
@@ -23,7 +26,7 @@ export async function askIcons(book: ProbeBook, plan: IconPlan): Promise<readonl
 }
 
 export async function settleIcons(
-  book: ProbeBook,
+  cache: RequestCache,
   plan: IconPlan,
   answers: readonly PathAnswer[],
 ): Promise<IconSet> {
@@ -31,7 +34,7 @@ export async function settleIcons(
   const checked = await Promise.all(
     answers.map(async ({ path, answer }) => {
       if (hasImage || !answer.ok || !NEEDS_GET.has(answer.data.status)) return { path, answer };
-      const second = await book.ask({
+      const second = await cache.ask({
         method: 'GET',
         path,
         capBytes: ICON_CAP_BYTES,

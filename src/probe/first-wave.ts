@@ -1,7 +1,7 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import type { ProbeBook } from './client/probe-book.ts';
+import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
 const ROOT_CAP_BYTES = 256 * KIB;
@@ -46,8 +46,8 @@ export type FixedPaths = Pick<
   | 'robots'
 >;
 
-export async function askFixedPaths(book: ProbeBook): Promise<FixedPaths> {
-  const root = await book.ask({
+export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
+  const root = await cache.ask({
     method: 'GET',
     path: '/',
     capBytes: ROOT_CAP_BYTES,
@@ -55,8 +55,8 @@ export async function askFixedPaths(book: ProbeBook): Promise<FixedPaths> {
     redirects: 'any-guarded',
   });
   const get = (path: string, capBytes: number, accept: string): Promise<HttpObservation> => {
-    if (!root.ok && FINAL_FAILURES.has(root.reason)) book.record('GET', path, root);
-    return book.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
+    if (!root.ok && FINAL_FAILURES.has(root.reason)) cache.record('GET', path, root);
+    return cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
   };
   // A path that nobody can have: what the site answers to it, it answers to any missing document.
   const randomPath = `/${randomBytes(12).toString('hex')}`;

@@ -1,6 +1,6 @@
 /** Links of the origin's documents, asked for while the scan's budget of requests lasts. */
 import type { HttpObservation, LinkObservation, LinkSet } from '../model/observations.ts';
-import type { ProbeBook } from './client/probe-book.ts';
+import type { RequestCache } from './client/request-cache.ts';
 import type { LinkPlan, PlannedLink } from './plan/find-links.ts';
 
 /** A link is alive or dead by its status; the first bytes are more than enough. */
@@ -9,8 +9,8 @@ const LINK_CAP_BYTES = 4 * 1024;
 const REQUESTS_BEFORE_LINKS_END = 50;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
-export async function followLinks(book: ProbeBook, plan: LinkPlan): Promise<LinkSet> {
-  const checked = await Promise.all(plan.links.map((link) => followLink(book, link)));
+export async function followLinks(cache: RequestCache, plan: LinkPlan): Promise<LinkSet> {
+  const checked = await Promise.all(plan.links.map((link) => followLink(cache, link)));
   return {
     checked: checked.filter((link) => link !== null),
     found: plan.found,
@@ -20,14 +20,14 @@ export async function followLinks(book: ProbeBook, plan: LinkPlan): Promise<Link
 }
 
 /** A link that only POST opens is never posted to: the probe of a paid resource tells, or nothing. */
-async function followLink(book: ProbeBook, link: PlannedLink): Promise<LinkObservation | null> {
+async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkObservation | null> {
   const { url, path, from, method, server } = link;
-  const known = book.known(method, path);
-  if (known === undefined && (method === 'POST' || book.size >= REQUESTS_BEFORE_LINKS_END)) {
+  const known = cache.known(method, path);
+  if (known === undefined && (method === 'POST' || cache.size >= REQUESTS_BEFORE_LINKS_END)) {
     return null;
   }
   const answer = await (known ??
-    book.ask({
+    cache.ask({
       method,
       path,
       capBytes: LINK_CAP_BYTES,

@@ -13,7 +13,7 @@ import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
 import { askIcons, settleIcons } from './ask-icons.ts';
 import type { ProbeClient } from './client/client.ts';
-import { ProbeBook } from './client/probe-book.ts';
+import { RequestCache } from './client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from './first-wave.ts';
 import { followLinks } from './follow-links.ts';
 import type { FirstWave, Plan } from './plan/plan.ts';
@@ -45,10 +45,10 @@ const EMPTY_PLAN: Plan = {
 };
 
 export async function gather(origin: Origin, parts: GatherParts): Promise<Observations> {
-  const book = new ProbeBook(parts.client, origin);
+  const cache = new RequestCache(parts.client, origin);
   parts.onStage?.('documents');
   const [fixed, { x402scan, listing }] = await Promise.all([
-    askFixedPaths(book),
+    askFixedPaths(cache),
     parts.standing.origin(origin),
   ]);
   const facts = factsOf(origin);
@@ -56,7 +56,7 @@ export async function gather(origin: Origin, parts: GatherParts): Promise<Observ
   // Where nothing answered there is nothing to read, and no icon to ask for.
   const plan = reachable ? await parts.planner.plan({ origin: facts, ...fixed, x402scan }) : null;
   const { resources, links, icons, settlements } = await askPlanned(
-    book,
+    cache,
     origin,
     parts,
     plan ?? {
@@ -80,24 +80,24 @@ export async function gather(origin: Origin, parts: GatherParts): Promise<Observ
 const PLAN_FAILURE = 'the documents of this origin could not be read within limits';
 
 async function askPlanned(
-  book: ProbeBook,
+  cache: RequestCache,
   origin: Origin,
   { planner, standing, probing, onStage }: GatherParts,
   plan: Plan,
 ): Promise<Pick<Observations, 'resources' | 'links' | 'icons' | 'settlements'>> {
   onStage?.('resources');
   // Resources are asked for before links, so that links are what a spent budget cuts.
-  const probing1 = probeResources(book, plan, probing);
-  const icons1 = askIcons(book, plan.icons);
+  const pendingResources = probeResources(cache, plan, probing);
+  const pendingIcons = askIcons(cache, plan.icons);
   const [probed, icons, links] = await Promise.all([
-    probing1,
-    icons1,
-    followLinks(book, plan.links),
+    pendingResources,
+    pendingIcons,
+    followLinks(cache, plan.links),
   ]);
   onStage?.('details');
   const [resources, settledIcons, settlements] = await Promise.all([
     probed.further(),
-    settleIcons(book, plan.icons, icons),
+    settleIcons(cache, plan.icons, icons),
     planner.payees(probed.first).then((payees) => standing.settlements(origin, payees)),
   ]);
   return { resources, links, icons: settledIcons, settlements };

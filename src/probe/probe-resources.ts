@@ -6,7 +6,7 @@ import type {
   ResourceObservation,
   ResourceSet,
 } from '../model/observations.ts';
-import type { ProbeBook } from './client/probe-book.ts';
+import type { RequestCache } from './client/request-cache.ts';
 import type { Plan, PlannedResource } from './plan/plan.ts';
 
 const CHALLENGE_CAP_BYTES = 64 * 1024;
@@ -45,14 +45,14 @@ function furtherRequests(
 }
 
 export async function probeResources(
-  book: ProbeBook,
+  cache: RequestCache,
   plan: Plan,
   probing: ProbingOptions,
 ): Promise<{ readonly first: ResourceSet; further(): Promise<ResourceSet> }> {
   const drafts = await Promise.all(
     plan.resources.map(async (resource) => ({
       resource,
-      probes: await askAll(book, resource, firstRequests(resource, probing)),
+      probes: await askAll(cache, resource, firstRequests(resource, probing)),
     })),
   );
   const further = async (): Promise<ResourceSet> => {
@@ -62,7 +62,7 @@ export async function probeResources(
         const requests = furtherRequests(resource, probing, statusOfGet(probes)).filter(
           ({ method, number }) => !asked.has(`${method} ${number}`),
         );
-        return { resource, probes: [...probes, ...(await askAll(book, resource, requests))] };
+        return { resource, probes: [...probes, ...(await askAll(cache, resource, requests))] };
       }),
     );
     return toResourceSet(plan, all);
@@ -71,7 +71,7 @@ export async function probeResources(
 }
 
 function askAll(
-  book: ProbeBook,
+  cache: RequestCache,
   resource: PlannedResource,
   requests: readonly Request[],
 ): Promise<readonly Probe[]> {
@@ -79,7 +79,7 @@ function askAll(
     requests.map(async ({ method, number }) => ({
       method,
       number,
-      answer: await book.ask({
+      answer: await cache.ask({
         method,
         path: resource.path,
         number,

@@ -2,11 +2,11 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import { OriginRefused } from '../../origin/errors.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../origin/origin.ts';
 import { type Resolution, type Resolver, resolveHost } from '../../origin/resolve.ts';
+import { ConnectionPool } from './connection-pool.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { type Failure, ProbeFailure } from './failures.ts';
 import { type Connector, openGuarded } from './guarded-connect.ts';
 import type { Limits } from './limits.ts';
-import { OriginPool } from './origin-pool.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { ScanBudget } from './scan-budget.ts';
 
@@ -36,7 +36,7 @@ export class ScanConnections {
   readonly budget: ScanBudget;
   readonly #options: ScanConnectionsOptions;
   readonly #secureContext: SecureContext | undefined;
-  readonly #pools = new Map<string, OriginPool>();
+  readonly #pools = new Map<string, ConnectionPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
   /** Lets go of whoever waits for a name when the scan ends. */
   readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: Failure }>();
@@ -92,7 +92,7 @@ export class ScanConnections {
     for (const pool of this.#pools.values()) pool.close(this.#closed);
   }
 
-  async #poolOf(origin: Origin): Promise<OriginPool> {
+  async #poolOf(origin: Origin): Promise<ConnectionPool> {
     // The end first: a race goes to the first that is settled.
     const resolution = await Promise.race([this.#end.promise, this.check(origin)]);
     switch (resolution.kind) {
@@ -114,11 +114,14 @@ export class ScanConnections {
     return pool;
   }
 
-  #newPool(origin: Origin, { addresses }: Extract<Resolution, { kind: 'addresses' }>): OriginPool {
+  #newPool(
+    origin: Origin,
+    { addresses }: Extract<Resolution, { kind: 'addresses' }>,
+  ): ConnectionPool {
     const { policy, connector, limits } = this.#options;
     const { dialTimeoutMs } = limits;
     const secureContext = this.#secureContext;
-    return new OriginPool({
+    return new ConnectionPool({
       originUrl: origin.url,
       limits,
       budget: this.budget,

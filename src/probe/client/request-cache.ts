@@ -15,7 +15,7 @@ export type Ask = {
   readonly number?: 1 | 2;
 };
 
-export class ProbeBook {
+export class RequestCache {
   readonly #client: Pick<ProbeClient, 'request'>;
   readonly #origin: Origin;
   readonly #answers = new Map<string, Promise<HttpObservation>>();

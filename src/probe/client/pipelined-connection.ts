@@ -1,37 +1,37 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
-import { Attempt, type AttemptListener } from './attempt.ts';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
 import type { Limits } from './limits.ts';
+import { ResponseCollector, type ResponseListener } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
-export type LaneOptions = {
+export type PipelinedConnectionOptions = {
   /** `https://example.com`: names the Host header; the socket comes from `open`. */
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
   readonly open: (signal: AbortSignal) => Promise<Socket>;
-  readonly events: LaneEvents;
+  readonly events: ConnectionEvents;
 };
 
-export type LaneEvents = {
+export type ConnectionEvents = {
   /** An answer is complete and the connection holds. */
-  freed(lane: Lane): void;
+  freed(connection: PipelinedConnection): void;
   /** The first in line has held the others up for `stallMs`. */
-  stalled(lane: Lane): void;
+  stalled(connection: PipelinedConnection): void;
   /** Reported once. `failure` is the fault of the first in line, null where nobody is to blame. */
-  ended(lane: Lane, failure: Failure | null): void;
+  ended(connection: PipelinedConnection, failure: Failure | null): void;
 };
 
 /**
- * One connection to an origin and the requests on it, in the order of their answers. One lane is
+ * One connection to an origin and the requests on it, in the order of their answers. One connection is
  * one socket: undici would reconnect and send again by itself, without limit, so the second
- * connect is refused and whoever owns the lane decides what is sent again.
+ * connect is refused and whoever owns the connection decides what is sent again.
  */
-export class Lane implements AttemptListener {
-  readonly inFlight: Attempt[] = [];
+export class PipelinedConnection implements ResponseListener {
+  readonly inFlight: ResponseCollector[] = [];
   isConnected = false;
   /** Takes nothing more; ends with its first in line. */
   isRetiring = false;
@@ -41,7 +41,7 @@ export class Lane implements AttemptListener {
   idleSince = performance.now();
   /** Method of the last complete answer: a body after HEAD looks like garbage before the next. */
   lastMethod = '';
-  readonly #options: LaneOptions;
+  readonly #options: PipelinedConnectionOptions;
   readonly #client: Client;
   readonly #opening = new AbortController();
   #socket: Socket | undefined;
@@ -49,19 +49,19 @@ export class Lane implements AttemptListener {
   #stallTimer: NodeJS.Timeout | undefined;
   #deadlineTimer: NodeJS.Timeout | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: PipelinedConnectionOptions) {
     const { limits } = options;
     this.#options = options;
     this.#client = new Client(options.originUrl, {
       pipelining: limits.pipelining,
       allowH2: false,
       maxHeaderSize: limits.maxHeaderBytes,
-      // Both restart with every byte, so a drip outlives them; the lane has a clock of its own.
+      // Both restart with every byte, so a drip outlives them; the connection has a clock of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeoutThreshold: 500,
       connect: (_options, callback) => {
-        if (this.#socket || this.#isEnded) return callback(new LaneClosed(), null);
+        if (this.#socket || this.#isEnded) return callback(new ConnectionClosed(), null);
         options.open(this.#opening.signal).then(
           (socket) => {
             this.#opened(socket);
@@ -85,8 +85,13 @@ export class Lane implements AttemptListener {
   }
 
   send(exchange: Exchange): void {
-    const attempt = new Attempt(exchange, this.#options.limits, this.#options.budget, this);
-    this.inFlight.push(attempt);
+    const response = new ResponseCollector(
+      exchange,
+      this.#options.limits,
+      this.#options.budget,
+      this,
+    );
+    this.inFlight.push(response);
     if (this.inFlight.length === 1) this.#startClocks();
     const { method, path, headers, body } = exchange.request;
     const mayPipeline = !exchange.isExclusive;
@@ -100,7 +105,7 @@ export class Lane implements AttemptListener {
         // undici's defaults block the pipeline behind each GET and close it after each HEAD.
         ...(mayPipeline ? { blocking: false, reset: false } : {}),
       },
-      attempt,
+      response,
     );
   }
 
@@ -109,24 +114,24 @@ export class Lane implements AttemptListener {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#stopClocks();
-    this.#opening.abort(new LaneClosed());
+    this.#opening.abort(new ConnectionClosed());
     this.#options.events.ended(this, failure);
-    for (const attempt of this.inFlight) attempt.isOver = true;
+    for (const response of this.inFlight) response.isOver = true;
     this.#socket?.destroy();
     // Later: we may be inside one of undici's own callbacks, and a client that is destroyed there
     // fails an assertion when its socket closes, out of anybody's reach.
     queueMicrotask(() => {
-      this.#client.destroy(new LaneClosed()).catch(() => {
+      this.#client.destroy(new ConnectionClosed()).catch(() => {
         // Whoever waited has been told by now.
       });
     });
   }
 
-  ended(attempt: Attempt): void {
+  ended(response: ResponseCollector): void {
     if (this.#isEnded) return;
-    this.inFlight.splice(this.inFlight.indexOf(attempt), 1);
+    this.inFlight.splice(this.inFlight.indexOf(response), 1);
     this.answers += 1;
-    this.lastMethod = attempt.exchange.request.method;
+    this.lastMethod = response.exchange.request.method;
     this.idleSince = performance.now();
     this.#stopClocks();
     if (this.isRetiring) {
@@ -142,8 +147,8 @@ export class Lane implements AttemptListener {
     });
   }
 
-  failed(_attempt: Attempt, error: unknown): void {
-    this.end(error instanceof LaneClosed ? null : classifyFailure(error));
+  failed(_attempt: ResponseCollector, error: unknown): void {
+    this.end(error instanceof ConnectionClosed ? null : classifyFailure(error));
   }
 
   enough(): void {
@@ -181,10 +186,10 @@ export class Lane implements AttemptListener {
   }
 }
 
-class LaneClosed extends Error {
+class ConnectionClosed extends Error {
   constructor() {
     super('this connection is closed');
-    this.name = 'LaneClosed';
+    this.name = 'ConnectionClosed';
   }
 }
 

@@ -6,11 +6,11 @@ import type { Limits } from './limits.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** What a connection wants to hear of the requests on it. */
-export type AttemptListener = {
-  ended(attempt: Attempt): void;
-  failed(attempt: Attempt, error: unknown): void;
+export type ResponseListener = {
+  ended(response: ResponseCollector): void;
+  failed(response: ResponseCollector, error: unknown): void;
   /** The answer is settled, but its body goes on: only closing the connection stops it. */
-  enough(attempt: Attempt): void;
+  enough(response: ResponseCollector): void;
 };
 
 /**
@@ -18,7 +18,7 @@ export type AttemptListener = {
  * events itself, because its `request` shows neither repeated interim responses nor raw headers,
  * and a body stream would buffer past the cap.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly exchange: Exchange;
   /** Number of round trips up to and with this one. */
   readonly round: number;
@@ -28,7 +28,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   isOver = false;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
-  readonly #listener: AttemptListener;
+  readonly #listener: ResponseListener;
   readonly #startedAt = performance.now();
   readonly #chunks: Buffer[] = [];
   #size = 0;
@@ -36,7 +36,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #firstByteMs: number | undefined;
   #head: Pick<Answer, 'status' | 'headers'> | undefined;
 
-  constructor(exchange: Exchange, limits: Limits, budget: ScanBudget, listener: AttemptListener) {
+  constructor(exchange: Exchange, limits: Limits, budget: ScanBudget, listener: ResponseListener) {
     this.exchange = exchange;
     this.round = budget.roundTrips + 1;
     this.#limits = limits;

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { Attempt } from './attempt.ts';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
 import type { Failure } from './failures.ts';
-import { Lane, type LaneEvents } from './lane.ts';
 import type { Limits } from './limits.ts';
+import { type ConnectionEvents, PipelinedConnection } from './pipelined-connection.ts';
+import type { ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
-export type OriginPoolOptions = {
+export type ConnectionPoolOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
@@ -27,13 +27,13 @@ const FAILED_CONNECTIONS = 2;
  * more after one that broke or stalled with others behind it: those move to another connection,
  * once, and from then on each connection carries one request at a time.
  */
-export class OriginPool implements LaneEvents {
-  readonly #options: OriginPoolOptions;
-  readonly #lanes = new Set<Lane>();
+export class ConnectionPool implements ConnectionEvents {
+  readonly #options: ConnectionPoolOptions;
+  readonly #connections = new Set<PipelinedConnection>();
   readonly #queue: Exchange[] = [];
   #depth = 1;
   #isPipelineBroken = false;
-  #maxLanes: number;
+  #maxConnections: number;
   #failedConnections = 0;
   #hasConnected = false;
   #closed: Failure | null = null;
@@ -41,9 +41,9 @@ export class OriginPool implements LaneEvents {
   #pausedUntil = 0;
   #isScheduled = false;
 
-  constructor(options: OriginPoolOptions) {
+  constructor(options: ConnectionPoolOptions) {
     this.#options = options;
-    this.#maxLanes = options.limits.socketsPerOrigin;
+    this.#maxConnections = options.limits.socketsPerOrigin;
   }
 
   run(request: ExchangeRequest): Promise<Outcome> {
@@ -73,7 +73,7 @@ export class OriginPool implements LaneEvents {
     this.#closed = failure;
     clearTimeout(this.#pause);
     for (const exchange of this.#queue.splice(0)) exchange.fail(failure);
-    for (const lane of [...this.#lanes]) lane.end(failure);
+    for (const connection of [...this.#connections]) connection.end(failure);
   }
 
   freed(): void {
@@ -82,67 +82,72 @@ export class OriginPool implements LaneEvents {
     this.#schedule();
   }
 
-  stalled(lane: Lane): void {
-    if (!lane.isConnected) {
-      if (this.#hasOtherConnection(lane)) lane.end({ reason: 'timeout', detail: 'no connection' });
+  stalled(connection: PipelinedConnection): void {
+    if (!connection.isConnected) {
+      if (this.#hasOtherConnection(connection))
+        connection.end({ reason: 'timeout', detail: 'no connection' });
       return;
     }
     this.#schedule();
-    const behind = lane.inFlight.slice(1).filter((attempt) => !attempt.exchange.isResent);
+    const behind = connection.inFlight.slice(1).filter((response) => !response.exchange.isResent);
     if (behind.length === 0) return;
-    lane.isRetiring = true;
+    connection.isRetiring = true;
     this.#breakPipeline();
-    for (const attempt of behind.toReversed()) this.#again(attempt, LOST);
+    for (const response of behind.toReversed()) this.#again(response, LOST);
   }
 
-  ended(lane: Lane, failure: Failure | null): void {
-    this.#lanes.delete(lane);
-    const pending = lane.inFlight.filter((attempt) => !attempt.isOver);
+  ended(connection: PipelinedConnection, failure: Failure | null): void {
+    this.#connections.delete(connection);
+    const pending = connection.inFlight.filter((response) => !response.isOver);
     if (this.#closed) {
-      for (const attempt of pending) attempt.settle(attempt.conclude(this.#closed));
+      for (const response of pending) response.settle(response.conclude(this.#closed));
       return;
     }
-    if (!lane.isConnected && failure) {
+    if (!connection.isConnected && failure) {
       this.#connectionFailed(pending, failure);
     } else {
-      this.#hasConnected ||= lane.isConnected;
+      this.#hasConnected ||= connection.isConnected;
       if (pending.length > 0) this.#breakPipeline();
-      this.#settleOrRepeat(lane, pending, failure);
+      this.#settleOrRepeat(connection, pending, failure);
     }
     this.#schedule();
   }
 
-  #settleOrRepeat(lane: Lane, pending: readonly Attempt[], failure: Failure | null): void {
+  #settleOrRepeat(
+    connection: PipelinedConnection,
+    pending: readonly ResponseCollector[],
+    failure: Failure | null,
+  ): void {
     // From the last, as each goes to the front of the queue.
-    for (const attempt of pending.toReversed()) {
-      const isToBlame = failure !== null && attempt === lane.inFlight[0];
-      if (isToBlame && !isExcused(lane, attempt, failure)) {
-        attempt.settle(attempt.conclude(failure));
+    for (const response of pending.toReversed()) {
+      const isToBlame = failure !== null && response === connection.inFlight[0];
+      if (isToBlame && !isExcused(connection, response, failure)) {
+        response.settle(response.conclude(failure));
       } else {
-        this.#again(attempt, failure ?? LOST);
+        this.#again(response, failure ?? LOST);
       }
     }
   }
 
   /** A connection beyond those that work is done without; the first ones decide for all. */
-  #connectionFailed(pending: readonly Attempt[], failure: Failure): void {
+  #connectionFailed(pending: readonly ResponseCollector[], failure: Failure): void {
     if (this.#hasOtherConnection()) {
-      this.#maxLanes = this.#lanes.size;
-      for (const attempt of pending.toReversed()) this.#again(attempt, failure);
+      this.#maxConnections = this.#connections.size;
+      for (const response of pending.toReversed()) this.#again(response, failure);
       return;
     }
     this.#failedConnections += 1;
-    for (const attempt of pending) attempt.settle(attempt.conclude(failure));
-    if (this.#lanes.size === 0 && !this.#mayOpenLane) this.close(failure);
+    for (const response of pending) response.settle(response.conclude(failure));
+    if (this.#connections.size === 0 && !this.#mayOpenConnection) this.close(failure);
   }
 
-  #again(attempt: Attempt, failure: Failure): void {
-    const { exchange, isSent } = attempt;
+  #again(response: ResponseCollector, failure: Failure): void {
+    const { exchange, isSent } = response;
     if (isSent && (exchange.isResent || exchange.isExclusive)) {
-      attempt.settle(attempt.conclude(failure));
+      response.settle(response.conclude(failure));
       return;
     }
-    attempt.isOver = true;
+    response.isOver = true;
     if (isSent) exchange.isResent = true;
     else this.#options.budget.requests -= 1;
     this.#queue.unshift(exchange);
@@ -167,10 +172,12 @@ export class OriginPool implements LaneEvents {
         this.#dequeue(exchange).fail(OVER_BUDGET);
         continue;
       }
-      const lane = exchange.isExclusive ? this.#laneForPost() : this.#laneForMany();
-      if (!lane) continue;
+      const connection = exchange.isExclusive
+        ? this.#connectionForPost()
+        : this.#connectionForMany();
+      if (!connection) continue;
       this.#options.budget.requests += 1;
-      lane.send(this.#dequeue(exchange));
+      connection.send(this.#dequeue(exchange));
     }
     if (this.#queue.length === 0) this.#giveWay();
   }
@@ -180,44 +187,50 @@ export class OriginPool implements LaneEvents {
     return exchange;
   }
 
-  #laneForMany(): Lane | null {
-    const open = [...this.#lanes].filter((lane) => lane.isOpenForWork && !holdsPost(lane));
+  #connectionForMany(): PipelinedConnection | null {
+    const open = [...this.#connections].filter(
+      (connection) => connection.isOpenForWork && !holdsPost(connection),
+    );
     open.sort((a, b) => a.inFlight.length - b.inFlight.length);
     const [emptiest] = open;
     if (emptiest && emptiest.inFlight.length === 0) return emptiest;
-    if (this.#mayOpenLane) return this.#openLane();
+    if (this.#mayOpenConnection) return this.#openConnection();
     return emptiest && emptiest.inFlight.length < this.#depth ? emptiest : null;
   }
 
-  #laneForPost(): Lane | null {
-    const idle = [...this.#lanes].filter((l) => l.isOpenForWork && l.inFlight.length === 0);
+  #connectionForPost(): PipelinedConnection | null {
+    const idle = [...this.#connections].filter((l) => l.isOpenForWork && l.inFlight.length === 0);
     const freshAfter = performance.now() - FRESH_FOR_POST_MS;
-    const fresh = idle.find((lane) => lane.isConnected && lane.idleSince > freshAfter);
+    const fresh = idle.find(
+      (connection) => connection.isConnected && connection.idleSince > freshAfter,
+    );
     if (fresh) return fresh;
     for (const stale of idle) stale.end(null);
-    return this.#mayOpenLane ? this.#openLane() : null;
+    return this.#mayOpenConnection ? this.#openConnection() : null;
   }
 
-  get #mayOpenLane(): boolean {
+  get #mayOpenConnection(): boolean {
     const isHopeless = !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
-    return this.#lanes.size < this.#maxLanes && !isHopeless;
+    return this.#connections.size < this.#maxConnections && !isHopeless;
   }
 
-  #openLane(): Lane {
-    const lane = new Lane({ ...this.#options, events: this });
-    this.#lanes.add(lane);
-    return lane;
+  #openConnection(): PipelinedConnection {
+    const connection = new PipelinedConnection({ ...this.#options, events: this });
+    this.#connections.add(connection);
+    return connection;
   }
 
-  #hasOtherConnection(than?: Lane): boolean {
-    return [...this.#lanes].some((l) => l !== than && l.isConnected && l.isOpenForWork);
+  #hasOtherConnection(than?: PipelinedConnection): boolean {
+    return [...this.#connections].some((l) => l !== than && l.isConnected && l.isOpenForWork);
   }
 
   /** A server that serves one connection at a time answers on no other until this one closes. */
   #giveWay(): void {
-    const lanes = [...this.#lanes];
-    if (!lanes.some((lane) => lane.hasStalled && lane.answers === 0)) return;
-    for (const lane of lanes) if (lane.inFlight.length === 0) lane.end(null);
+    const connections = [...this.#connections];
+    if (!connections.some((connection) => connection.hasStalled && connection.answers === 0))
+      return;
+    for (const connection of connections)
+      if (connection.inFlight.length === 0) connection.end(null);
   }
 
   #breakPipeline(): void {
@@ -226,16 +239,20 @@ export class OriginPool implements LaneEvents {
   }
 }
 
-function holdsPost(lane: Lane): boolean {
-  return lane.inFlight.some((attempt) => attempt.exchange.isExclusive);
+function holdsPost(connection: PipelinedConnection): boolean {
+  return connection.inFlight.some((response) => response.exchange.isExclusive);
 }
 
 /**
  * Whether a failure may have hit the wrong request: a kept-alive connection that closed as it went
  * out, or bytes that belong to the HEAD before it. Then it may be sent once more.
  */
-function isExcused(lane: Lane, attempt: Attempt, failure: Failure): boolean {
-  if (lane.answers === 0) return false;
-  if (failure.reason === 'reset') return !attempt.hasAnswerBegun;
-  return failure.reason === 'malformed' && lane.lastMethod === 'HEAD';
+function isExcused(
+  connection: PipelinedConnection,
+  response: ResponseCollector,
+  failure: Failure,
+): boolean {
+  if (connection.answers === 0) return false;
+  if (failure.reason === 'reset') return !response.hasAnswerBegun;
+  return failure.reason === 'malformed' && connection.lastMethod === 'HEAD';
 }
