@@ -1,3 +1,4 @@
+/** The client of one scan. */
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
 import { OriginRefused } from '../../origin/errors.ts';
 import { type Origin, type OriginPolicy, originOf } from '../../origin/origin.ts';
@@ -8,6 +9,7 @@ import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
 import { classifyFailure, ProbeFailure } from './failures.ts';
 import { type Connector, dial } from './guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
+import { type ProcessorTime, threadTime } from './processor-time.ts';
 import { ScanConnections } from './scan-connections.ts';
 
 export type ProbeClientOptions = {
@@ -20,6 +22,8 @@ export type ProbeClientOptions = {
   readonly extraCa?: readonly string[];
   readonly connect?: Connector;
   readonly limits?: Partial<Limits>;
+  /** What handshakes are charged by; default the processor time of this thread. */
+  readonly processorTime?: ProcessorTime;
 };
 
 export type ProbeRequest = {
@@ -41,6 +45,8 @@ export type ProbeStats = {
   readonly sockets: number;
   /** The longest chain of requests that waited for one another; handshakes are not counted. */
   readonly roundTrips: number;
+  /** Processor time that TLS handshakes took, in milliseconds. */
+  readonly handshakeMs: number;
 };
 
 export type ProbeClient = {
@@ -74,6 +80,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     connector: options.connect ?? dial,
     extraCa: options.extraCa ?? [],
     limits,
+    processorTime: options.processorTime ?? threadTime,
   });
   const expire = () => connections.close({ reason: 'timeout', detail: 'the scan ran out of time' });
   if (options.signal?.aborted) expire();
@@ -113,8 +120,8 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     request,
     check: (origin) => connections.check(origin),
     stats: () => {
-      const { requests, bytes, sockets, roundTrips } = connections.budget;
-      return { requests, bytes, sockets, roundTrips };
+      const { requests, bytes, sockets, roundTrips, handshakeMs } = connections.budget;
+      return { requests, bytes, sockets, roundTrips, handshakeMs };
     },
     close: () => {
       options.signal?.removeEventListener('abort', expire);

@@ -1,7 +1,9 @@
+/** The connections of one scan to one origin. */
 import type { Socket } from 'node:net';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
 import type { Failure } from './failures.ts';
 import type { Limits } from './limits.ts';
+import type { Meter } from './metered-transport.ts';
 import { type ConnectionEvents, PipelinedConnection } from './pipelined-connection.ts';
 import type { ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
@@ -10,11 +12,15 @@ export type ConnectionPoolOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
-  readonly open: (signal: AbortSignal) => Promise<Socket>;
+  readonly open: (signal: AbortSignal, meter: Meter) => Promise<Socket>;
 };
 
 const LOST: Failure = { reason: 'reset', detail: 'the connection closed before the answer' };
 const OVER_BUDGET: Failure = { reason: 'budget', detail: 'the scan has used up its requests' };
+const NO_MORE_CONNECTIONS: Failure = {
+  reason: 'budget',
+  detail: 'the scan has used up its connections, or their handshakes its time',
+};
 /** An idle connection may be closing as a POST, which cannot be sent again, goes out on it. */
 const FRESH_FOR_POST_MS = 1_000;
 /** Failed connections, none having succeeded, after which an origin is not dialled again. */
@@ -138,7 +144,7 @@ export class ConnectionPool implements ConnectionEvents {
     }
     this.#failedConnections += 1;
     for (const response of pending) response.settle(response.conclude(failure));
-    if (this.#connections.size === 0 && !this.#mayOpenConnection) this.close(failure);
+    if (this.#connections.size === 0 && this.#isHopeless) this.close(failure);
   }
 
   #again(response: ResponseCollector, failure: Failure): void {
@@ -175,7 +181,11 @@ export class ConnectionPool implements ConnectionEvents {
       const connection = exchange.isExclusive
         ? this.#connectionForPost()
         : this.#connectionForMany();
-      if (!connection) continue;
+      if (!connection) {
+        const isLast = this.#connections.size === 0 && !this.#options.budget.mayConnect;
+        if (isLast) this.#dequeue(exchange).fail(NO_MORE_CONNECTIONS);
+        continue;
+      }
       this.#options.budget.requests += 1;
       connection.send(this.#dequeue(exchange));
     }
@@ -210,11 +220,16 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   get #mayOpenConnection(): boolean {
-    const isHopeless = !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
-    return this.#connections.size < this.#maxConnections && !isHopeless;
+    const hasRoom = this.#connections.size < this.#maxConnections;
+    return hasRoom && !this.#isHopeless && this.#options.budget.mayConnect;
+  }
+
+  get #isHopeless(): boolean {
+    return !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
   }
 
   #openConnection(): PipelinedConnection {
+    this.#options.budget.connections += 1;
     const connection = new PipelinedConnection({ ...this.#options, events: this });
     this.#connections.add(connection);
     return connection;

@@ -7,6 +7,7 @@ import {
   createInflateRaw,
 } from 'node:zlib';
 import type { Answer } from './exchange.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 export type DecodedBody = {
   readonly text: string;
@@ -38,20 +39,17 @@ export async function decodeBody(answer: Answer, capBytes: number): Promise<Deco
 }
 
 async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const inflated = new GrowingBuffer(capBytes);
   decoder.end(input);
   try {
     for await (const chunk of decoder) {
-      chunks.push(chunk);
-      size += chunk.length;
       // Leaving the loop destroys the decoder, which stops a bomb.
-      if (size > capBytes) break;
+      if (!inflated.append(chunk)) return { bytes: inflated.contents(), isCut: true };
     }
   } catch {
-    return { bytes: Buffer.concat(chunks).subarray(0, capBytes), isCut: true };
+    return { bytes: inflated.contents(), isCut: true };
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, capBytes), isCut: size > capBytes };
+  return { bytes: inflated.contents(), isCut: false };
 }
 
 function decoderFor(layer: string, bytes: Buffer): Transform | null {

@@ -1,9 +1,15 @@
-import { connect, isIP, type Socket } from 'node:net';
-import { type SecureContext, connect as tlsConnect } from 'node:tls';
+/** The egress guard where it opens sockets. */
+import { connect, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { blockedReason, sameAddress } from '../../origin/address.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../origin/origin.ts';
 import type { Address } from '../../origin/resolve.ts';
 import { ProbeFailure } from './failures.ts';
+import type { Limits } from './limits.ts';
+import { type Meter, meterPlain } from './metered-transport.ts';
+import { startPatientTimer } from './patient-timer.ts';
+import type { ProcessorTime } from './processor-time.ts';
+import { shakeHands } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
 
@@ -16,11 +22,12 @@ export type GuardedTarget = {
   readonly addresses: readonly Address[];
   readonly policy: OriginPolicy;
   readonly connector: Connector;
-  /** Only for further roots; without it Node's default set holds, NODE_EXTRA_CA_CERTS included. */
-  readonly secureContext: SecureContext | undefined;
-  /** Given to an address while others are left. */
-  readonly dialTimeoutMs: number;
+  /** Asked for where the origin speaks TLS. */
+  readonly secureContext: () => SecureContext;
+  readonly limits: Limits;
   readonly signal: AbortSignal;
+  readonly meter: Meter;
+  readonly processorTime: ProcessorTime;
 };
 
 /**
@@ -39,7 +46,8 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
     }
     try {
       const socket = await dialOne(target, address, index === addresses.length - 1);
-      return origin.scheme === 'https' ? await secure(target, socket) : socket;
+      if (origin.scheme === 'http') return meterPlain(socket, target.meter);
+      return await shakeHands({ ...target, secureContext: target.secureContext(), raw: socket });
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
       lastError = error.cause;
@@ -52,16 +60,20 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
 class DialError extends Error {}
 
 async function dialOne(target: GuardedTarget, address: Address, isLast: boolean): Promise<Socket> {
-  const patience = AbortSignal.timeout(target.dialTimeoutMs);
-  const signal = isLast ? target.signal : AbortSignal.any([target.signal, patience]);
+  const patience = new AbortController();
+  const timer = isLast
+    ? null
+    : startPatientTimer(target.limits.dialTimeoutMs, () => patience.abort());
+  const signal = AbortSignal.any([target.signal, patience.signal]);
   let socket: Socket;
   try {
     socket = await target.connector({ ...address, port: target.origin.port, signal });
   } catch (error) {
     if (target.signal.aborted) throw target.signal.reason;
-    const cause =
-      patience.aborted && !isLast ? new ProbeFailure('timeout', 'no connection') : error;
+    const cause = patience.signal.aborted ? new ProbeFailure('timeout', 'no connection') : error;
     throw new DialError('dialling failed', { cause });
+  } finally {
+    timer?.cancel();
   }
   if (!sameAddress(socket.remoteAddress ?? '', address.address)) {
     socket.destroy();
@@ -84,27 +96,3 @@ export const dial: Connector = ({ address, family, port, signal }) => {
   });
   return promise;
 };
-
-function secure({ origin, secureContext, signal }: GuardedTarget, raw: Socket): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const socket = tlsConnect({
-    socket: raw,
-    // Never dialled, as `socket` is given: Node compares the certificate with it.
-    host: origin.hostname,
-    // RFC 6066 allows no address in SNI.
-    ...(isIP(origin.hostname) === 0 ? { servername: origin.hostname } : {}),
-    ALPNProtocols: ['http/1.1'],
-    // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED=0 would change the default.
-    rejectUnauthorized: true,
-    ...(secureContext ? { secureContext } : {}),
-  });
-  const abort = () => socket.destroy(new ProbeFailure('timeout', 'no TLS handshake in time'));
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  socket.on('error', reject);
-  socket.once('secureConnect', () => {
-    signal.removeEventListener('abort', abort);
-    resolve(socket);
-  });
-  return promise;
-}

@@ -2,8 +2,22 @@
 export type Limits = {
   /** Requests tried, those sent again and redirects included. */
   readonly maxRequests: number;
-  /** Header and body bytes received, before decompression. */
+  /** Connections begun; servers that close after each answer need one a request. */
+  readonly maxConnections: number;
+  /** Bytes off the sockets: handshakes, records, framing and all. */
   readonly maxBytes: number;
+  /** Of one answer on the wire, beyond `ANSWER_WIRE_FACTOR` times its cap. */
+  readonly answerOverheadBytes: number;
+  /** Pieces of a body as the parser hands them over. */
+  readonly maxBodyPieces: number;
+  /** So many pieces may be as small as they like; more must hold 4 bytes on average. */
+  readonly smallBodyPieces: number;
+  /** From the server before a TLS handshake ends; real chains have 3 to 8 KiB. */
+  readonly maxHandshakeBytes: number;
+  /** Processor time of one handshake, in milliseconds. */
+  readonly maxHandshakeMs: number;
+  /** Processor time of all handshakes of a scan, and of all TLS records after them. */
+  readonly maxTlsMs: number;
   readonly socketsPerOrigin: number;
   /** Requests on one connection that wait for their answers at once; 1 switches it off. */
   readonly pipelining: number;
@@ -24,9 +38,21 @@ export type Limits = {
   readonly maxRateLimited: number;
 };
 
+/** An answer takes at most so many times its cap on the wire: chunks of two bytes take 3.5. */
+export const ANSWER_WIRE_FACTOR = 4;
+/** What small pieces of a body must hold on average. */
+export const SMALL_PIECE_BYTES = 4;
+
 export const DEFAULT_LIMITS: Limits = {
   maxRequests: 60,
+  maxConnections: 60,
   maxBytes: 16 * 1_048_576,
+  answerOverheadBytes: 65_536,
+  maxBodyPieces: 200_000,
+  smallBodyPieces: 20_000,
+  maxHandshakeBytes: 16_384,
+  maxHandshakeMs: 150,
+  maxTlsMs: 500,
   socketsPerOrigin: 4,
   pipelining: 10,
   requestTimeoutMs: 10_000,

@@ -1,9 +1,12 @@
+/** One connection to an origin, its requests in the order of their answers. */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
-import type { Limits } from './limits.ts';
+import { ANSWER_WIRE_FACTOR, type Limits } from './limits.ts';
+import type { Meter } from './metered-transport.ts';
+import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
 import { ResponseCollector, type ResponseListener } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
@@ -12,7 +15,7 @@ export type PipelinedConnectionOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
-  readonly open: (signal: AbortSignal) => Promise<Socket>;
+  readonly open: (signal: AbortSignal, meter: Meter) => Promise<Socket>;
   readonly events: ConnectionEvents;
 };
 
@@ -30,7 +33,7 @@ export type ConnectionEvents = {
  * one socket: undici would reconnect and send again by itself, without limit, so the second
  * connect is refused and whoever owns the connection decides what is sent again.
  */
-export class PipelinedConnection implements ResponseListener {
+export class PipelinedConnection implements ResponseListener, Meter {
   readonly inFlight: ResponseCollector[] = [];
   isConnected = false;
   /** Takes nothing more; ends with its first in line. */
@@ -46,8 +49,10 @@ export class PipelinedConnection implements ResponseListener {
   readonly #opening = new AbortController();
   #socket: Socket | undefined;
   #isEnded = false;
-  #stallTimer: NodeJS.Timeout | undefined;
-  #deadlineTimer: NodeJS.Timeout | undefined;
+  /** Off the wire since the answer before ended; the handshake does not count. */
+  #answerBytes = 0;
+  #stallTimer: PatientTimer | undefined;
+  #deadlineTimer: PatientTimer | undefined;
 
   constructor(options: PipelinedConnectionOptions) {
     const { limits } = options;
@@ -62,7 +67,7 @@ export class PipelinedConnection implements ResponseListener {
       keepAliveTimeoutThreshold: 500,
       connect: (_options, callback) => {
         if (this.#socket || this.#isEnded) return callback(new ConnectionClosed(), null);
-        options.open(this.#opening.signal).then(
+        options.open(this.#opening.signal, this).then(
           (socket) => {
             this.#opened(socket);
             callback(null, socket);
@@ -133,6 +138,7 @@ export class PipelinedConnection implements ResponseListener {
     this.answers += 1;
     this.lastMethod = response.exchange.request.method;
     this.idleSince = performance.now();
+    this.#answerBytes = 0;
     this.#stopClocks();
     if (this.isRetiring) {
       this.end(null);
@@ -147,12 +153,42 @@ export class PipelinedConnection implements ResponseListener {
     });
   }
 
-  failed(_attempt: ResponseCollector, error: unknown): void {
+  received(bytes: number): void {
+    const { budget } = this.#options;
+    budget.bytes += bytes;
+    if (this.isConnected) this.#answerBytes += bytes;
+    // Later: what these bytes complete is read before they are held against it.
+    if (this.#excess !== null) process.nextTick(() => this.#endIfExcessive());
+  }
+
+  spent(ms: number): void {
+    const { budget } = this.#options;
+    if (this.isConnected) budget.recordMs += ms;
+    else budget.handshakeMs += ms;
+  }
+
+  failed(_response: ResponseCollector, error: unknown): void {
     this.end(error instanceof ConnectionClosed ? null : classifyFailure(error));
   }
 
   enough(): void {
     this.end(null);
+  }
+
+  /** What the first in line has taken too much of, if anything. */
+  get #excess(): Failure | null {
+    const { limits, budget } = this.#options;
+    if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
+    const capBytes = this.inFlight[0]?.exchange.request.capBytes ?? 0;
+    const maxBytes = ANSWER_WIRE_FACTOR * capBytes + limits.answerOverheadBytes;
+    if (this.#answerBytes <= maxBytes) return null;
+    const detail = `more than ${maxBytes} bytes on the wire for one answer`;
+    return { reason: 'malformed', detail };
+  }
+
+  #endIfExcessive(): void {
+    const excess = this.#excess;
+    if (excess !== null) this.end(excess);
   }
 
   #opened(socket: Socket): void {
@@ -163,26 +199,26 @@ export class PipelinedConnection implements ResponseListener {
     this.#socket = socket;
     this.isConnected = true;
     this.#options.budget.sockets += 1;
-    this.#stallTimer?.refresh();
+    this.#stallTimer?.restart();
   }
 
   #startClocks(): void {
     const { limits, events } = this.#options;
     const timeoutMs = this.inFlight[0]?.exchange.request.timeoutMs ?? limits.requestTimeoutMs;
     this.hasStalled = false;
-    this.#stallTimer = setTimeout(() => {
+    this.#stallTimer = startPatientTimer(limits.stallMs, () => {
       this.hasStalled = true;
       events.stalled(this);
-    }, limits.stallMs);
-    this.#deadlineTimer = setTimeout(() => {
+    });
+    this.#deadlineTimer = startPatientTimer(timeoutMs, () => {
       const detail = `no complete answer within ${timeoutMs} ms`;
       this.end({ reason: 'timeout', detail });
-    }, timeoutMs);
+    });
   }
 
   #stopClocks(): void {
-    clearTimeout(this.#stallTimer);
-    clearTimeout(this.#deadlineTimer);
+    this.#stallTimer?.cancel();
+    this.#deadlineTimer?.cancel();
   }
 }
 

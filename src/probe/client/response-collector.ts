@@ -1,8 +1,10 @@
+/** Collects one answer on a connection, within its caps. */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import type { Answer, Exchange, Outcome } from './exchange.ts';
 import { type Failure, ProbeFailure } from './failures.ts';
-import type { Limits } from './limits.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import { type Limits, SMALL_PIECE_BYTES } from './limits.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** What a connection wants to hear of the requests on it. */
@@ -30,14 +32,16 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #budget: ScanBudget;
   readonly #listener: ResponseListener;
   readonly #startedAt = performance.now();
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #body: GrowingBuffer;
+  #pieces = 0;
+  #pieceBytes = 0;
   #interimResponses = 0;
   #firstByteMs: number | undefined;
   #head: Pick<Answer, 'status' | 'headers'> | undefined;
 
   constructor(exchange: Exchange, limits: Limits, budget: ScanBudget, listener: ResponseListener) {
     this.exchange = exchange;
+    this.#body = new GrowingBuffer(exchange.request.capBytes);
     this.round = budget.roundTrips + 1;
     this.#limits = limits;
     this.#budget = budget;
@@ -62,7 +66,6 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     if (this.isOver) return;
     const headers = readHeaders(controller.rawHeaders);
-    const isWithinBudget = this.#budget.take(sizeOf(headers));
     if (headers.length > this.#limits.maxHeaders) {
       const detail = `more than ${this.#limits.maxHeaders} headers`;
       this.#listener.failed(this, new ProbeFailure('malformed', detail));
@@ -72,19 +75,22 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
       const detail = `more than ${this.#limits.maxInterimResponses} interim responses`;
       this.#listener.failed(this, new ProbeFailure('malformed', detail));
     }
-    if (!isWithinBudget) this.#overBudget();
+    if (this.#budget.spent !== null) this.#overBudget(this.#budget.spent);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
-    const room = this.exchange.request.capBytes - this.#size;
-    this.#chunks.push(chunk.subarray(0, room));
-    this.#size += Math.min(chunk.length, room);
-    if (!this.#budget.take(chunk.length)) {
-      this.#overBudget();
-    } else if (chunk.length > room) {
+    const isWithinCap = this.#body.append(chunk);
+    this.#pieces += 1;
+    this.#pieceBytes += chunk.length;
+    if (this.#budget.spent !== null) {
+      this.#overBudget(this.#budget.spent);
+    } else if (!isWithinCap) {
       this.settle(this.#answered({ truncated: true }));
       this.#listener.enough(this);
+    } else if (this.#isCrumbs) {
+      const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
+      this.#listener.failed(this, new ProbeFailure('malformed', detail));
     }
   }
 
@@ -103,15 +109,22 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.exchange.settle(outcome);
   }
 
-  #overBudget(): void {
+  /** Each piece costs as much as a thousand bytes do, however small it is. */
+  get #isCrumbs(): boolean {
+    const { maxBodyPieces, smallBodyPieces } = this.#limits;
+    if (this.#pieces > maxBodyPieces) return true;
+    return this.#pieces > smallBodyPieces && this.#pieceBytes < SMALL_PIECE_BYTES * this.#pieces;
+  }
+
+  #overBudget(detail: string): void {
     if (this.isOver) return;
-    this.settle(this.conclude({ reason: 'budget', detail: 'the scan has used up its bytes' }));
+    this.settle(this.conclude({ reason: 'budget', detail }));
     this.#listener.enough(this);
   }
 
   #answered(rest: Pick<Answer, 'truncated' | 'bodyFailure'>): Outcome {
     const { status, headers } = this.#head ?? { status: 0, headers: [] };
-    const body = Buffer.concat(this.#chunks, this.#size);
+    const body = this.#body.contents();
     const firstByteMs = Math.round(this.#firstByteMs ?? 0);
     return { kind: 'answer', answer: { status, headers, body, firstByteMs, ...rest } };
   }
@@ -128,8 +141,4 @@ function readHeaders(raw: Dispatcher.DispatchController['rawHeaders']): Answer['
     pairs.push([texts[index]?.toLowerCase() ?? '', texts[index + 1]?.trim() ?? '']);
   }
   return pairs;
-}
-
-function sizeOf(headers: Answer['headers']): number {
-  return headers.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
 }

@@ -4,9 +4,16 @@ import type { Limits } from './limits.ts';
 export class ScanBudget {
   requests = 0;
   bytes = 0;
+  /** Begun, whatever became of them. */
+  connections = 0;
+  /** Connections that were opened. */
   sockets = 0;
   /** The longest chain of requests each of which waited for an answer to the one before. */
   roundTrips = 0;
+  /** Processor time of TLS handshakes, in milliseconds. */
+  handshakeMs = 0;
+  /** Processor time of TLS records after the handshakes. */
+  recordMs = 0;
   readonly #limits: Limits;
 
   constructor(limits: Limits) {
@@ -17,9 +24,14 @@ export class ScanBudget {
     return this.requests < this.#limits.maxRequests && this.bytes < this.#limits.maxBytes;
   }
 
-  /** False once the bytes are used up. */
-  take(bytes: number): boolean {
-    this.bytes += bytes;
-    return this.bytes <= this.#limits.maxBytes;
+  get mayConnect(): boolean {
+    const { maxConnections, maxTlsMs } = this.#limits;
+    return this.connections < maxConnections && this.handshakeMs < maxTlsMs;
+  }
+
+  /** What the connections that are open may not take any more of, or null. */
+  get spent(): string | null {
+    if (this.bytes > this.#limits.maxBytes) return 'the scan has used up its bytes';
+    return this.recordMs > this.#limits.maxTlsMs ? 'the scan has used up its time for TLS' : null;
   }
 }

@@ -1,4 +1,5 @@
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
+/** Names, connections and counts of one scan. */
+import type { SecureContext } from 'node:tls';
 import { OriginRefused } from '../../origin/errors.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../origin/origin.ts';
 import { type Resolution, type Resolver, resolveHost } from '../../origin/resolve.ts';
@@ -7,8 +8,10 @@ import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { type Failure, ProbeFailure } from './failures.ts';
 import { type Connector, openGuarded } from './guarded-connect.ts';
 import type { Limits } from './limits.ts';
+import type { ProcessorTime } from './processor-time.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { ScanBudget } from './scan-budget.ts';
+import { originSecureContext } from './tls-handshake.ts';
 
 export type ScanConnectionsOptions = {
   readonly policy: OriginPolicy;
@@ -16,6 +19,7 @@ export type ScanConnectionsOptions = {
   readonly connector: Connector;
   readonly extraCa: readonly string[];
   readonly limits: Limits;
+  readonly processorTime: ProcessorTime;
 };
 
 /** Our fault, never a finding: the scan cannot go on, and nobody may be charged. */
@@ -35,7 +39,7 @@ const NO_MORE: Failure = {
 export class ScanConnections {
   readonly budget: ScanBudget;
   readonly #options: ScanConnectionsOptions;
-  readonly #secureContext: SecureContext | undefined;
+  #secureContext: SecureContext | undefined;
   readonly #pools = new Map<string, ConnectionPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
   /** Lets go of whoever waits for a name when the scan ends. */
@@ -46,12 +50,6 @@ export class ScanConnections {
   constructor(options: ScanConnectionsOptions) {
     this.#options = options;
     this.budget = new ScanBudget(options.limits);
-    const { extraCa } = options;
-    // A `ca` of our own replaces Node's whole set: none is given without need.
-    this.#secureContext =
-      extraCa.length > 0
-        ? createSecureContext({ ca: [...getCACertificates('default'), ...extraCa] })
-        : undefined;
   }
 
   check(origin: Origin): Promise<Resolution> {
@@ -118,15 +116,18 @@ export class ScanConnections {
     origin: Origin,
     { addresses }: Extract<Resolution, { kind: 'addresses' }>,
   ): ConnectionPool {
-    const { policy, connector, limits } = this.#options;
-    const { dialTimeoutMs } = limits;
-    const secureContext = this.#secureContext;
+    const { policy, connector, limits, extraCa, processorTime } = this.#options;
+    const common = { policy, connector, limits, processorTime };
+    const secureContext = () => {
+      this.#secureContext ??= originSecureContext(extraCa);
+      return this.#secureContext;
+    };
     return new ConnectionPool({
       originUrl: origin.url,
       limits,
       budget: this.budget,
-      open: (signal) =>
-        openGuarded({ origin, addresses, policy, connector, secureContext, dialTimeoutMs, signal }),
+      open: (signal, meter) =>
+        openGuarded({ ...common, origin, addresses, secureContext, signal, meter }),
     });
   }
 }

@@ -111,7 +111,7 @@ export function dataOf(observation: Observation<HttpData>): HttpData {
   throw new Error(`no answer: ${observation.reason}, ${observation.detail}`);
 }
 
-async function listen(
+export async function listen(
   server: Server,
   { tls, host = 'localhost' }: { tls?: ServerCertificate; host?: string },
 ): Promise<TestOrigin> {

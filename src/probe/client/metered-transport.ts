@@ -1,0 +1,86 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { ProcessorTime } from './processor-time.ts';
+
+/** What a connection counts of what its origin sends. */
+export type Meter = {
+  /** Bytes off the wire, whatever they are; HTTP reads them on the next tick at the earliest. */
+  received(bytes: number): void;
+  /** Processor time that TLS took for bytes of the origin. */
+  spent(ms: number): void;
+};
+
+export type MeteredTransportOptions = {
+  readonly raw: Socket;
+  readonly meter: Meter;
+  readonly processorTime: ProcessorTime;
+  /** False refuses these bytes: they reach nobody. */
+  readonly admit: (bytes: number) => boolean;
+};
+
+/**
+ * The bytes of a socket on their way into TLS. TLS reads a socket in native code, where nobody can
+ * count: this stands between the two, so that bytes can be refused before they cost anything, and
+ * the time that they cost is known. Everything that TLS does for an origin (key exchange, chain,
+ * tickets, records) it does while it is handed bytes.
+ */
+export class MeteredTransport extends Duplex {
+  readonly #raw: Socket;
+  readonly #meter: Meter;
+  readonly #processorTime: ProcessorTime;
+
+  constructor({ raw, meter, processorTime, admit }: MeteredTransportOptions) {
+    super({ allowHalfOpen: false });
+    this.#raw = raw;
+    this.#meter = meter;
+    this.#processorTime = processorTime;
+    raw.on('data', (chunk: Buffer) => {
+      if (!admit(chunk.length)) return;
+      if (!this.push(chunk)) raw.pause();
+      meter.received(chunk.length);
+    });
+    raw.once('end', () => this.push(null));
+    raw.once('error', (error) => this.destroy(error));
+    raw.once('close', () => this.destroy());
+    raw.pause();
+  }
+
+  override _read(): void {
+    this.#raw.resume();
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
+    this.#raw.write(chunk, encoding, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#raw.end(() => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#raw.destroy();
+    done(error);
+  }
+
+  /** TLS works as it is handed bytes: in here, at once or out of this stream's buffer. */
+  override emit(event: string | symbol, ...values: unknown[]): boolean {
+    if (event !== 'data') return super.emit(event, ...values);
+    const before = this.#processorTime();
+    try {
+      return super.emit(event, ...values);
+    } finally {
+      this.#meter.spent(this.#processorTime() - before);
+    }
+  }
+}
+
+/** Counts the bytes of a socket that HTTP reads itself. */
+export function meterPlain(raw: Socket, meter: Meter): Socket {
+  let counted = 0;
+  raw.prependListener('readable', () => {
+    const bytes = raw.bytesRead - counted;
+    counted = raw.bytesRead;
+    if (bytes > 0) meter.received(bytes);
+  });
+  return raw;
+}

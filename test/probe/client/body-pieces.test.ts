@@ -1,0 +1,86 @@
+/** Bodies in crumbs: an answer is one buffer, and so many pieces of it that it is none. */
+import type { Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { GrowingBuffer } from '../../../src/probe/client/growing-buffer.ts';
+import { DEFAULT_LIMITS } from '../../../src/probe/client/limits.ts';
+import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
+
+const MIB = 1_048_576;
+const OK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+
+/** Chunks of so many bytes, then the end. */
+function writeChunks(socket: Socket, count: number, bytes: number): void {
+  const chunk = `${bytes}\r\n${'a'.repeat(bytes)}\r\n`;
+  socket.write(`${OK}${chunk.repeat(count)}0\r\n\r\n`);
+}
+
+/** `/COUNT/BYTES` answers with so many chunks of so many bytes. */
+function startChunkedOrigin() {
+  return startRawOrigin((socket) => {
+    onRequestLine(socket, (line) => {
+      const [, count = '0', bytes = '0'] = /^GET \/(\d+)\/(\d+) /.exec(line) ?? [];
+      writeChunks(socket, Number(count), Number(bytes));
+    });
+  });
+}
+
+describe('chunks of a few bytes', () => {
+  test.each([
+    [20_000, 1],
+    [20_000, 3],
+    // Not four: a chunk that two reads share is two pieces.
+    [20_100, 5],
+    [20_100, 6],
+    [20_100, 7],
+    [195_000, 5],
+  ])('%i of %i bytes are an answer', async (count, bytes) => {
+    const target = await startChunkedOrigin();
+    const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
+    expect(seen).toMatchObject({ ok: true, truncated: false });
+    expect(dataOf(seen).body).toHaveLength(count * bytes);
+  });
+
+  test.each([
+    [20_001, 1],
+    [20_001, 2],
+    [20_001, 3],
+    [200_001, 4],
+    [200_001, 7],
+  ])('%i of %i bytes are malformed', async (count, bytes) => {
+    const target = await startChunkedOrigin();
+    const seen = await ask(clientFor(target), target, `/${count}/${bytes}`, { capBytes: 2 * MIB });
+    expect(seen).toMatchObject({
+      ok: true,
+      truncated: true,
+      data: { status: 200, bodyFailure: 'malformed' },
+    });
+  });
+
+  test('the limits are those that are promised', () => {
+    expect(DEFAULT_LIMITS).toMatchObject({ maxBodyPieces: 200_000, smallBodyPieces: 20_000 });
+  });
+});
+
+describe('one buffer', () => {
+  test('keeps what fits, and says what did not', () => {
+    const buffer = new GrowingBuffer(5);
+    expect(buffer.append(Buffer.from('abc'))).toBe(true);
+    expect(buffer.append(Buffer.from('de'))).toBe(true);
+    expect(buffer.append(Buffer.from('f'))).toBe(false);
+    expect(buffer.contents().toString()).toBe('abcde');
+  });
+
+  test('a million pieces take what they hold, and not an object each', () => {
+    const buffer = new GrowingBuffer(2 * MIB);
+    const read = Buffer.alloc(65_536, 'z');
+    for (let index = 0; index < MIB; index += 1) {
+      buffer.append(read.subarray(index % 65_536, (index % 65_536) + 1));
+    }
+    expect(buffer.contents()).toHaveLength(MIB);
+    expect(buffer.contents().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
+  });
+
+  test('an empty body has no memory of its own', () => {
+    expect(new GrowingBuffer(2 * MIB).contents().buffer.byteLength).toBe(0);
+  });
+});

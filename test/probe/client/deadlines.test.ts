@@ -1,0 +1,61 @@
+/** A deadline that fires late because this thread was busy is not the origin's fault. */
+import { describe, expect, test } from 'vitest';
+import { startPatientTimer } from '../../../src/probe/client/patient-timer.ts';
+import { ask, clientFor, dataOf, onRequestLine, startOrigin, startRawOrigin } from './harness.ts';
+
+const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+/** Does nothing else, as a thread that computes a modular power. */
+function stall(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+describe('a thread that stands still', () => {
+  test('longer than an origin may take has heard of no silence', async () => {
+    const target = await startRawOrigin((socket) => {
+      // Answered within the time that it has, while this thread does something else.
+      onRequestLine(socket, () => setTimeout(() => socket.write(ANSWER), 500));
+    });
+    const client = clientFor(target);
+    await ask(client, target);
+    const pending = ask(client, target, '/', { timeoutMs: 1_000 });
+    setTimeout(() => stall(3_000), 100);
+    expect(dataOf(await pending).body).toBe('ok');
+  });
+
+  test('again and again, and origins are waited for', async () => {
+    const target = await startRawOrigin((socket) => {
+      let stalls = 0;
+      onRequestLine(socket, () => {
+        const busy = setInterval(() => {
+          stall(400);
+          stalls += 1;
+          if (stalls < 5) return;
+          clearInterval(busy);
+          socket.write(ANSWER);
+        }, 1);
+      });
+    });
+    expect(dataOf(await ask(clientFor(target), target, '/', { timeoutMs: 1_900 })).body).toBe('ok');
+  });
+});
+
+describe('a thread that is awake', () => {
+  test('ends what is silent', async () => {
+    const target = await startOrigin(() => {});
+    const seen = await ask(clientFor(target), target, '/', { timeoutMs: 600 });
+    expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(seen.ms).toBeGreaterThanOrEqual(590);
+  });
+
+  test('a timer that was cancelled, or started anew, does not expire', async () => {
+    const fired: string[] = [];
+    const cancelled = startPatientTimer(20, () => fired.push('cancelled'));
+    const restarted = startPatientTimer(300, () => fired.push('restarted'));
+    setTimeout(() => restarted.restart(), 200);
+    cancelled.cancel();
+    await new Promise<void>((resolve) => startPatientTimer(400, resolve));
+    expect(fired).toEqual([]);
+    await expect.poll(() => fired).toEqual(['restarted']);
+  });
+});

@@ -1,0 +1,131 @@
+/** Bytes are those of the socket: what is neither header nor body is paid for all the same. */
+import type { Socket } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pour } from '../../fixtures/origins/hostile-origin.ts';
+import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
+import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
+
+const KIB = 1_024;
+const OK = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`;
+
+let ca: TestCa;
+
+beforeAll(async () => {
+  ca = await createTestCa();
+});
+
+/** What each sends without end, and whether an answer was seen by then. */
+const ENDLESS: readonly [name: string, start: string, part: string, seen: boolean][] = [
+  ['chunk extensions', `${CHUNKED}1;`, 'x'.repeat(16 * KIB), true],
+  ['chunk extensions of many chunks', CHUNKED, `1;${'x'.repeat(500)}\r\na\r\n`.repeat(20), true],
+  ['blank lines', '', '\r\n'.repeat(8 * KIB), false],
+  ['zeros before a chunk size', CHUNKED, '0'.repeat(16 * KIB), true],
+];
+
+describe.each(['http', 'https'])('over %s', (scheme) => {
+  const startEndless = async (start: string, part: string) =>
+    startRawOrigin(
+      (socket: Socket) => {
+        socket.once('data', () => {
+          socket.write(start);
+          pour(socket, part);
+        });
+      },
+      scheme === 'https' ? { tls: await ca.issue({ hosts: ['localhost'] }) } : {},
+    );
+
+  test.each(ENDLESS)('%s without end', async (_, start, part, hasHeader) => {
+    const target = await startEndless(start, part);
+    const client = clientFor(target, { extraCa: [ca.pem] });
+    const seen = await ask(client, target, '/', { capBytes: 4 * KIB });
+    if (hasHeader) {
+      expect(seen).toMatchObject({ ok: true, truncated: true, data: { bodyFailure: 'malformed' } });
+    } else {
+      expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
+    }
+    // 4 x 4 KiB and 64 KiB, the handshake, and what one read brings beyond that.
+    expect(client.stats().bytes).toBeLessThan((16 + 64 + 64 + 16 + 64) * KIB);
+    expect(client.stats().bytes).toBeGreaterThan((16 + 64) * KIB);
+  });
+
+  test('all answers of a scan end at its bytes', async () => {
+    const target = await startEndless(`${CHUNKED}1;`, 'x'.repeat(16 * KIB));
+    const client = clientFor(target, { extraCa: [ca.pem], limits: { maxBytes: 400 * KIB } });
+    const all = await Promise.all(
+      Array.from({ length: 8 }, (__, i) => ask(client, target, `/${i}`, { capBytes: 64 * KIB })),
+    );
+    const reasons = all.map((seen) => (seen.ok ? seen.data.bodyFailure : seen.reason));
+    expect(reasons).toContain('budget');
+    expect(client.stats().bytes).toBeLessThan(2 * 400 * KIB);
+    expect(await ask(client, target, '/late')).toMatchObject({ ok: false, reason: 'budget' });
+  });
+});
+
+/** A head of so many bytes, in headers below their own limit, then a chunk extension to fill up. */
+function answerOf(bytes: number): string {
+  const start = `${CHUNKED}1;`;
+  const end = '\r\na\r\n0\r\n\r\n';
+  return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
+}
+
+describe('an answer on the wire', () => {
+  const CAP = KIB;
+  const MOST = 4 * CAP + 64 * KIB;
+
+  test.each([
+    [MOST, undefined],
+    [2 * MOST, 'malformed'],
+  ])('of %i bytes', async (bytes, bodyFailure) => {
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, () => socket.write(answerOf(bytes)));
+    });
+    const seen = await ask(clientFor(target), target, '/', { capBytes: CAP });
+    expect(dataOf(seen).bodyFailure).toBe(bodyFailure);
+  });
+
+  test('counts from the end of the one before it', async () => {
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, () => socket.write(answerOf(MOST - 10 * KIB)));
+    });
+    const client = clientFor(target, { limits: { socketsPerOrigin: 1 } });
+    for (const path of ['/1', '/2', '/3']) {
+      const seen = await ask(client, target, path, { capBytes: CAP });
+      expect(seen).toMatchObject({ ok: true, truncated: false, data: { body: 'a' } });
+    }
+    expect(client.stats().sockets).toBe(1);
+  });
+
+  test('eight interim answers may be long together, but not longer than that', async () => {
+    const early = (bytes: number) => `HTTP/1.1 103 Early\r\nlink: ${'x'.repeat(bytes)}\r\n\r\n`;
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, (line) => {
+        const bytes = line.includes('/long') ? 60 * KIB : 8 * KIB;
+        socket.write(`${early(bytes).repeat(8)}${OK}content-length: 2\r\n\r\nok`);
+      });
+    });
+    const client = clientFor(target);
+    expect(dataOf(await ask(client, target, '/short', { capBytes: CAP })).body).toBe('ok');
+    expect(await ask(client, target, '/long', { capBytes: CAP })).toMatchObject({
+      ok: false,
+      reason: 'malformed',
+    });
+  });
+
+  test('blank lines on an idle connection cost the connection, not the next request', async () => {
+    const ended = Promise.withResolvers<void>();
+    let connections = 0;
+    const target = await startRawOrigin((socket) => {
+      connections += 1;
+      const isFirst = connections === 1;
+      onRequestLine(socket, () => socket.write(`${OK}content-length: 2\r\n\r\nok`));
+      if (!isFirst) return;
+      socket.once('data', () => setTimeout(() => pour(socket, '\r\n'.repeat(8 * KIB)), 50));
+      socket.once('close', () => ended.resolve());
+    });
+    const client = clientFor(target);
+    expect(dataOf(await ask(client, target, '/1')).body).toBe('ok');
+    await ended.promise;
+    expect(dataOf(await ask(client, target, '/2')).body).toBe('ok');
+  });
+});
