@@ -1,9 +1,16 @@
 /** D1: the public index shows this origin. Rule, and what the index refuses: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import {
+  askedAt,
+  defineCheck,
+  fail,
+  pass,
+  type Seen,
+  unanswered,
+  warn,
+} from '../../src/engine/define-check.ts';
+import type { HttpData } from '../../src/model/observation.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-const KEEP = 'Keep the registration on x402scan current.';
 const REGISTER = 'Register the origin at x402scan.com/resources/register.';
 
 /** What the index refuses to register, in its own order; sources: README.md. */
@@ -26,124 +33,92 @@ const NEEDS = [
 ] as const;
 type Facts = Seen<(typeof NEEDS)[number]>;
 
+const OUTCOMES = {
+  'not-displayed': warn(REGISTER),
+  'not-found': fail(REGISTER),
+  registered: pass('Keep the registration on x402scan current.'),
+};
+
 export default defineCheck({
   id: 'D1',
   version: 1,
+  says: {
+    right: 'The public index of x402 resources shows this origin.',
+    wrong: 'The public index of x402 resources does not show this origin.',
+  },
   needs: NEEDS,
   requires: [],
-  outcomes: ['not-displayed', 'not-found', 'registered'],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
     const { x402scan } = seen;
-    if (x402scan.state === 'off') {
-      return notDetermined(
-        'offline',
-        `x402scan was not asked: ${x402scan.why} (0 requests)`,
-        REGISTER,
-      );
-    }
-    if (x402scan.state === 'failed') {
-      return notDetermined(
-        'unseen',
-        `${x402scan.source}: ${x402scan.detail} (0 good answers)`,
-        REGISTER,
-      );
-    }
+    if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', REGISTER);
     const { resources } = x402scan.data;
-    const age = ageText(x402scan);
+    const age = askedAt(x402scan);
     const shown = resources.filter((one) => one.accepts > 0 && !one.deprecated);
     if (shown.length > 0) {
-      return pass(
-        'registered',
-        `x402scan shows ${shown.length} of ${resources.length} resources, ${age}`,
-        KEEP,
-      );
+      const count = `${shown.length} of ${resources.length} resources`;
+      return ['registered', `x402scan shows ${count}, ${age}`];
     }
-    const obstacle = findObstacle(seen, kit);
-    const evidence = `${age}; ${obstacle?.evidence ?? 'nothing that we see stands in the way'}`;
-    const fix = obstacle?.fix ?? REGISTER;
+    const [obstacle, fix] = refusalOf(seen, kit) ?? ['nothing that we see stands in the way'];
     if (resources.length > 0) {
       const count = `x402scan knows ${resources.length} resources, all deprecated or without accepts`;
-      return warn('not-displayed', `${count}, ${evidence}`, fix);
+      return ['not-displayed', `${count}, ${age}; ${obstacle}`, fix];
     }
-    return fail('not-found', `x402scan has 0 resources of this origin, ${evidence}`, fix);
+    return ['not-found', `x402scan has 0 resources of this origin, ${age}; ${obstacle}`, fix];
   },
 });
 
-function ageText({ asOf, ageSec }: { readonly asOf: string; readonly ageSec: number }): string {
-  return `as of ${asOf} (${Math.floor(ageSec / 3600)} h old)`;
-}
-
-type Obstacle = { readonly evidence: string; readonly fix: string };
-
-/** The first rule of registration that would reject this origin; null where we see none. */
-function findObstacle(seen: Facts, kit: Kit): Obstacle | null {
-  const { origin, root, resources } = seen;
+/** The first rule of registration that would reject this origin, in the index's own order. */
+function refusalOf(seen: Facts, kit: Kit): readonly [evidence: string, fix?: string] | null {
+  const { origin, resources } = seen;
   if (TUNNELS.test(origin.hostname)) {
-    return obstacle(
+    return [
       `${origin.hostname} is a tunnel`,
       'Register from a host that stays, not from a tunnel.',
-    );
+    ];
   }
-  const robots = root.ok ? kit.headers(root.data, 'x-robots-tag').join(',') : '';
-  if (origin.hostname.endsWith('.vercel.app') && /noindex/i.test(robots)) {
-    return obstacle(
-      'GET / has "x-robots-tag: noindex": a Vercel preview',
-      'Register the production host.',
-    );
+  if (isPreview(seen, kit)) {
+    const evidence = 'GET / has "x-robots-tag: noindex": a Vercel preview';
+    return [evidence, 'Register the production host.'];
   }
-  const openapi = kit.openapi(seen);
-  if (openapi.state !== 'found') {
-    return obstacle(
-      'no OpenAPI document at /openapi.json',
-      'Serve /openapi.json, then register at x402scan.com.',
-    );
+  if (kit.openapi(seen).state !== 'found') {
+    const fix = 'Serve /openapi.json, then register at x402scan.com.';
+    return ['no OpenAPI document at /openapi.json', fix];
   }
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) {
-    return obstacle(
-      '0 resources challenge with 402',
-      'Correct what P2 names, then register at x402scan.com.',
-    );
+    const fix = 'Correct what P2 names, then register at x402scan.com.';
+    return ['0 resources challenge with 402', fix];
   }
   if (challenged.every(({ reading }) => reading.challenge.version === 1)) {
-    return obstacle(
-      'every challenge is version 1',
-      'Send x402 version 2 challenges, then register at x402scan.com.',
-    );
+    const fix = 'Send x402 version 2 challenges, then register at x402scan.com.';
+    return ['every challenge is version 1', fix];
   }
-  const long = challenged.find(
-    ({ answer }) => (kit.header(answer, 'payment-required')?.length ?? 0) > MAX_HEADER_CHARS,
-  );
-  if (long !== undefined) {
-    const chars = kit.header(long.answer, 'payment-required')?.length ?? 0;
-    return obstacle(
-      `PAYMENT-REQUIRED has ${chars} characters`,
-      'Keep the PAYMENT-REQUIRED header under 16 KB.',
-    );
+  const chars = Math.max(...challenged.map(({ answer }) => headerChars(answer, kit)));
+  if (chars > MAX_HEADER_CHARS) {
+    const fix = 'Keep the PAYMENT-REQUIRED header under 16 KB.';
+    return [`PAYMENT-REQUIRED has ${chars} characters`, fix];
   }
-  const networks = challenged.flatMap(({ reading }) =>
-    reading.challenge.offers.map(({ network }) => network),
-  );
-  const isIndexed = networks.some(
-    (one) => typeof one === 'string' && INDEXED_NETWORKS.has(kit.caip2(one)),
-  );
-  if (!isIndexed) {
-    return obstacle(
-      `networks ${kit.show([...new Set(networks)].filter((one) => one !== undefined))}`,
-      'Offer a network that x402scan shows: Base or Solana mainnet.',
-    );
+  const networks = challenged
+    .flatMap(({ reading }) => reading.challenge.offers.map(({ network }) => network))
+    .filter((network) => network !== undefined);
+  if (!networks.some((one) => typeof one === 'string' && INDEXED_NETWORKS.has(kit.caip2(one)))) {
+    const fix = 'Offer a network that x402scan shows: Base or Solana mainnet.';
+    return [`networks ${kit.show([...new Set(networks)])}`, fix];
   }
-  return hasInputSchema(seen, kit)
-    ? null
-    : obstacle(
-        'no input schema in OpenAPI or bazaar extension',
-        'Declare parameters or requestBody of each paid operation.',
-      );
+  if (hasInputSchema(seen, kit)) return null;
+  const fix = 'Declare parameters or requestBody of each paid operation.';
+  return ['no input schema in OpenAPI or bazaar extension', fix];
 }
 
-function obstacle(evidence: string, fix: string): Obstacle {
-  return { evidence, fix };
+function isPreview({ origin, root }: Facts, kit: Kit): boolean {
+  if (!origin.hostname.endsWith('.vercel.app') || !root.ok) return false;
+  return /noindex/i.test(kit.headers(root.data, 'x-robots-tag').join(','));
+}
+
+function headerChars(answer: HttpData, kit: Kit): number {
+  return kit.header(answer, 'payment-required')?.length ?? 0;
 }
 
 /** The bazaar extension of a challenge, or parameters or a body in the OpenAPI document. */

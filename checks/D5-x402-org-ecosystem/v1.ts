@@ -1,31 +1,29 @@
 /** D5: the protocol's own listing names this host. Never fails: it takes nobody in any more. README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const FIX = 'Nothing to do: the listing closed to newcomers on 2026-05-14.';
+
+const OUTCOMES = {
+  'not-listed': warn(FIX),
+  listed: pass('Keep the website of the record on this host.'),
+};
 
 export default defineCheck({
   id: 'D5',
   version: 1,
+  says: {
+    right: 'The listing of x402.org names this host.',
+    wrong: 'The listing of x402.org does not name this host.',
+  },
   needs: ['listing', 'origin'],
   requires: [],
-  outcomes: ['not-listed', 'listed'],
+  outcomes: OUTCOMES,
 
   evaluate({ listing, origin }, kit) {
-    if (listing.state === 'off') {
-      return notDetermined(
-        'offline',
-        `the listing was not asked: ${listing.why} (0 requests)`,
-        FIX,
-      );
-    }
-    if (listing.state === 'failed') {
-      return notDetermined('unseen', `${listing.source}: ${listing.detail} (0 good answers)`, FIX);
-    }
-    const told = `${listing.source}, as of ${listing.asOf} (${Math.floor(listing.ageSec / 3600)} h old)`;
+    if (listing.state !== 'seen') return unanswered(listing, 'the listing', FIX);
+    const told = `${listing.source}, ${askedAt(listing)}`;
     const { listed, name, website } = listing.data;
-    if (!listed) return warn('not-listed', `no record for ${kit.quote(origin.host)}: ${told}`, FIX);
-    const record = `${kit.quote(name ?? '')} ${kit.quote(website ?? '')}`;
-    return pass('listed', `${record}: ${told}`, 'Keep the website of the record on this host.');
+    if (!listed) return ['not-listed', `no record for ${kit.quote(origin.host)}: ${told}`];
+    return ['listed', `${kit.quote(name ?? '')} ${kit.quote(website ?? '')}: ${told}`];
   },
 });

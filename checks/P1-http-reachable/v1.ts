@@ -1,7 +1,6 @@
 /** P1: the origin can be reached, over TLS that holds. Rule and sources: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
+import { defineCheck, fail, pass, type Seen, warn } from '../../src/engine/define-check.ts';
 import type { HttpObservation } from '../../src/model/observations.ts';
-import { fail, pass, warn } from '../../src/model/verdict.ts';
 
 /** Python's httpx, what most Python buyers run on, gives up after 5 s without a byte. */
 const SLOW_MS = 5_000;
@@ -21,71 +20,66 @@ const NEEDS = [
   'resources',
 ] as const;
 
-const TLS_FIX = {
-  'tls-expired': 'Renew the certificate and let an ACME client renew it from now on.',
-  'tls-self-signed': 'Replace the self-signed certificate by one of a public authority.',
-  'tls-wrong-host': 'Serve a certificate whose subjectAltName has this host name.',
-  'tls-unknown-issuer': 'Serve the whole chain (fullchain.pem) up to a publicly trusted root.',
-  'tls-other': 'Serve TLS 1.2 or 1.3 with a certificate of a public authority.',
-} as const;
-const DNS_FIX = 'Publish A or AAAA records for this host name.';
-const LISTEN_FIX = 'Let the server listen on the public address and open the port.';
+const TLS = {
+  'tls-expired': fail('Renew the certificate and let an ACME client renew it from now on.'),
+  'tls-self-signed': fail('Replace the self-signed certificate by one of a public authority.'),
+  'tls-wrong-host': fail('Serve a certificate whose subjectAltName has this host name.'),
+  'tls-unknown-issuer': fail(
+    'Serve the whole chain (fullchain.pem) up to a publicly trusted root.',
+  ),
+  'tls-other': fail('Serve TLS 1.2 or 1.3 with a certificate of a public authority.'),
+};
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
-const KEEP = 'Keep the certificate renewed and the root answering within 5 seconds.';
+
+const OUTCOMES = {
+  ...TLS,
+  dns: fail('Publish A or AAAA records for this host name.'),
+  refused: fail('Let the server listen on the public address and open the port.'),
+  'only-5xx': fail(ANSWER_FIX),
+  silent: fail(ANSWER_FIX),
+  'root-silent': warn(ANSWER_FIX),
+  'root-5xx': warn(ANSWER_FIX),
+  'left-host': warn('Answer GET / on this host, where buyers were sent.'),
+  slow: warn(ANSWER_FIX),
+  reachable: pass('Keep the certificate renewed and the root answering within 5 seconds.'),
+};
 
 export default defineCheck({
   id: 'P1',
   version: 1,
+  says: {
+    right: 'The origin answers over TLS that every client trusts.',
+    wrong: 'Buyers cannot reliably reach this origin.',
+  },
   needs: NEEDS,
   requires: [],
-  outcomes: [
-    'tls-expired',
-    'tls-self-signed',
-    'tls-wrong-host',
-    'tls-unknown-issuer',
-    'tls-other',
-    'dns',
-    'refused',
-    'only-5xx',
-    'silent',
-    'root-silent',
-    'root-5xx',
-    'left-host',
-    'slow',
-    'reachable',
-  ],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
     const { origin, root } = seen;
     // A bad certificate is served to clients at random even where another answer got through.
-    if (!root.ok && isTls(root.reason)) {
-      return fail(root.reason, kit.failure('GET /', root), TLS_FIX[root.reason]);
-    }
+    if (!root.ok && isTls(root.reason)) return [root.reason, kit.failure('GET /', root)];
     const others = surfaces(seen);
     const alive = others.find(({ answer }) => answer.ok && answer.data.status < 500);
     if (!root.ok) {
       const what = kit.failure('GET /', root);
-      if (alive !== undefined)
-        return warn('root-silent', `${what}, yet ${show(alive)}`, ANSWER_FIX);
-      if (root.reason === 'dns') return fail('dns', what, DNS_FIX);
-      if (root.reason === 'refused') return fail('refused', what, LISTEN_FIX);
+      if (alive !== undefined) return ['root-silent', `${what}, yet ${show(alive)}`];
+      if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, what];
       const broken = others.find(({ answer }) => answer.ok);
-      if (broken !== undefined) return fail('only-5xx', `${what}, ${show(broken)}`, ANSWER_FIX);
-      return fail('silent', `${what}; ${others.length} more requests unanswered`, ANSWER_FIX);
+      if (broken !== undefined) return ['only-5xx', `${what}, ${show(broken)}`];
+      return ['silent', `${what}; ${others.length} more requests unanswered`];
     }
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
-      if (alive === undefined) return fail('only-5xx', `GET /: ${status}, as all else`, ANSWER_FIX);
-      return warn('root-5xx', `GET /: ${status}, yet ${show(alive)}`, ANSWER_FIX);
+      if (alive === undefined) return ['only-5xx', `GET /: ${status}, as all else`];
+      return ['root-5xx', `GET /: ${status}, yet ${show(alive)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
     if (target !== null && target.host !== new URL(origin.url).host) {
-      const evidence = `GET / leads to another host, ${kit.quote(target.host)}`;
-      return warn('left-host', evidence, 'Answer GET / on this host, where buyers were sent.');
+      return ['left-host', `GET / leads to another host, ${kit.quote(target.host)}`];
     }
     const evidence = `GET /: ${status} over ${origin.scheme}, first byte after ${firstByteMs} ms`;
-    if (firstByteMs > SLOW_MS) return warn('slow', evidence, ANSWER_FIX);
-    return pass('reachable', evidence, KEEP);
+    return [firstByteMs > SLOW_MS ? 'slow' : 'reachable', evidence];
   },
 });
 
@@ -112,6 +106,6 @@ function show({ request, answer }: Surface): string {
   return `${request}: ${answer.ok ? answer.data.status : answer.reason}`;
 }
 
-function isTls(reason: string): reason is keyof typeof TLS_FIX {
-  return reason in TLS_FIX;
+function isTls(reason: string): reason is keyof typeof TLS {
+  return Object.hasOwn(TLS, reason);
 }

@@ -138,9 +138,9 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
-    name: 'more than four faults are counted',
+    name: 'more than three faults are counted',
     seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }, { amount: '$1', asset: 'USDC' }),
-    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/1/amount', '1 more'] },
+    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/payTo', '2 more'] },
   },
   {
     name: 'one bad offer beside a good one: clients refuse both',

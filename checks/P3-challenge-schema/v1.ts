@@ -1,6 +1,13 @@
 /** P3: each challenge is valid x402 v2, so that official clients can sign it. Rule: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import {
+  defineCheck,
+  type Found,
+  fail,
+  pass,
+  type Seen,
+  warn,
+  worstOf,
+} from '../../src/engine/define-check.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, Offer } from '../../src/parse/x402/challenge.ts';
@@ -16,80 +23,57 @@ const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 const V1_NETWORK = /^[a-z][-a-z0-9]*$/;
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 
-/** Both in order of precedence. */
-const FAILS = [
-  'wrong-version',
-  'v1-names',
-  'no-accepts',
-  'bad-resource-url',
-  'bad-field',
-  'no-domain',
-  'wrong-domain',
-  'no-known-scheme',
-] as const;
-const WARNS = ['version-1', 'unknown-scheme', 'relative-url', 'http-url'] as const;
-const ORDER = [...FAILS, ...WARNS] as const;
-type Kind = (typeof ORDER)[number];
-type Finding = readonly [kind: Kind, pointer: string, value: JsonValue | undefined];
-
-const FIXES: Readonly<Record<Kind, string>> = {
-  'wrong-version': 'Set x402Version to the number 2.',
-  'v1-names': 'Use the names of version 2: amount, CAIP-2 networks, resource beside accepts.',
-  'no-accepts': 'Offer at least one way to pay in accepts.',
-  'bad-resource-url': 'Set resource.url to the absolute https URL of this resource.',
-  'bad-field': 'Write amount in base units, network as CAIP-2, asset and payTo as addresses.',
-  'no-domain': "Add the token's EIP-712 name and version to extra, or let the SDK price it.",
-  'wrong-domain': "Set extra.name and extra.version to the token's own EIP-712 domain.",
-  'no-known-scheme': 'Offer the scheme "exact" too, which every client knows.',
-  'version-1': 'Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.',
-  'unknown-scheme': 'Keep a valid "exact" offer: clients skip a scheme that they do not know.',
-  'relative-url': 'Write resource.url with its scheme and host.',
-  'http-url': 'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers with its address.',
+const OUTCOMES = {
+  'wrong-version': fail('Set x402Version to the number 2.'),
+  'v1-names': fail('Use the names of version 2: amount, CAIP-2 networks, resource beside accepts.'),
+  'no-accepts': fail('Offer at least one way to pay in accepts.'),
+  'bad-resource-url': fail('Set resource.url to the absolute https URL of this resource.'),
+  'bad-field': fail('Write amount in base units, network as CAIP-2, asset and payTo as addresses.'),
+  'no-domain': fail("Add the token's EIP-712 name and version to extra, or let the SDK price it."),
+  'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
+  'no-known-scheme': fail('Offer the scheme "exact" too, which every client knows.'),
+  'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
+  'unknown-scheme': warn(
+    'Keep a valid "exact" offer: clients skip a scheme that they do not know.',
+  ),
+  'relative-url': warn('Write resource.url with its scheme and host.'),
+  'http-url': warn(
+    'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers with its address.',
+  ),
+  valid: pass('Keep the challenge as the SDK writes it.'),
 };
-
-const P2_FIX = 'Correct what P2 names first.';
+type Kind = keyof typeof OUTCOMES;
+type Flaw = Found<Kind>;
+type Place = readonly [kind: Kind, pointer: string, value: JsonValue | undefined];
 
 export default defineCheck({
   id: 'P3',
   version: 1,
+  says: {
+    right: 'Every challenge is valid x402 version 2.',
+    wrong: 'Some challenges are not valid x402 version 2, so clients cannot sign them.',
+  },
   needs: ['origin', 'resources'],
   requires: ['P1', 'P2'],
-  outcomes: [...ORDER, 'valid'],
+  outcomes: OUTCOMES,
 
   evaluate({ origin, resources }, kit) {
-    const challenged = kit.challenged(resources);
-    const count = `${challenged.length} of ${resources.probed.length} resources`;
-    if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
-    }
-    const found = challenged
-      .flatMap(({ resource, probe, reading: { challenge } }) => {
-        const request = kit.request(probe.method, resource.path);
-        const findings = [...inspectTop(challenge, origin), ...inspectOffers(challenge, kit)];
-        return findings.map(([kind, pointer, value]) => ({
-          kind,
-          text: `${request} ${pointer}: ${kit.show(value)}`,
-        }));
-      })
-      .toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind));
-    const kind = found[0]?.kind;
-    if (kind === undefined) {
-      return pass('valid', `${count}: valid version 2`, 'Keep the challenge as the SDK writes it.');
-    }
-    const list = found.slice(0, 4).map(({ text }) => text);
-    const rest = found.length > list.length ? `; ${found.length - list.length} more` : '';
-    const verdict = isFail(kind) ? fail : warn;
-    return verdict(kind, list.join('; ') + rest, FIXES[kind]);
+    return worstOf(
+      OUTCOMES,
+      resources,
+      kit,
+      ({ reading: { challenge } }) =>
+        [...inspectTop(challenge, origin), ...inspectOffers(challenge, kit)].map(
+          ([kind, pointer, value]): Flaw => [kind, `${pointer}: ${kit.show(value)}`],
+        ),
+      (count) => ['valid', `${count}: valid version 2`],
+    );
   },
 });
 
-function isFail(kind: Kind): boolean {
-  return FAILS.some((one) => one === kind);
-}
-
-function inspectTop(challenge: Challenge, origin: Seen<'origin'>['origin']): readonly Finding[] {
+function inspectTop(challenge: Challenge, origin: Seen<'origin'>['origin']): readonly Place[] {
   const { version, value, offers, resourceUrl } = challenge;
-  const found: Finding[] = [];
+  const found: Place[] = [];
   const stated = value['x402Version'];
   if (version === 1) found.push(['version-1', '/x402Version', stated]);
   else if (stated !== 2) found.push(['wrong-version', '/x402Version', stated]);
@@ -107,10 +91,10 @@ function judgeUrl(written: string, origin: Seen<'origin'>['origin']): Kind | nul
   return origin.scheme === 'http' ? null : 'http-url';
 }
 
-function inspectOffers({ version, offers }: Challenge, kit: Kit): readonly Finding[] {
+function inspectOffers({ version, offers }: Challenge, kit: Kit): readonly Place[] {
   const isUnknown = ({ scheme }: Offer) => typeof scheme === 'string' && !SCHEMES.has(scheme);
   const unknown = offers.every(isUnknown) ? 'no-known-scheme' : 'unknown-scheme';
-  return offers.flatMap((offer): readonly Finding[] => {
+  return offers.flatMap((offer): readonly Place[] => {
     const { pointer, scheme } = offer;
     if (
       version === 2 &&
@@ -128,7 +112,7 @@ function inspectOffers({ version, offers }: Challenge, kit: Kit): readonly Findi
   });
 }
 
-function inspectFields(offer: Offer, version: 1 | 2, kit: Kit): readonly Finding[] {
+function inspectFields(offer: Offer, version: 1 | 2, kit: Kit): readonly Place[] {
   const { network, asset, payTo } = offer;
   const on = typeof network === 'string' ? network : '';
   const isAddress = (value: JsonValue | undefined) =>
@@ -152,7 +136,7 @@ function inspectFields(offer: Offer, version: 1 | 2, kit: Kit): readonly Finding
 }
 
 /** EIP-712 domain of "exact" on EVM networks; Permit2 signs under a domain of its own. */
-function inspectDomain(offer: Offer, kit: Kit): readonly Finding[] {
+function inspectDomain(offer: Offer, kit: Kit): readonly Place[] {
   const { scheme, network, asset, extra, pointer } = offer;
   if (scheme !== 'exact' || !isText(network) || !isText(asset)) return [];
   if (!kit.caip2(network).startsWith('eip155:')) return [];

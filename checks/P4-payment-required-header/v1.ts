@@ -1,6 +1,12 @@
 /** P4: PAYMENT-REQUIRED carries the challenge, and the body agrees with it. Rule: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import {
+  defineCheck,
+  type Found,
+  fail,
+  pass,
+  warn,
+  worstOf,
+} from '../../src/engine/define-check.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
@@ -8,70 +14,50 @@ import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/
 /** Node refuses an answer with 16 KiB of headers in all; a buyer echoes this one, and more. */
 const MAX_HEADER_CHARS = 8_192;
 
-/** Both in order of precedence. */
-const FAILS = [
-  'v1-only',
-  'missing',
-  'repeated',
-  'raw-json',
-  'base64url',
-  'undecodable',
-  'not-a-challenge',
-  'terms-differ',
-] as const;
-const WARNS = ['differs', 'too-long', 'cacheable'] as const;
-const ORDER = [...FAILS, ...WARNS] as const;
-type Kind = (typeof ORDER)[number];
-type Finding = readonly [kind: Kind, detail: string];
-
-const FIXES: Readonly<Record<Kind, string>> = {
-  'v1-only': 'Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.',
-  missing: 'Send PAYMENT-REQUIRED with each 402: base64 of the JSON that the body has now.',
-  repeated: 'Send PAYMENT-REQUIRED once: mount the payment middleware once.',
-  'raw-json': 'Encode the JSON of PAYMENT-REQUIRED as standard base64.',
-  base64url: 'Encode PAYMENT-REQUIRED as standard base64 ("+", "/", padding), not base64url.',
-  undecodable: 'Encode PAYMENT-REQUIRED as padded standard base64 of UTF-8 JSON.',
-  'not-a-challenge':
+const OUTCOMES = {
+  'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
+  missing: fail('Send PAYMENT-REQUIRED with each 402: base64 of the JSON that the body has now.'),
+  repeated: fail('Send PAYMENT-REQUIRED once: mount the payment middleware once.'),
+  'raw-json': fail('Encode the JSON of PAYMENT-REQUIRED as standard base64.'),
+  base64url: fail('Encode PAYMENT-REQUIRED as standard base64 ("+", "/", padding), not base64url.'),
+  undecodable: fail('Encode PAYMENT-REQUIRED as padded standard base64 of UTF-8 JSON.'),
+  'not-a-challenge': fail(
     'Put the whole challenge in PAYMENT-REQUIRED, x402Version and accepts included.',
-  'terms-differ': 'Write header and body from one object, so that both ask for the same.',
-  differs: 'Write header and body from one object, or send {} as the body.',
-  'too-long': 'Shorten the extensions of the challenge, above all the schema of bazaar.',
-  cacheable: 'Send Cache-Control: no-store with each 402.',
+  ),
+  'terms-differ': fail('Write header and body from one object, so that both ask for the same.'),
+  differs: warn('Write header and body from one object, or send {} as the body.'),
+  'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
+  cacheable: warn('Send Cache-Control: no-store with each 402.'),
+  sound: pass('Keep writing it from one object.'),
 };
-
-const P2_FIX = 'Correct what P2 names first.';
+type Flaw = Found<keyof typeof OUTCOMES>;
 
 export default defineCheck({
   id: 'P4',
   version: 1,
+  says: {
+    right: 'Each 402 carries its challenge in the PAYMENT-REQUIRED header.',
+    wrong: 'Clients cannot rely on the PAYMENT-REQUIRED header.',
+  },
   needs: ['resources'],
   requires: ['P1', 'P2'],
-  outcomes: [...ORDER, 'sound'],
+  outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const challenged = kit.challenged(resources);
-    const count = `${challenged.length} of ${resources.probed.length} resources`;
-    if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
-    }
-    const found = challenged.flatMap((one) => {
-      const finding = inspect(one, kit);
-      if (finding === null) return [];
-      const [kind, detail] = finding;
-      return [{ kind, text: `${kit.request(one.probe.method, one.resource.path)}: ${detail}` }];
-    });
-    const kind = ORDER.find((one) => found.some((finding) => finding.kind === one));
-    if (kind === undefined) {
-      return pass('sound', `PAYMENT-REQUIRED of ${count}`, 'Keep writing it from one object.');
-    }
-    const same = found.filter((finding) => finding.kind === kind).map(({ text }) => text);
-    const evidence = `${same.length} of ${challenged.length}: ${same.slice(0, 3).join('; ')}`;
-    const verdict = FAILS.some((one) => one === kind) ? fail : warn;
-    return verdict(kind, evidence, FIXES[kind]);
+    return worstOf(
+      OUTCOMES,
+      resources,
+      kit,
+      (one) => {
+        const flaw = inspect(one, kit);
+        return flaw === null ? [] : [flaw];
+      },
+      (count) => ['sound', `PAYMENT-REQUIRED of ${count}`],
+    );
   },
 });
 
-function inspect({ answer, reading }: ChallengedResource, kit: Kit): Finding | null {
+function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
   if (header.state === 'absent') {
     if (challenge.version === 1) return ['v1-only', 'a version 1 body, no PAYMENT-REQUIRED'];
@@ -102,7 +88,7 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Finding | n
 }
 
 /** Entries may stand in any order; a v1 body is for old clients and may have fewer of them. */
-function contradict(header: Challenge, body: Challenge, kit: Kit): Finding | null {
+function contradict(header: Challenge, body: Challenge, kit: Kit): Flaw | null {
   const offers = new Map(header.offers.map((offer) => [termsOf(offer, kit), offer]));
   const foreign = body.offers.find((offer) => !offers.has(termsOf(offer, kit)));
   if (foreign !== undefined) {

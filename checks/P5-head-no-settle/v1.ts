@@ -1,56 +1,61 @@
 /** P5: nobody gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  listed,
+  pass,
+  unchallenged,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { ResourceObservation } from '../../src/model/observations.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
 const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
 const RECEIPTS = ['payment-response', 'x-payment-response'];
 
-const SETTLE_FIX = 'Send PAYMENT-RESPONSE only after a payment was settled.';
 const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
 const HEAD_FIX = 'Answer HEAD as GET is answered, with 402, or refuse it with 405.';
 
-const P2_FIX = 'Correct what P2 names first.';
+const OUTCOMES = {
+  'settled-unpaid': fail('Send PAYMENT-RESPONSE only after a payment was settled.'),
+  'head-served': fail(GUARD_FIX),
+  'head-served-on-post': warn(GUARD_FIX),
+  'head-silent': warn(HEAD_FIX),
+  'head-odd': warn(HEAD_FIX),
+  'no-settle': pass('Keep HEAD under the payment check.'),
+};
 
 export default defineCheck({
   id: 'P5',
   version: 1,
+  says: {
+    right: 'Nobody gets what is sold by HEAD, and nothing settles unpaid.',
+    wrong: 'HEAD gets past the payment check, or is not answered as GET is.',
+  },
   needs: ['resources'],
   requires: ['P1', 'P2'],
-  outcomes: [
-    'settled-unpaid',
-    'head-served',
-    'head-served-on-post',
-    'head-silent',
-    'head-odd',
-    'no-settle',
-  ],
+  outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
     const { probed } = resources;
     const receipt = findReceipt(probed, kit);
-    if (receipt !== null) return fail('settled-unpaid', receipt, SETTLE_FIX);
+    if (receipt !== null) return ['settled-unpaid', receipt];
+    if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
-    const challenged = kit.challenged(resources);
-    if (challenged.length === 0) {
-      const evidence = `0 of ${probed.length} resources challenged by what we may send`;
-      return notDetermined('unseen', evidence, P2_FIX);
-    }
     const paid = probed.filter((one) => kit.status(one, 'GET') === 402);
     const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
     if (served.length > 0) {
       const count = `${served.length} of ${paid.length} paid by GET`;
-      return fail('head-served', `${count}: ${list(served, kit)}`, GUARD_FIX);
+      return ['head-served', `${count}: ${list(served, kit)}`];
     }
     const open = probed.filter((one) => isPostWithHead(one, kit));
-    if (open.length > 0) return warn('head-served-on-post', list(open, kit), GUARD_FIX);
+    if (open.length > 0) return ['head-served-on-post', list(open, kit)];
     const silent = paid.filter((one) => kit.status(one, 'HEAD') === null);
-    if (silent.length > 0) return warn('head-silent', list(silent, kit), HEAD_FIX);
+    if (silent.length > 0) return ['head-silent', list(silent, kit)];
     const odd = paid.filter((one) => isOdd(one, kit));
-    if (odd.length > 0) return warn('head-odd', list(odd, kit), HEAD_FIX);
-    return pass('no-settle', list(probed, kit), 'Keep HEAD under the payment check.');
+    if (odd.length > 0) return ['head-odd', list(odd, kit)];
+    return ['no-settle', list(probed, kit)];
   },
 });
 
@@ -87,10 +92,10 @@ function isSuccess(status: number | null | undefined): boolean {
 }
 
 function list(resources: readonly ResourceObservation[], kit: Kit): string {
-  const shown = resources.slice(0, 4).map(({ path, probes }) => {
+  const shown = resources.map(({ path, probes }) => {
     const head = probes.find(({ method }) => method === 'HEAD')?.answer;
     const seen = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
     return `${kit.request('HEAD', path)}: ${seen}`;
   });
-  return shown.join('; ');
+  return listed(shown);
 }

@@ -1,6 +1,13 @@
 /** P6: the price that is asked is the price that is declared. Rule and sources: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
+import {
+  defineCheck,
+  type Found,
+  fail,
+  pass,
+  type Seen,
+  warn,
+  worstOf,
+} from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { PriceDeclaration } from '../../src/parse/openapi/openapi.ts';
 import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
@@ -17,12 +24,19 @@ const NEEDS = [
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
 
-/** Both in order of precedence. */
-const FAILS = ['malformed-amount', 'malformed-asset', 'probes-differ', 'mismatch'] as const;
-const WARNS = ['out-of-range', 'unknown-decimals', 'undeclared'] as const;
-const ORDER = [...FAILS, ...WARNS] as const;
-type Kind = (typeof ORDER)[number];
-type Finding = readonly [kind: Kind, text: string];
+const OUTCOMES = {
+  'malformed-amount': fail('Write amount as a positive whole number of base units, as text.'),
+  'malformed-asset': fail("Name the asset by its token's address on that network."),
+  'probes-differ': fail('Declare the range of a dynamic price: mode "dynamic" with min and max.'),
+  mismatch: fail('Take the price of route, OpenAPI and manifest from one constant.'),
+  'out-of-range': warn(
+    'Widen min and max of the declared price, or keep the live price within them.',
+  ),
+  'unknown-decimals': warn('Offer a well-known stablecoin, such as USDC on Base, as well.'),
+  undeclared: warn('Declare the price of each paid operation in x-payment-info of /openapi.json.'),
+  agrees: pass('Keep one constant for each price.'),
+};
+type Flaw = Found<keyof typeof OUTCOMES>;
 type Needed = Seen<(typeof NEEDS)[number]>;
 type Declared = {
   readonly min: string | null;
@@ -33,47 +47,29 @@ type Declared = {
   readonly where: string;
 };
 
-const FIXES: Readonly<Record<Kind, string>> = {
-  'malformed-amount': 'Write amount as a positive whole number of base units, as text.',
-  'malformed-asset': "Name the asset by its token's address on that network.",
-  'probes-differ': 'Declare the range of a dynamic price: mode "dynamic" with min and max.',
-  mismatch: 'Take the price of route, OpenAPI and manifest from one constant.',
-  'out-of-range': 'Widen min and max of the declared price, or keep the live price within them.',
-  'unknown-decimals': 'Offer a well-known stablecoin, such as USDC on Base, as well.',
-  undeclared: 'Declare the price of each paid operation in x-payment-info of /openapi.json.',
-};
-
-const P2_FIX = 'Correct what P2 names first.';
-
 export default defineCheck({
   id: 'P6',
   version: 1,
+  says: {
+    right: 'The price that is asked is the price that is declared.',
+    wrong: 'The price that is asked is not the one that is declared, or none is declared.',
+  },
   needs: NEEDS,
   requires: ['P1', 'P2'],
-  outcomes: [...ORDER, 'agrees'],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
-    const challenged = kit.challenged(seen.resources);
-    const count = `${challenged.length} of ${seen.resources.probed.length} resources`;
-    if (challenged.length === 0) {
-      return notDetermined('unseen', `${count} challenged by what we may send`, P2_FIX);
-    }
-    const found = challenged.flatMap((one) => {
-      const request = kit.request(one.probe.method, one.resource.path);
-      return inspect(one, seen, kit).map(([kind, text]) => ({ kind, text: `${request} ${text}` }));
-    });
-    const kind = ORDER.find((one) => found.some((finding) => finding.kind === one));
-    if (kind === undefined) {
-      return pass('agrees', `${count} ask what is declared`, 'Keep one constant for each price.');
-    }
-    const same = found.filter((finding) => finding.kind === kind).map(({ text }) => text);
-    const rest = same.length > 3 ? `; ${same.length - 3} more` : '';
-    const verdict = FAILS.some((one) => one === kind) ? fail : warn;
-    return verdict(kind, same.slice(0, 3).join('; ') + rest, FIXES[kind]);
+    return worstOf(
+      OUTCOMES,
+      seen.resources,
+      kit,
+      (one) => inspect(one, seen, kit),
+      (count) => ['agrees', `${count} ask what is declared`],
+    );
   },
 });
 
-function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Finding[] {
+function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw[] {
   const { challenge } = one.reading;
   const second = one.second?.offers ?? [];
   const malformed = [...challenge.offers, ...second].flatMap((offer) => faults(offer, kit));
@@ -103,7 +99,7 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Find
   return [['undeclared', 'has no price in OpenAPI or manifest that could be compared']];
 }
 
-function faults({ amount, asset, network, pointer }: Offer, kit: Kit): Finding[] {
+function faults({ amount, asset, network, pointer }: Offer, kit: Kit): Flaw[] {
   if (typeof amount !== 'string' || !AMOUNT.test(amount)) {
     return [['malformed-amount', `${pointer} asks ${kit.show(amount)}`]];
   }
@@ -155,7 +151,7 @@ function boundsOf(price: PriceDeclaration): Omit<Declared, 'where'> | null {
 }
 
 /** Null where the declared price is no number in the units of the asset. */
-function compare(offer: Offer, declared: Declared, kit: Kit): Finding | 'agrees' | null {
+function compare(offer: Offer, declared: Declared, kit: Kit): Flaw | 'agrees' | null {
   const { amount, asset, network, pointer } = offer;
   const known =
     typeof network === 'string' && typeof asset === 'string' ? kit.asset(network, asset) : null;

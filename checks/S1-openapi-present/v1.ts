@@ -1,6 +1,13 @@
 /** S1: /openapi.json describes what is sold here. Rule and sources: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/model/verdict.ts';
+import {
+  absence,
+  defineCheck,
+  documentOutcomes,
+  fail,
+  pass,
+  type Seen,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
@@ -9,74 +16,67 @@ const PATH = '/openapi.json';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 const SERVE_FIX = 'Serve an OpenAPI 3.1 document as JSON at /openapi.json.';
-const LIST_FIX = 'Describe each operation under paths, the paid ones first.';
-const TYPE_FIX = 'Send /openapi.json with Content-Type: application/json.';
+const OUTCOMES = {
+  'yaml-only': warn(SERVE_FIX),
+  elsewhere: warn(SERVE_FIX),
+  ...documentOutcomes(SERVE_FIX),
+  'not-json': fail(SERVE_FIX),
+  'not-openapi-3': fail(SERVE_FIX),
+  'no-paths': fail('Describe each operation under paths, the paid ones first.'),
+  'no-title': warn('Fill info.title and version.'),
+  'odd-content-type': warn('Send /openapi.json with Content-Type: application/json.'),
+  'no-contact': warn('Add info.contact with an email or URL that buyers can reach.'),
+  'no-guidance': warn(
+    'Add info["x-guidance"]: how an agent should use these operations, in prose.',
+  ),
+  complete: pass('Keep it in step with the routes.'),
+};
 
 export default defineCheck({
   id: 'S1',
   version: 1,
+  says: {
+    right: '/openapi.json describes what is sold here.',
+    wrong: '/openapi.json does not describe what is sold here, or leaves out who sells it and how.',
+  },
   needs: NEEDS,
   requires: ['P1'],
-  outcomes: [
-    'unreadable',
-    'absent',
-    'soft-404',
-    'html',
-    'oversize',
-    'not-json',
-    'not-openapi-3',
-    'no-paths',
-    'yaml-only',
-    'elsewhere',
-    'no-title',
-    'odd-content-type',
-    'no-contact',
-    'no-guidance',
-    'complete',
-  ],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
     const reading = kit.openapi(seen);
-    if (reading.state === 'none') return judgeAbsence(seen, kit);
+    if (reading.state === 'none') {
+      const missing = absence(PATH, seen.openapi, seen.soft404, kit);
+      return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(bodyOf(seen, kit))}`];
+    }
     const { path } = reading;
-    if (reading.state === 'yaml') return warn('yaml-only', `${path}: YAML, not read`, SERVE_FIX);
+    if (reading.state === 'yaml') return ['yaml-only', `${path}: YAML, not read`];
 
     const { facts, answer } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
       const stated = facts.version === null ? 'none' : kit.quote(facts.version, 20);
       const swagger = facts.swagger ? ', Swagger 2' : '';
-      return fail('not-openapi-3', `${path}#/openapi: ${stated}${swagger}`, SERVE_FIX);
+      return ['not-openapi-3', `${path}#/openapi: ${stated}${swagger}`];
     }
-    if (facts.paths === 0) return fail('no-paths', `${path}#/paths: none`, LIST_FIX);
-    if (!reading.canonical) {
-      return warn('elsewhere', `GET ${path}: 200, nothing at ${PATH}`, SERVE_FIX);
-    }
+    if (facts.paths === 0) return ['no-paths', `${path}#/paths: none`];
+    if (!reading.canonical) return ['elsewhere', `GET ${path}: 200, nothing at ${PATH}`];
     if (facts.title === null || facts.infoVersion === null) {
       const member = facts.title === null ? 'title' : 'version';
-      return warn('no-title', `${path}#/info/${member}: missing`, 'Fill info.title and version.');
+      return ['no-title', `${path}#/info/${member}: missing`];
     }
     // Some servers send the header twice.
     const types = kit.headers(answer, 'content-type');
     if (!types.some((type) => JSON_TYPE.test(type))) {
-      return warn('odd-content-type', `${path}: ${kit.quote(types.join(', '))}`, TYPE_FIX);
+      return ['odd-content-type', `${path}: ${kit.quote(types.join(', '))}`];
     }
-    if (!facts.hasContact) {
-      const fix = 'Add info.contact with an email or URL that buyers can reach.';
-      return warn('no-contact', `${path}#/info/contact: missing`, fix);
-    }
-    if (!facts.hasGuidance) {
-      const fix = 'Add info["x-guidance"]: how an agent should use these operations, in prose.';
-      return warn('no-guidance', `${path}#/info/x-guidance: missing`, fix);
-    }
-    const evidence = `GET ${path}: OpenAPI ${kit.quote(facts.version, 20)}, ${facts.paths} paths`;
-    return pass('complete', evidence, 'Keep it in step with the routes.');
+    if (!facts.hasContact) return ['no-contact', `${path}#/info/contact: missing`];
+    if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance: missing`];
+    const version = kit.quote(facts.version, 20);
+    return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.paths} paths`];
   },
 });
 
-function judgeAbsence(seen: Seen<(typeof NEEDS)[number]>, kit: Kit) {
-  const reading = kit.document(PATH, seen.openapi, seen.soft404);
-  if (reading.state !== 'present') return fail(reading.state, reading.evidence, SERVE_FIX);
-  const json = kit.json(reading.body);
-  if (!json.ok) return fail('not-json', `GET ${PATH}: 200, ${json.detail}`, SERVE_FIX);
-  return fail('not-openapi-3', `GET ${PATH}: 200, ${kit.show(json.value)}`, SERVE_FIX);
+function bodyOf({ openapi }: Seen<'openapi'>, kit: Kit) {
+  const json = openapi.ok ? kit.json(openapi.data.body) : null;
+  return json?.ok ? json.value : undefined;
 }

@@ -1,6 +1,5 @@
 /** S10: agents that search, or fetch for a user, may read what is sold here. Rule: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/model/verdict.ts';
+import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
@@ -28,44 +27,55 @@ const DOCUMENTS = [
 const FIX = 'Let search and user-fetch agents read / and the discovery paths in /robots.txt.';
 const SERVER_FIX = 'Answer GET /robots.txt with 200 or 404: crawlers read a 5xx as "disallow all".';
 
+const KEEP = 'Keep / and the discovery paths open to search and user-fetch agents.';
+
+const OUTCOMES = {
+  'server-error': fail(SERVER_FIX),
+  unreadable: warn(SERVER_FIX),
+  'all-denied': fail(FIX),
+  'some-denied': warn(FIX),
+  'no-robots': pass(KEEP),
+  open: pass(KEEP),
+};
+
 export default defineCheck({
   id: 'S10',
   version: 1,
+  says: {
+    right: 'Agents that search, or fetch for a user, may read what is sold here.',
+    wrong: 'Agents are kept from reading what is sold here by /robots.txt.',
+  },
   needs: ['robots', 'soft404'],
   requires: ['P1'],
-  outcomes: ['server-error', 'unreadable', 'all-denied', 'some-denied', 'no-robots', 'open'],
+  outcomes: OUTCOMES,
 
   evaluate({ robots, soft404 }, kit) {
-    if (!robots.ok) return warn('unreadable', kit.failure('GET /robots.txt', robots), SERVER_FIX);
+    if (!robots.ok) return ['unreadable', kit.failure('GET /robots.txt', robots)];
     const { status, body, bodyFailure } = robots.data;
     const seen = `GET /robots.txt: ${status}`;
-    if (status >= 500) return fail('server-error', seen, SERVER_FIX);
+    if (status >= 500) return ['server-error', seen];
     // Rules that did not arrive may be the ones that deny.
     if (status === 200 && bodyFailure !== undefined) {
-      return warn('unreadable', `${seen}, but the body broke off (${bodyFailure})`, SERVER_FIX);
+      return ['unreadable', `${seen}, but the body broke off (${bodyFailure})`];
     }
     // A page for every path is no robots.txt, and crawlers find no rule in HTML.
     const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
-    if (status !== 200 || isPage) return pass('no-robots', `${seen}, so all is allowed`, KEEP);
+    if (status !== 200 || isPage) return ['no-robots', `${seen}, so all is allowed`];
 
     const rules = kit.robots(body);
     const shut = READERS.filter((agent) => !rules.allows(agent, '/'));
     const isStarShut = !rules.allows('*', '/');
     if (shut.length === READERS.length || (isStarShut && shut.length > 0)) {
       const who = isStarShut ? '"User-agent: *"' : 'every search and user-fetch agent';
-      return fail('all-denied', `/robots.txt denies ${who} "/"`, FIX);
+      return ['all-denied', `/robots.txt denies ${who} "/"`];
     }
     const denied = deniedPlaces(rules, kit);
-    if (denied.length > 0) {
-      return warn('some-denied', `/robots.txt denies ${denied.slice(0, 4).join('; ')}`, FIX);
-    }
+    if (denied.length > 0) return ['some-denied', `/robots.txt denies ${listed(denied)}`];
     const training = TRAINING.filter((agent) => !rules.allows(agent, '/'));
     const policy = training.length > 0 ? ` (training crawlers denied: ${training.length})` : '';
-    return pass('open', `${seen}, ${READERS.length} agents may read${policy}`, KEEP);
+    return ['open', `${seen}, ${READERS.length} agents may read${policy}`];
   },
 });
-
-const KEEP = 'Keep / and the discovery paths open to search and user-fetch agents.';
 
 function deniedPlaces(rules: RobotsFacts, kit: Kit): readonly string[] {
   return ['/', ...DOCUMENTS].flatMap((path) => {

@@ -1,8 +1,15 @@
 /** S11: what this origin's documents link to is there. Rule and sources: README.md. */
-import { defineCheck, type Seen } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  listed,
+  notApplicable,
+  pass,
+  type Seen,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { LinkObservation } from '../../src/model/observations.ts';
-import { fail, notApplicable, pass, warn } from '../../src/model/verdict.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const GONE: ReadonlySet<number> = new Set([404, 410]);
@@ -26,42 +33,52 @@ const FIX =
   'Correct or remove the links in llms.txt, OpenAPI, agent card and manifest that lead nowhere.';
 const SERVER_FIX = 'Make every linked address answer in time and below 500.';
 
+const KEEP = 'Keep the links of all documents current.';
+
+const OUTCOMES = {
+  'no-documents': notApplicable(KEEP),
+  'no-links': notApplicable(KEEP),
+  'many-dead': fail(FIX),
+  'some-dead': warn(FIX),
+  failing: warn(SERVER_FIX),
+  'all-alive': pass(KEEP),
+};
+
 export default defineCheck({
   id: 'S11',
   version: 1,
+  says: {
+    right: 'What the documents link to is there.',
+    wrong: 'The documents link to what is not there.',
+  },
   needs: ['links', 'resources'],
   requires: ['P1'],
-  outcomes: ['no-documents', 'no-links', 'many-dead', 'some-dead', 'failing', 'all-alive'],
+  outcomes: OUTCOMES,
 
   evaluate({ links, resources }, kit) {
     const elsewhere =
       links.otherHosts > 0 ? `, ${links.otherHosts} on other hosts not contacted` : '';
-    if (links.documents === 0) {
-      return notApplicable('no-documents', `0 documents with links${elsewhere}`, KEEP);
-    }
+    if (links.documents === 0) return ['no-documents', `0 documents with links${elsewhere}`];
     const judged = links.checked
       .map((link) => byPaidMethod(link, resources.probed, kit))
       .filter((link) => link !== null)
       .filter(isAnswered);
     if (judged.length === 0) {
-      const evidence = `0 links to this origin in ${links.documents} documents${elsewhere}`;
-      return notApplicable('no-links', evidence, KEEP);
+      return ['no-links', `0 links to this origin in ${links.documents} documents${elsewhere}`];
     }
     const dead = judged.filter(isDead);
-    const count = `${dead.length} of ${judged.length} links dead${elsewhere}`;
     const isMany =
       dead.length > MAX_DEAD ||
       (judged.length >= SHARE_FROM && dead.length > judged.length * MAX_DEAD_SHARE);
-    if (isMany) return fail('many-dead', `${count}: ${list(dead, kit)}`, FIX);
-    if (dead.length > 0) return warn('some-dead', `${count}: ${list(dead, kit)}`, FIX);
-
+    if (dead.length > 0) {
+      const count = `${dead.length} of ${judged.length} links dead${elsewhere}`;
+      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${list(dead, kit)}`];
+    }
     const failing = judged.filter((link) => !link.server && isFailing(link));
-    if (failing.length > 0) return warn('failing', list(failing, kit), SERVER_FIX);
-    return pass('all-alive', `${judged.length} of ${links.found} links checked${elsewhere}`, KEEP);
+    if (failing.length > 0) return ['failing', list(failing, kit)];
+    return ['all-alive', `${judged.length} of ${links.found} links checked${elsewhere}`];
   },
 });
-
-const KEEP = 'Keep the links of all documents current.';
 
 /**
  * Manifests name paid resources without a method: where GET finds nothing, the answer to POST is the
@@ -95,10 +112,10 @@ function isFailing({ answer }: LinkObservation): boolean {
 }
 
 function list(links: readonly LinkObservation[], kit: Kit): string {
-  const shown = links.slice(0, 4).map(({ url, from, method, answer }) => {
+  const shown = links.map(({ url, from, method, answer }) => {
     const { pathname, search } = new URL(url);
     const seen = answer.ok ? answer.data.status : answer.reason;
     return `${kit.request(method, pathname + search)}: ${seen} (in ${kit.quote(from, 60)})`;
   });
-  return shown.join('; ');
+  return listed(shown);
 }

@@ -1,38 +1,47 @@
 /** S12: listings have an icon to show. Rule and sources: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
+import { defineCheck, fail, notDetermined, pass, warn } from '../../src/engine/define-check.ts';
 import type { HttpData } from '../../src/model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../../src/model/observations.ts';
-import { fail, notDetermined, pass, warn } from '../../src/model/verdict.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const FIX =
   'Serve /favicon.ico (or .png, .svg) with 200 and an image type, or name one by <link rel="icon">.';
-const TYPE_FIX = 'Send the icon with its image type, such as image/svg+xml or image/x-icon.';
+
+const OUTCOMES = {
+  icon: pass('Keep the icon where it is.'),
+  'wrong-type': warn('Send the icon with its image type, such as image/svg+xml or image/x-icon.'),
+  'other-host': notDetermined(FIX),
+  'inline-only': fail(FIX),
+  'no-icon': fail(FIX),
+};
 
 export default defineCheck({
   id: 'S12',
   version: 1,
+  says: {
+    right: 'Listings have an icon to show.',
+    wrong: 'Listings have no icon to show.',
+  },
   needs: ['icons', 'soft404'],
   requires: ['P1'],
-  outcomes: ['icon', 'wrong-type', 'other-host', 'inline-only', 'no-icon'],
+  outcomes: OUTCOMES,
 
   evaluate({ icons, soft404 }, kit) {
     const found = icons.checked.find(({ answer }) => isImage(answer, kit));
-    if (found !== undefined)
-      return pass('icon', describe(found, kit), 'Keep the icon where it is.');
+    if (found !== undefined) return ['icon', describe(found, kit)];
 
     const odd = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
-    if (odd !== undefined) return warn('wrong-type', describe(odd, kit), TYPE_FIX);
+    if (odd !== undefined) return ['wrong-type', describe(odd, kit)];
 
     const [host] = icons.otherHosts;
     if (host !== undefined) {
-      const evidence = `the icon is on ${kit.quote(host)}, which we do not contact; no /favicon.ico here`;
-      return notDetermined('other-host', evidence, FIX);
+      const where = `the icon is on ${kit.quote(host)}, which we do not contact`;
+      return ['other-host', `${where}; no /favicon.ico here`];
     }
     const seen =
       icons.checked.map((one) => describe(one, kit)).join('; ') || 'GET /: no icon named';
-    if (icons.inline) return fail('inline-only', `a data: icon cannot be linked; ${seen}`, FIX);
-    return fail('no-icon', seen, FIX);
+    if (icons.inline) return ['inline-only', `a data: icon cannot be linked; ${seen}`];
+    return ['no-icon', seen];
   },
 });
 

@@ -1,42 +1,48 @@
 /** S2: the OpenAPI document has a security scheme that says x402. Rule and sources: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notEvaluated, pass, warn } from '../../src/model/verdict.ts';
+import { defineCheck, fail, needsOpenApi, pass, warn } from '../../src/engine/define-check.ts';
 
 const FIX = 'Add components.securitySchemes.x402: { "type": "http", "scheme": "x402" }.';
+
+const OUTCOMES = {
+  declared: pass('Keep the scheme, and name it in each paid operation.'),
+  'api-key': warn(FIX),
+  'protocols-only': warn(FIX),
+  'not-declared': fail(FIX),
+};
 
 export default defineCheck({
   id: 'S2',
   version: 1,
+  says: {
+    right: 'The OpenAPI document has a security scheme that says x402.',
+    wrong: 'The OpenAPI document has no security scheme by which clients see x402.',
+  },
   needs: ['openapi', 'openapiAlternates', 'soft404'],
   requires: ['P1', 'S1'],
-  outcomes: ['declared', 'api-key', 'protocols-only', 'not-declared'],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
     const reading = kit.openapi(seen);
-    if (reading.state !== 'found') {
-      const what = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
-      return notEvaluated('S1', what, 'Serve the OpenAPI document as JSON at /openapi.json.');
-    }
+    if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     const { x402, apiKeys } = kit.paymentSchemes(facts);
     const where = `${path}#/components/securitySchemes`;
     const [name] = x402;
     if (name !== undefined) {
-      const scheme = facts.securitySchemes.find((one) => one.name === name);
-      const evidence = `${where}: ${kit.quote(name, 40)} of type ${kit.quote(scheme?.type ?? '', 40)}`;
-      return pass('declared', evidence, 'Keep the scheme, and name it in each paid operation.');
+      const type = facts.securitySchemes.find((one) => one.name === name)?.type ?? '';
+      return ['declared', `${where}: ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
     }
     const [key] = apiKeys;
     if (key !== undefined) {
       // AgentCash takes apiKey operations for ones that want a key, and never pays them.
       const evidence = `${where}: ${kit.quote(key, 40)} is an apiKey, which AgentCash misreads`;
-      return warn('api-key', evidence, FIX);
+      return ['api-key', evidence];
     }
     const mention = facts.operations.find(({ protocolNames }) => protocolNames.includes('x402'));
     if (mention !== undefined) {
       const evidence = `x402 only in protocols of ${kit.quote(mention.pointer)}, not in ${where}`;
-      return warn('protocols-only', evidence, FIX);
+      return ['protocols-only', evidence];
     }
-    return fail('not-declared', `${where}: ${facts.securitySchemes.length}, none for x402`, FIX);
+    return ['not-declared', `${where}: ${facts.securitySchemes.length}, none for x402`];
   },
 });

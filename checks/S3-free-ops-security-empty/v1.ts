@@ -1,6 +1,13 @@
 /** S3: operations that cost nothing say so, by an empty security. Rule and sources: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, notApplicable, notEvaluated, pass, warn } from '../../src/model/verdict.ts';
+import {
+  defineCheck,
+  fail,
+  listed,
+  needsOpenApi,
+  notApplicable,
+  pass,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { OpenApiFacts, Operation } from '../../src/parse/openapi/openapi.ts';
 
 /** What goes with other operations: nobody calls these for their own sake, free or paid. */
@@ -8,19 +15,27 @@ const COMPANIONS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
 
 const FIX = 'Add "security": [] to each free operation (FastAPI: openapi_extra={"security": []}).';
 
+const OUTCOMES = {
+  'no-free-operations': notApplicable('Give free operations "security": [].'),
+  'none-declared': fail(FIX),
+  'some-undeclared': warn(FIX),
+  declared: pass('Give each new free operation "security": [] too.'),
+};
+
 export default defineCheck({
   id: 'S3',
   version: 1,
+  says: {
+    right: 'Operations that cost nothing say so.',
+    wrong: 'Operations that cost nothing do not say so.',
+  },
   needs: ['openapi', 'openapiAlternates', 'soft404', 'resources'],
   requires: ['P1', 'S1'],
-  outcomes: ['no-free-operations', 'none-declared', 'some-undeclared', 'declared'],
+  outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
     const reading = kit.openapi(seen);
-    if (reading.state !== 'found') {
-      const what = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
-      return notEvaluated('S1', what, 'Serve the OpenAPI document as JSON at /openapi.json.');
-    }
+    if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     const free = facts.operations.filter(
       (one) =>
@@ -31,22 +46,19 @@ export default defineCheck({
     );
     if (free.length === 0) {
       const evidence = `${path} has ${facts.operations.length} operations, none of them free`;
-      return notApplicable('no-free-operations', evidence, 'Give free operations "security": [].');
+      return ['no-free-operations', evidence];
     }
     const { x402, apiKeys } = kit.paymentSchemes(facts);
     const payment = new Set([...x402, ...apiKeys]);
     const open = free.filter((one) => !isDeclared(one, facts, payment));
-    const list = open
-      .slice(0, 4)
-      .map((one) => kit.request(one.method, one.template))
-      .join(', ');
-    const count = `${open.length} of ${free.length} free operations in ${path}`;
-    if (open.length === free.length) {
-      return fail('none-declared', `${count} do not say so: ${list}`, FIX);
-    }
-    if (open.length > 0) return warn('some-undeclared', `${count} do not say so: ${list}`, FIX);
-    const evidence = `all ${free.length} free operations in ${path} say so`;
-    return pass('declared', evidence, 'Give each new free operation "security": [] too.');
+    if (open.length === 0)
+      return ['declared', `all ${free.length} free operations in ${path} say so`];
+    const list = listed(open.map((one) => kit.request(one.method, one.template)));
+    const name = open.length === free.length ? 'none-declared' : 'some-undeclared';
+    return [
+      name,
+      `${open.length} of ${free.length} free operations in ${path} do not say so: ${list}`,
+    ];
   },
 });
 

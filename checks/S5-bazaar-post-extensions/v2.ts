@@ -1,14 +1,16 @@
 /** S5: challenges of POST resources tell marketplaces how to call them. Rule: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import type { ResourceObservation } from '../../src/model/observations.ts';
 import {
+  defineCheck,
+  type Finding,
+  type Found,
   fail,
   notApplicable,
-  notDetermined,
-  notEvaluated,
   pass,
   warn,
-} from '../../src/model/verdict.ts';
+  worst,
+} from '../../src/engine/define-check.ts';
+import type { ResourceObservation } from '../../src/model/observations.ts';
+import { notEvaluated, notSeen } from '../../src/model/verdict.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
@@ -17,98 +19,93 @@ const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
-/** Both in order of precedence. */
-const FAILS = ['absent', 'bad-input', 'bad-schema', 'example-invalid'] as const;
-const WARNS = ['body-only', 'no-output-example'] as const;
-const ORDER = [...FAILS, ...WARNS] as const;
-type Kind = (typeof ORDER)[number];
-type Finding = readonly [kind: Kind, text: string];
-
 const DECLARE_FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
-const FIXES: Readonly<Record<Kind, string>> = {
-  absent: DECLARE_FIX,
-  'bad-input': 'Give info.input type "http", method "POST", bodyType, and an example as body.',
-  'bad-schema': 'Make bazaar.schema JSON Schema 2020-12, with local $ref only.',
-  'example-invalid':
+
+const OUTCOMES = {
+  'no-post-resource': notApplicable(DECLARE_FIX),
+  absent: fail(DECLARE_FIX),
+  'bad-input': fail(
+    'Give info.input type "http", method "POST", bodyType, and an example as body.',
+  ),
+  'bad-schema': fail('Make bazaar.schema JSON Schema 2020-12, with local $ref only.'),
+  'example-invalid': fail(
     'Give an input example that fits the schema: without one the SDK leaves a hole.',
-  'body-only': 'Send the extensions in PAYMENT-REQUIRED too, where clients read them.',
-  'no-output-example': 'Add an output example: agents see what they would buy.',
+  ),
+  'body-only': warn('Send the extensions in PAYMENT-REQUIRED too, where clients read them.'),
+  'no-output-example': warn('Add an output example: agents see what they would buy.'),
+  complete: pass('Keep the examples valid.'),
 };
+type Kind = keyof typeof OUTCOMES;
 
 export default defineCheck({
   id: 'S5',
   version: 2,
+  says: {
+    right: 'Challenges of POST resources tell marketplaces how to call them.',
+    wrong: 'Marketplaces cannot tell from the challenge how to call a POST resource.',
+  },
   needs: ['resources'],
   requires: ['P1'],
-  outcomes: ['no-post-resource', ...ORDER, 'complete'],
+  outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
     const posts = resources.probed.filter(
       (one) => kit.isPostOnly(one) || kit.status(one, 'POST') === 402,
     );
     if (posts.length === 0) {
-      const evidence = `${resources.probed.length} paid resources, none by POST`;
-      return notApplicable('no-post-resource', evidence, DECLARE_FIX);
+      return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
     }
-    const findings = posts.map((one) => inspect(one, kit)).filter((one) => one !== 'no-challenge');
-    if (findings.length === 0) return judgeSilence(posts, kit);
-
-    const found = findings.filter((one) => one !== 'complete');
-    const kind = ORDER.find((one) => found.some(([other]) => other === one));
-    const count = `${findings.length} of ${posts.length} POST resources`;
-    if (kind === undefined) {
-      return pass('complete', `${count} describe input and output`, 'Keep the examples valid.');
-    }
-    const same = found.filter(([other]) => other === kind).map(([, text]) => text);
-    const evidence = `${same.length} of ${findings.length}: ${same.slice(0, 3).join('; ')}`;
-    const verdict = FAILS.some((one) => one === kind) ? fail : warn;
-    return verdict(kind, evidence, FIXES[kind]);
+    const found = posts.map((one) => inspect(one, kit)).filter((one) => one !== null);
+    if (found.length === 0) return judgeSilence(posts, kit);
+    const count = `${found.length} of ${posts.length} POST resources`;
+    return worst(OUTCOMES, found) ?? ['complete', `${count} describe input and output`];
   },
 });
 
-function judgeSilence(posts: readonly ResourceObservation[], kit: Kit) {
+function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<Kind> {
   const answers = kit.answers(posts);
   const isUnseen = posts.every((one) => {
     const status = kit.status(one, 'POST');
     return status === undefined || VALIDATION.has(status);
   });
   // Only a valid body, or a POST at all, would show it.
-  if (isUnseen) return notDetermined('unseen', `no challenge to POST: ${answers}`, DECLARE_FIX);
+  if (isUnseen) return notSeen('unseen', `no challenge to POST: ${answers}`, DECLARE_FIX);
   return notEvaluated('P2', `no challenge to POST: ${answers}`, 'Challenge POST as P2 asks for.');
 }
 
-function inspect(resource: ResourceObservation, kit: Kit): Finding | 'complete' | 'no-challenge' {
+/** Null where POST brought no challenge. */
+function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[] | null {
   const probe = resource.probes.find(({ method }) => method === 'POST');
-  if (!probe?.answer.ok || probe.answer.data.status !== 402) return 'no-challenge';
+  if (!probe?.answer.ok || probe.answer.data.status !== 402) return null;
   const { header, body, challenge } = kit.challenge(probe.answer.data);
-  if (challenge === null) return 'no-challenge';
+  if (challenge === null) return null;
 
   const request = kit.request('POST', resource.path);
   const pointer = '/extensions/bazaar';
   const inHeader = header.state === 'ok' ? kit.at(header.value, pointer) : undefined;
   const bazaar = inHeader ?? (body.ok ? kit.at(body.value, pointer) : undefined);
-  if (bazaar === undefined) return ['absent', `${request} ${pointer}: missing`];
+  if (bazaar === undefined) return [['absent', `${request} ${pointer}: missing`]];
 
   const wrong = wrongInput(bazaar, kit);
   if (wrong !== undefined) {
-    return ['bad-input', `${request} ${pointer}${wrong}: ${kit.show(kit.at(bazaar, wrong))}`];
+    return [['bad-input', `${request} ${pointer}${wrong}: ${kit.show(kit.at(bazaar, wrong))}`]];
   }
   const schema = kit.at(bazaar, '/schema');
   const dialect = kit.at(schema, '/$schema');
   if (typeof schema !== 'object' || (dialect !== undefined && !DIALECT.test(String(dialect)))) {
     const shown = typeof schema === 'object' ? dialect : schema;
-    return ['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`];
+    return [['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`]];
   }
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
   if (error !== undefined) {
-    if (error.startsWith('schema')) return ['bad-schema', `${request} ${pointer}: ${error}`];
-    return ['example-invalid', `${request} ${pointer}/info by its schema: ${error}`];
+    if (error.startsWith('schema')) return [['bad-schema', `${request} ${pointer}: ${error}`]];
+    return [['example-invalid', `${request} ${pointer}/info by its schema: ${error}`]];
   }
-  if (inHeader === undefined) return ['body-only', `${request} ${pointer}: not in the header`];
+  if (inHeader === undefined) return [['body-only', `${request} ${pointer}: not in the header`]];
   if (kit.at(bazaar, '/info/output/example') === undefined) {
-    return ['no-output-example', `${request} ${pointer}/info/output/example: missing`];
+    return [['no-output-example', `${request} ${pointer}/info/output/example: missing`]];
   }
-  return 'complete';
+  return [];
 }
 
 /** Pointer of the first member of the input that is not as the extension has it. */

@@ -1,6 +1,5 @@
 /** S8: agents find a card of this service by the A2A protocol. Rule and sources: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
-import { fail, pass, warn } from '../../src/model/verdict.ts';
+import { defineCheck, fail, pass, warn } from '../../src/engine/define-check.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 
 const PATH = '/.well-known/agent-card.json';
@@ -22,38 +21,52 @@ const SKILL = ['id', 'name', 'description', 'tags'];
 const INTERFACE = ['url', 'protocolBinding', 'protocolVersion'];
 
 const FIX = 'Serve /.well-known/agent-card.json with every field that A2A 0.3 or 1.0 requires.';
-const HOST_FIX = 'Give the address of this host as the url of the card (1.0: of each interface).';
+
+const OUTCOMES = {
+  'old-path': warn(FIX),
+  absent: fail(FIX),
+  'not-json': fail(FIX),
+  partial: warn(FIX),
+  'other-host': warn(
+    'Give the address of this host as the url of the card (1.0: of each interface).',
+  ),
+  complete: pass('Keep the card complete.'),
+};
 
 export default defineCheck({
   id: 'S8',
   version: 1,
+  says: {
+    right: 'Agents find a whole A2A card of this service.',
+    wrong: 'There is no whole A2A card of this service.',
+  },
   needs: ['origin', 'agentCard', 'agentJson', 'soft404'],
   requires: ['P1'],
-  outcomes: ['absent', 'not-json', 'old-path', 'partial', 'other-host', 'complete'],
+  outcomes: OUTCOMES,
 
   evaluate({ origin, agentCard, agentJson, soft404 }, kit) {
     const reading = kit.document(PATH, agentCard, soft404);
     if (reading.state !== 'present') {
       const old = kit.document(OLD_PATH, agentJson, soft404);
       const isThere = old.state === 'present' && kit.json(old.body).ok;
-      if (isThere) return warn('old-path', `${reading.evidence}; only ${OLD_PATH} is there`, FIX);
-      return fail('absent', reading.evidence, FIX);
+      if (isThere) return ['old-path', `${reading.evidence}; only ${OLD_PATH} is there`];
+      return ['absent', reading.evidence];
     }
     const json = kit.json(reading.body);
-    if (!json.ok) return fail('not-json', `${PATH}: ${json.detail}`, FIX);
-    if (!isObject(json.value)) return fail('not-json', `${PATH}: JSON, but no object`, FIX);
+    if (!json.ok) return ['not-json', `${PATH}: ${json.detail}`];
+    if (!isObject(json.value)) return ['not-json', `${PATH}: JSON, but no object`];
 
     const card = json.value;
     const missing = missingIn(card);
     if (missing.length > 0) {
-      return warn('partial', `${PATH}: missing or of another type: ${missing.join(', ')}`, FIX);
+      return ['partial', `${PATH}: missing or of another type: ${missing.join(', ')}`];
     }
     const foreign = urlsOf(card).find((url) => hostOf(url) !== origin.hostname);
     if (foreign !== undefined) {
-      return warn('other-host', `${PATH}: url ${kit.quote(foreign)} is on another host`, HOST_FIX);
+      return ['other-host', `${PATH}: url ${kit.quote(foreign)} is on another host`];
     }
     const name = kit.quote(typeof card['name'] === 'string' ? card['name'] : '');
-    return pass('complete', `${PATH}: ${name}, all required fields`, 'Keep the card complete.');
+    return ['complete', `${PATH}: ${name}, all required fields`];
   },
 });
 

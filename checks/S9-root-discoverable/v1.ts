@@ -1,7 +1,6 @@
 /** S9: who knows nothing but the host finds a discovery document from the root. Rule: README.md. */
-import { defineCheck } from '../../src/engine/define-check.ts';
+import { defineCheck, fail, pass, warn } from '../../src/engine/define-check.ts';
 import type { HttpData } from '../../src/model/observation.ts';
-import { fail, pass, warn } from '../../src/model/verdict.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
@@ -14,42 +13,48 @@ const MAX_STRINGS = 500;
 const FIX =
   'Answer GET / with 200 and name /openapi.json or /llms.txt: an anchor, a Link header or JSON.';
 
+const KEEP = 'Keep naming a discovery document on the root.';
+
+const OUTCOMES = {
+  unreadable: fail(FIX),
+  redirect: warn(FIX),
+  login: warn(FIX),
+  error: fail(FIX),
+  'no-pointer': warn(FIX),
+  'redirect-to-document': pass(KEEP),
+  pointer: pass(KEEP),
+};
+
 export default defineCheck({
   id: 'S9',
   version: 1,
+  says: {
+    right: 'The root leads to a discovery document.',
+    wrong: 'The root does not lead to a discovery document.',
+  },
   needs: ['origin', 'root'],
   requires: ['P1'],
-  outcomes: [
-    'unreadable',
-    'redirect',
-    'login',
-    'error',
-    'no-pointer',
-    'redirect-to-document',
-    'pointer',
-  ],
+  outcomes: OUTCOMES,
 
   evaluate({ origin, root }, kit) {
-    if (!root.ok) return fail('unreadable', kit.failure('GET /', root), FIX);
+    if (!root.ok) return ['unreadable', kit.failure('GET /', root)];
     const { data } = root;
     const first = data.redirects[0]?.location ?? data.refusedRedirect?.to;
     const isElsewhere = first !== undefined && documentAt(data.url, origin.url, kit) === null;
     if (isElsewhere) {
-      return warn('redirect', `GET /: redirect to ${kit.quote(first)}, no document here`, FIX);
+      return ['redirect', `GET /: redirect to ${kit.quote(first)}, no document here`];
     }
-    if (AUTHENTICATION.has(data.status)) return warn('login', `GET /: ${data.status}`, FIX);
-    if (data.status < 200 || data.status > 299) return fail('error', `GET /: ${data.status}`, FIX);
+    if (AUTHENTICATION.has(data.status)) return ['login', `GET /: ${data.status}`];
+    if (data.status < 200 || data.status > 299) return ['error', `GET /: ${data.status}`];
     if (first !== undefined) {
       const path = new URL(data.url).pathname;
-      return pass('redirect-to-document', `GET /: redirect to ${kit.quote(path)}`, KEEP);
+      return ['redirect-to-document', `GET /: redirect to ${kit.quote(path)}`];
     }
     const pointer = findPointer(data, origin.url, kit);
-    if (pointer === null) return warn('no-pointer', 'GET /: 200, names no discovery document', FIX);
-    return pass('pointer', `GET /: 200, names ${kit.quote(pointer)}`, KEEP);
+    if (pointer === null) return ['no-pointer', 'GET /: 200, names no discovery document'];
+    return ['pointer', `GET /: 200, names ${kit.quote(pointer)}`];
   },
 });
-
-const KEEP = 'Keep naming a discovery document on the root.';
 
 function findPointer(data: HttpData, originUrl: string, kit: Kit): string | null {
   for (const reference of [...linkHeaders(data, kit), ...references(data, kit)]) {

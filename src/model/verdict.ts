@@ -1,4 +1,4 @@
-/** Verdicts: what a check says of an origin. Constructors only; the engine adds title and severity. */
+/** Verdicts: what a check says of an origin. The engine adds title, category and severity. */
 
 export type Status = 'pass' | 'warn' | 'fail';
 export type Basis = 'measured' | 'not_applicable' | 'not_determined' | 'not_evaluated';
@@ -17,47 +17,8 @@ export type Verdict<Outcome extends string = string> = {
   readonly fix: string;
 };
 
-export function pass<const O extends string>(
-  outcome: O,
-  evidence: string,
-  fix: string,
-): Verdict<O> {
-  return { status: 'pass', basis: 'measured', outcome, evidence, fix };
-}
-
-export function warn<const O extends string>(
-  outcome: O,
-  evidence: string,
-  fix: string,
-): Verdict<O> {
-  return { status: 'warn', basis: 'measured', outcome, evidence, fix };
-}
-
-export function fail<const O extends string>(
-  outcome: O,
-  evidence: string,
-  fix: string,
-): Verdict<O> {
-  return { status: 'fail', basis: 'measured', outcome, evidence, fix };
-}
-
-/** Nothing to judge: counts as a pass. */
-export function notApplicable<const O extends string>(
-  outcome: O,
-  evidence: string,
-  fix: string,
-): Verdict<O> {
-  return {
-    status: 'pass',
-    basis: 'not_applicable',
-    outcome,
-    evidence: `Not applicable: ${evidence}`,
-    fix,
-  };
-}
-
 /** Could not be observed through no fault that we may judge: left out of the score. */
-export function notDetermined<const O extends string>(
+export function notSeen<const O extends 'unseen' | 'offline'>(
   outcome: O,
   evidence: string,
   fix: string,

@@ -28,8 +28,7 @@ RFC 9110
 ## History
 - v1: first.
 `;
-const V1 = `import { defineCheck } from '../../src/engine/define-check.ts';
-import { pass } from '../../src/model/verdict.ts';
+const V1 = `import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
 import type { Look } from '../../src/model/observations.ts';
 
 // Words in comments are no code: Date, fetch, process.
@@ -41,10 +40,11 @@ export default defineCheck({
   version: 1,
   needs: ['root'],
   requires: [],
-  outcomes: ['differs', 'equal'],
+  says: { right: 'The price is the same everywhere.', wrong: 'The price differs.' },
+  outcomes: { differs: fail(FIX), equal: pass(FIX) },
   evaluate({ root }) {
     const quoted = /["'\`]Date.now\\(\\)/.test(String(SEEN));
-    return pass('equal', \`\${root.ok ? \`{"process":1}\` : 'fetch'} \${quoted}\`, FIX);
+    return ['equal', \`\${root.ok ? \`{"process":1}\` : 'fetch'} \${quoted}\`];
   },
 });
 `;
@@ -63,6 +63,10 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'lint-'));
   for (const file of [
     'engine/define-check.ts',
+    'engine/document-outcomes.ts',
+    'engine/engine-findings.ts',
+    'engine/outcomes.ts',
+    'engine/worst-of.ts',
     'engine/README.md',
     'model/verdict.ts',
     'model/README.md',
@@ -143,6 +147,14 @@ describe('a check folder', () => {
     ]);
   });
 
+  test('documents outcomes in their order of precedence', async () => {
+    const [first, second] = ['- `differs` (fail): two prices', '- `equal` (pass): one price'];
+    const content = README.replace(`${first}\n${second}`, `${second}\n${first}`);
+    expect(await findings(`${CHECK}/README.md`, content)).toEqual([
+      expect.stringContaining(`${CHECK}/README.md:1: \`equal\` stands before`),
+    ]);
+  });
+
   test('has a case for each outcome, and for no other', async () => {
     expect(await findings(`${CHECK}/cases.ts`, CASES.replace("'equal'", "'same'"))).toEqual([
       expect.stringContaining(`${CHECK}/cases.ts:1: no case reaches equal of v1`),
@@ -173,7 +185,7 @@ describe('a check folder', () => {
     ['const loose = FIX as any;', 'no "as any" here'],
   ])('is pure: %s', async (line, message) => {
     expect(await findings(`${CHECK}/v2.ts`, impure(line))).toContainEqual(
-      expect.stringContaining(`${CHECK}/v2.ts:9: ${message}`),
+      expect.stringContaining(`${CHECK}/v2.ts:8: ${message}`),
     );
   });
 
@@ -216,7 +228,7 @@ describe('what was published', () => {
 test('a check runs nothing but its two modules', async () => {
   const line = "import { createKit } from '../../src/parse/kit/create-kit.ts';";
   const found = await findings(`${CHECK}/v2.ts`, impure(line));
-  expect(found).toContainEqual(expect.stringContaining(`${CHECK}/v2.ts:9: a check runs only`));
+  expect(found).toContainEqual(expect.stringContaining(`${CHECK}/v2.ts:8: a check runs only`));
 });
 
 describe('files are tidy', () => {

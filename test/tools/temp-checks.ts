@@ -65,6 +65,7 @@ function checkFile(id: string, version: number, note: string): string {
 export default {
   id: '${id}',
   version: ${version},
+  says: { right: 'All is as it should be.', wrong: 'Something is not as it should be.' },
   needs: ['root'],
   requires: [],
   outcomes: ['seen'],

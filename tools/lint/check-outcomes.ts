@@ -48,15 +48,26 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   const mine = cases.filter((one) => one.versions?.includes(version) ?? true);
   const expected = new Set(mine.map((one) => one.expect.outcome));
   const known = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
-  const undocumented = definition.outcomes.filter(
-    (one) => !tree.read(readme).includes(`\`${one}\``),
+  const rule = ruleOf(tree.read(readme), version);
+  const undocumented = definition.outcomes.filter((one) => !rule.includes(`\`${one}\``));
+  const places = definition.outcomes.map((one) => rule.indexOf(`\`${one}\``));
+  const late = definition.outcomes.find(
+    (_, index) => index > 0 && (places[index] ?? 0) < (places[index - 1] ?? 0),
   );
   const unreached = definition.outcomes.filter((one) => !expected.has(one));
   const unknown = [...expected].filter((one) => !known.has(one));
+  const { right, wrong } = definition.says;
+  const vague = [right, wrong].some((sentence) => sentence.startsWith('Say in one sentence'));
   return [
+    ...(vague
+      ? [at(`${folder}v${version}.ts`, 'says nothing yet: write what is right, and wrong')]
+      : []),
     ...undocumented.map((one) =>
       at(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
     ),
+    ...(late === undefined || undocumented.length > 0
+      ? []
+      : [at(readme, `\`${late}\` stands before what precedes it in v${version}: keep one order`)]),
     ...unreached.map((one) =>
       at(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
     ),
@@ -64,6 +75,14 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
       at(file, `a case expects ${one}, which v${version} does not have among its outcomes`),
     ),
   ];
+}
+
+/** Versions that differ have a part of their own each, "### Version 2: …". */
+function ruleOf(readme: string, version: number): string {
+  const [, after = ''] = readme.split('\n## Rule\n');
+  const rule = after.split('\n## ')[0] ?? '';
+  const [, own] = rule.split(`\n### Version ${version}`);
+  return own?.split('\n### ')[0] ?? rule;
 }
 
 async function loadCases(tree: SourceTree, file: string): Promise<Cases | Finding> {

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
-import type { CheckDefinition } from '../define-check.ts';
+import type { CheckDefinition, Sentences } from '../define-check.ts';
 import { CheckModuleError } from '../errors.ts';
 import { fileDigest } from './file-digest.ts';
 
@@ -27,7 +27,8 @@ const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 /** Sources in a clone; JavaScript in the npm package, with the digests of its sources beside it. */
 const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
 const DIGESTS = 'digests.json';
-const OUTCOME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
 /** By folder, then version. Throws CheckModuleError with every breach that was found. */
 export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
@@ -96,15 +97,22 @@ async function digestOf(url: URL, path: string, root: URL): Promise<string> {
 
 function isDefinition(value: unknown): value is CheckDefinition {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, version, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
+  const { id, version, says, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
     ...value,
   };
   return (
     typeof id === 'string' &&
     typeof version === 'number' &&
+    isSentences(says) &&
     [needs, requires, outcomes].every(isTextList) &&
     typeof evaluate === 'function'
   );
+}
+
+function isSentences(value: unknown): value is Sentences {
+  if (typeof value !== 'object' || value === null) return false;
+  const { right, wrong }: Record<string, unknown> = { ...value };
+  return typeof right === 'string' && typeof wrong === 'string';
 }
 
 function isTextList(value: unknown): boolean {
@@ -118,6 +126,8 @@ function definitionBreach(check: CheckDefinition, id: string, version: number): 
   const unknown = check.needs.find((name) => !OBSERVATION_NAMES.includes(name));
   if (unknown) return `needs "${unknown}", which is no observation`;
   if (check.outcomes.length === 0) return 'outcomes is empty';
+  const vague = [check.says.right, check.says.wrong].find((one) => !SENTENCE.test(one));
+  if (vague !== undefined) return `says "${vague}": write one sentence of 12 to 120 characters`;
   const odd = check.outcomes.find((outcome) => !OUTCOME.test(outcome));
   if (odd !== undefined) return `outcome "${odd}" must be lower-case words with hyphens`;
   const taken = ENGINE_OUTCOMES.find((outcome) => check.outcomes.includes(outcome));

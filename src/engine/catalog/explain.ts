@@ -1,6 +1,7 @@
 /** A check in the words of its own README, with what the catalog says of it: for people. */
 import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
+import type { Sentences } from '../define-check.ts';
 import { EngineFault } from '../errors.ts';
 import type { Catalog, CatalogCheck } from './catalog.ts';
 import type { DiscoveredCheck } from './discover-checks.ts';
@@ -18,6 +19,8 @@ export type Explanation = {
   readonly severity: Severity;
   readonly category: CategoryKey;
   readonly impl: string;
+  /** The rule in two sentences: of an origin that passes, and of one that does not. */
+  readonly says: Sentences;
   readonly needs: readonly string[];
   readonly requires: readonly string[];
   /** What it can find, in order of precedence. */
@@ -66,11 +69,11 @@ async function explain(
 ): Promise<Explanation> {
   const check = checks.find((one) => one.impl === impl);
   if (!check) throw new EngineFault(`${impl} is not loaded.`);
-  const { needs, requires, outcomes } = check.definition;
+  const { says, needs, requires, outcomes } = check.definition;
   const readme = new URL('README.md', check.folder);
   const markdown = await readFile(readme, 'utf8').catch((error: unknown) => {
     throw new EngineFault(`${readme.pathname} cannot be read: ${String(error)}`);
   });
   const sections = readSections(markdown);
-  return { id, title, severity, category, impl, needs, requires, outcomes, sections };
+  return { id, title, severity, category, impl, says, needs, requires, outcomes, sections };
 }

@@ -7,6 +7,7 @@ import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
 import { showJson } from '../json/show-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
+import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headerValue, headerValues } from '../text/http-header.ts';
@@ -87,6 +88,7 @@ export function createKit(): Kit {
     caip2,
     asset: knownAsset,
     baseUnits,
+    daysBefore,
     address: addressForm,
     sameOrigin,
     schemaErrors,

@@ -132,6 +132,8 @@ export type Kit = {
   asset(network: string, asset: string): KnownAsset | null;
   /** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number. */
   baseUnits(decimal: string, decimals: number): bigint | null;
+  /** Days from an instant to another (ISO 8601), never below 0; null where there is none. */
+  daysBefore(until: string, instant: string | null): number | null;
   /** The form of an address on a network: an EIP-55 mixed-case address must carry its checksum. */
   address(
     network: string,

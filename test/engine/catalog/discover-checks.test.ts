@@ -27,6 +27,7 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
   const members = {
     id: 'A1',
     version: 1,
+    says: { right: 'All is as it should be.', wrong: 'Something is missing.' },
     needs: ['root'],
     requires: [],
     outcomes: ['seen'],
@@ -81,6 +82,12 @@ describe('a check that breaks the contract is refused, with file and reason', ()
     ['no needs', 'A1-first/v1.ts', check({ needs: [] }), 'needs is empty'],
     ['an unknown need', 'A1-first/v1.ts', check({ needs: ['clock'] }), 'needs "clock"'],
     ['no outcomes', 'A1-first/v1.ts', check({ outcomes: [] }), 'outcomes is empty'],
+    [
+      'no sentence',
+      'A1-first/v1.ts',
+      check({ says: { right: 'fine', wrong: 'Something is missing.' } }),
+      'says "fine": write one sentence',
+    ],
     ['an odd outcome', 'A1-first/v1.ts', check({ outcomes: ['No H1'] }), 'outcome "No H1"'],
     [
       'an outcome twice',

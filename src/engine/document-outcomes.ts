@@ -1,0 +1,30 @@
+/** The states of a document that must stand at a path, as findings of the checks that ask for one. */
+import type { HttpObservation } from '../model/observations.ts';
+import type { DocumentReading, Kit } from '../parse/kit/kit.ts';
+import { type Found, fail, type Outcome } from './outcomes.ts';
+
+type Absent = Exclude<DocumentReading['state'], 'present'>;
+
+/** Rows for what stands in the place of a document, in the order in which `kit.document` finds it out. */
+export function documentOutcomes(fix: string): Readonly<Record<Absent, Outcome>> {
+  return {
+    unreadable: fail(fix),
+    absent: fail(fix),
+    'soft-404': fail(fix),
+    html: fail(fix),
+    oversize: fail(fix),
+  };
+}
+
+/** Why there is no JSON document at a path; null where there is one. */
+export function absence(
+  path: string,
+  answer: HttpObservation,
+  soft404: HttpObservation,
+  kit: Kit,
+): Found<Absent | 'not-json'> | null {
+  const reading = kit.document(path, answer, soft404);
+  if (reading.state !== 'present') return [reading.state, reading.evidence];
+  const json = kit.json(reading.body);
+  return json.ok ? null : ['not-json', `GET ${path}: 200, ${json.detail}`];
+}

@@ -1,0 +1,50 @@
+/** Findings that are the same in every check that can have them. */
+import type { Look } from '../model/observations.ts';
+import { notEvaluated, notSeen, type Verdict } from '../model/verdict.ts';
+import type { OpenApiReading } from '../parse/kit/kit.ts';
+
+const HOUR_SEC = 3_600;
+const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';
+const CHALLENGE_FIX = 'Correct what P2 names first.';
+
+/** A third party that was not asked, or gave no good answer, is no fault of the origin. */
+export function unanswered(
+  look: Exclude<Look<unknown>, { state: 'seen' }>,
+  what: string,
+  fix: string,
+): Verdict<'offline' | 'unseen'> {
+  if (look.state === 'off') {
+    return notSeen('offline', `${what}: not asked, ${look.why} (0 requests)`, fix);
+  }
+  return notSeen('unseen', `${look.source}: ${look.detail} (0 good answers)`, fix);
+}
+
+/** "as of 2026-08-14T12:00:00.000Z (3 h old)" */
+export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageSec: number }) {
+  return `as of ${asOf} (${Math.floor(ageSec / HOUR_SEC)} h old)`;
+}
+
+/** What reads the OpenAPI document means nothing without one: S1 says why there is none. */
+export function needsOpenApi(
+  reading: Exclude<OpenApiReading, { state: 'found' }>,
+): Verdict<'prerequisite-failed'> {
+  const what = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
+  return notEvaluated('S1', what, OPENAPI_FIX);
+}
+
+/** No challenge was seen, and P2 did not fail: seeing one takes a request that is not sent. */
+export function unchallenged(probed: number): Verdict<'unseen'> {
+  const evidence = `0 of ${probed} resources challenged by what we may send`;
+  return notSeen('unseen', evidence, CHALLENGE_FIX);
+}
+
+/** The resources to probe could not be picked within limits of time or memory. */
+export function unplanned(planFailure: string): Verdict<'limits'> {
+  return {
+    status: 'fail',
+    basis: 'measured',
+    outcome: 'limits',
+    evidence: `no plan: ${planFailure}`,
+    fix: 'Serve smaller and less deeply nested documents.',
+  };
+}
