@@ -5,6 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from './config/config.ts';
 import { SettingError } from './config/environment.ts';
 import { CatalogError } from './engine/errors.ts';
+import { WrongNode } from './payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from './payment/readiness.ts';
 import { openService, type Service } from './service/service.ts';
 import { StoreError } from './store/contract/store-error.ts';
@@ -78,7 +79,8 @@ function explain(error: unknown): unknown {
     error instanceof SettingError ||
     error instanceof CatalogError ||
     error instanceof StoreError ||
-    error instanceof UnsupportedByFacilitator;
+    error instanceof UnsupportedByFacilitator ||
+    error instanceof WrongNode;
   if (isForOperators) return error.message;
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another process listens there. Stop it, or set PORT.`;

@@ -15,6 +15,7 @@ import {
 import { type Failpoints, inHalves } from './failpoints.ts';
 import { storedPayment, transactionOf } from './ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from './paid-route.ts';
+import { isUnproved } from './publisher.ts';
 import type { Purchase } from './purchase.ts';
 
 /** A paid answer, ready for as many connections as ask for it. */
@@ -38,7 +39,7 @@ export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Prom
   const { authorization, requirements } = storedPayment(entry);
   return {
     key: entry.key,
-    headers: answer.headers,
+    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
     bodyBytes: answer.bodyBytes,
     body: () => answer.body(),
     settlement: {

@@ -1,3 +1,4 @@
+/** What settles payments, and what its answers prove. */
 import type { Hex } from 'viem';
 import type { RouteOffer } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
@@ -27,7 +28,13 @@ export type SettleOutcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'not_sent'; readonly reason: string }
   | { readonly kind: 'nonce_used'; readonly reason: string; readonly transaction: Hex | null }
-  | { readonly kind: 'unclear'; readonly reason: string; readonly transaction: Hex | null };
+  | {
+      readonly kind: 'unclear';
+      readonly reason: string;
+      readonly transaction: Hex | null;
+      /** Mined and reverted: another send would do the same, at our cost. */
+      readonly isLast?: boolean;
+    };
 
 /** A kind of payment that a facilitator takes. */
 export interface SupportedKind {
@@ -50,4 +57,22 @@ export interface Facilitator {
   supported(): Promise<readonly SupportedKind[]>;
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
+  /** Why nothing can be settled at this moment, in words for operators; null while it can. */
+  trouble?(): string | null;
+  /** The account that settles, where it is our own. */
+  account?(): AccountStatus | null;
+  /** Begins what it does on its own account, once it was reached; `stop` ends it. */
+  start?(): void;
+  stop?(): Promise<void>;
+}
+
+/** What an operator must know of an account that pays gas. */
+export interface AccountStatus {
+  /** Wei, as last read; null before that. */
+  readonly balance: bigint | null;
+  /** Transactions that are sent and not mined. */
+  readonly unconfirmed: number;
+  readonly oldestUnconfirmedMs: number;
+  /** Nonces that the node counts as pending and that are not ours. */
+  readonly nonceGap: number;
 }

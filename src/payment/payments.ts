@@ -1,13 +1,17 @@
+/** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
-import { type ChainEvidence, createChainEvidence } from './chain-evidence.ts';
+import { createChainEvidence } from './chain/chain-evidence.ts';
+import { nodeRequests } from './chain/node-client.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
+import { metered } from './facilitators/metered.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
+import type { OnPaymentEvent } from './payment-events.ts';
 import type { PublishByRoute } from './publisher.ts';
-import { FacilitatorReadiness } from './readiness.ts';
+import { PaymentsReadiness } from './readiness.ts';
 import { Reconciler, type ReconcileTiming } from './reconciler.ts';
 import { Recovery } from './recovery.ts';
 
@@ -23,6 +27,10 @@ export interface PaymentsOptions {
   readonly isRateLimited: boolean;
   readonly failpoints?: Failpoints | undefined;
   readonly onTrouble: (message: string, error: unknown) => void;
+  /** Told what happens to money, for metrics and the log. */
+  readonly onEvent?: OnPaymentEvent | undefined;
+  /** For one request to the node; default 5 s. */
+  readonly rpcTimeoutMs?: number | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
@@ -38,20 +46,25 @@ export interface Payments {
   readonly recovery: Recovery;
   /** Real money, or nothing at all: as `/health` says it. */
   readonly mode: 'live' | 'mock';
-  /** Throws `UnsupportedByFacilitator`; a facilitator that does not answer is asked again later. */
+  /** What settles, and why it cannot at this moment, if so. */
+  readonly facilitator: Facilitator;
+  trouble(): string | null;
+  /** Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer is asked again later. */
   start(): Promise<void>;
   /** Settles nothing that is not under way, and waits for what is. */
   stop(): Promise<void>;
 }
 
 export function createPayments(options: PaymentsOptions): Payments {
-  const { store, terms, baseUrl, facilitator, routes, onTrouble } = options;
+  const { store, terms, baseUrl, routes, onTrouble, onEvent = () => undefined } = options;
   checkChallenges(options);
+  const facilitator = metered(options.facilitator, onEvent);
+  const node = nodeFor(options);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
     facilitator,
-    evidence: evidenceFor(options),
+    evidence: node === null ? null : createChainEvidence(node),
     now: () => store.now(),
     offerOf(request) {
       const route = byName.get(routeNameOf(request));
@@ -60,20 +73,23 @@ export function createPayments(options: PaymentsOptions): Payments {
     ledger: store.ledger,
     publish,
     onTrouble,
+    onEvent,
     timing: options.reconcileTiming,
   });
-  const readiness = new FacilitatorReadiness({
+  const readiness = new PaymentsReadiness({
     facilitator,
-    network: terms.network,
+    node,
+    terms,
     retryIntervalMs: options.readinessRetryMs,
     startWithinMs: options.startWithinMs,
     onTrouble: (error) => onTrouble('payments cannot be taken yet', error),
   });
   const gate = new PaymentGate({
     ...options,
+    facilitator,
     reconciler,
     publish,
-    isReady: () => readiness.isReached,
+    isReady: () => readiness.isReady,
     failpoints: options.failpoints ?? NO_FAILPOINTS,
   });
   const recovery = new Recovery({
@@ -87,6 +103,8 @@ export function createPayments(options: PaymentsOptions): Payments {
   return {
     gate,
     recovery,
+    facilitator,
+    trouble: () => readiness.trouble(),
     mode: facilitator.kind === 'mock' ? 'mock' : 'live',
     async start() {
       await readiness.start();
@@ -96,14 +114,19 @@ export function createPayments(options: PaymentsOptions): Payments {
       readiness.stop();
       // Side by side: a call that waits for its settlement's outcome need not wait any longer.
       await Promise.all([gate.close(), recovery.stop(), reconciler.stop()]);
+      await facilitator.stop?.();
     },
   };
 }
 
-function evidenceFor({ facilitator, rpcUrl }: PaymentsOptions): ChainEvidence | null {
-  // What is settled by the mock is on no chain.
+/** Null for the mock: what it settles is on no chain. */
+function nodeFor({ facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions) {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
-  return createChainEvidence(rpcUrl);
+  return nodeRequests({
+    rpcUrl,
+    timeoutMs: rpcTimeoutMs,
+    onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
+  });
 }
 
 function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {

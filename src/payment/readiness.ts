@@ -1,4 +1,7 @@
-import type { EvmNetwork } from './challenge.ts';
+/** Whether payments can be taken: asked at the start, and again until everybody has answered. */
+import { checkNode, NodeUnreachable } from './chain/check-node.ts';
+import type { NodeRequests } from './chain/node-client.ts';
+import type { PaymentTerms } from './challenge.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
 
 /** The facilitator answers, and does not take our kind of payment: no retry would help. */
@@ -8,33 +11,44 @@ export class UnsupportedByFacilitator extends Error {
 
 export interface ReadinessOptions {
   readonly facilitator: Facilitator;
-  readonly network: EvmNetwork;
+  /** Null where no chain is asked. */
+  readonly node: NodeRequests | null;
+  readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
   readonly retryIntervalMs?: number | undefined;
   /** How long the start waits for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
-  readonly onReached?: (() => void) | undefined;
-  /** Told of each try that failed, and of a facilitator that turns out not to support us. */
+  /** Told of each try that failed, and of what turns out to be wrong for good. */
   readonly onTrouble?: ((error: Error) => void) | undefined;
 }
 
 const RETRY_INTERVAL_MS = 5_000;
 const START_WITHIN_MS = 3_000;
 
-/** Knows whether the facilitator was ever reached; asks again in the background until it was. */
-export class FacilitatorReadiness {
+/** Knows whether facilitator and node were ever reached, and whether the facilitator can settle now. */
+export class PaymentsReadiness {
   readonly #options: ReadinessOptions;
   #isReached = false;
+  #isStopped = false;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: ReadinessOptions) {
     this.#options = options;
   }
 
-  get isReached(): boolean {
-    return this.#isReached;
+  get isReady(): boolean {
+    return this.#isReached && this.trouble() === null;
   }
 
-  /** Throws `UnsupportedByFacilitator`; one that does not answer in time is asked again later. */
+  /** Why payments are not taken now, for operators; null while they are. */
+  trouble(): string | null {
+    if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
+    return this.#options.facilitator.trouble?.() ?? null;
+  }
+
+  /**
+   * Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer in time is asked again
+   * later, and paid routes are closed until then.
+   */
   async start(): Promise<void> {
     const { startWithinMs = START_WITHIN_MS, onTrouble } = this.#options;
     const late = Promise.withResolvers<never>();
@@ -46,7 +60,7 @@ export class FacilitatorReadiness {
     try {
       await Promise.race([asking, late.promise]);
     } catch (error) {
-      if (!(error instanceof FacilitatorUnreachable)) throw error;
+      if (!isUnreachable(error)) throw error;
       onTrouble?.(error);
       // The first try may still be under way; its failure is told of by the next one.
       asking.catch(() => undefined);
@@ -57,26 +71,30 @@ export class FacilitatorReadiness {
   }
 
   stop(): void {
+    this.#isStopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
   }
 
   async #ask(): Promise<void> {
-    const { facilitator, network, onReached } = this.#options;
-    const kinds = await facilitator.supported();
+    const { facilitator, node, terms } = this.#options;
+    const [kinds] = await Promise.all([
+      facilitator.supported(),
+      node === null ? null : checkNode(node, terms),
+    ]);
     const isOurs = kinds.some(
       (kind) =>
         kind.x402Version === 2 &&
         kind.scheme === 'exact' &&
-        (kind.network === network || kind.network === 'eip155:*'),
+        (kind.network === terms.network || kind.network === 'eip155:*'),
     );
     if (!isOurs) {
       throw new UnsupportedByFacilitator(
-        `The facilitator (${facilitator.location}) does not take x402 version 2, scheme exact, on ${network}: change NETWORK, or FACILITATOR_URL or RPC_URL.`,
+        `The facilitator (${facilitator.location}) does not take x402 version 2, scheme exact, on ${terms.network}: change NETWORK, or FACILITATOR_URL or RPC_URL.`,
       );
     }
+    if (this.#isReached || this.#isStopped) return;
     this.#isReached = true;
-    onReached?.();
+    facilitator.start?.();
   }
 
   #retryLater(): void {
@@ -84,9 +102,13 @@ export class FacilitatorReadiness {
     this.#timer = setTimeout(() => {
       this.#ask().catch((error: Error) => {
         onTrouble?.(error);
-        if (this.#timer !== null) this.#retryLater();
+        if (!this.#isStopped) this.#retryLater();
       });
     }, retryIntervalMs);
     this.#timer.unref();
   }
+}
+
+function isUnreachable(error: unknown): error is Error {
+  return error instanceof FacilitatorUnreachable || error instanceof NodeUnreachable;
 }

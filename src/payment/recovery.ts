@@ -1,9 +1,10 @@
+/** Ends what processes that died have left open. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type { LedgerEntry } from '../store/contract/ledger.ts';
+import type { LedgerEntry, LedgerState } from '../store/contract/ledger.ts';
 import type { Owner } from '../store/contract/owner.ts';
 import type { Store } from '../store/contract/store.ts';
-import { LedgerWriter, StepLost } from './ledger.ts';
-import { type PublishByRoute, publishSettled } from './publisher.ts';
+import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
+import { isUnproved, type PublishByRoute, publishSettled } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 
 export interface RecoveryOptions {
@@ -17,6 +18,16 @@ export interface RecoveryOptions {
 }
 
 const SWEEP_INTERVAL_MS = 5_000;
+/** Between two tries to publish one key: doubling, from the first to the last. */
+const FIRST_RETRY_MS = 5_000;
+const LAST_RETRY_MS = 3_600_000;
+
+/** What a sweep found unfinished. */
+export interface Census {
+  readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
+  /** When the payment that has been in doubt for longest was claimed, ms; null where there is none. */
+  readonly oldestInDoubtMs: number | null;
+}
 
 /**
  * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing
@@ -25,6 +36,8 @@ const SWEEP_INTERVAL_MS = 5_000;
 export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
+  readonly #unpublished = new Map<string, { waitMs: number; dueMs: number }>();
+  #census: Census = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: RecoveryOptions) {
@@ -41,10 +54,25 @@ export class Recovery {
     await this.#running;
   }
 
+  /** As the last sweep saw them. */
+  get census(): Census {
+    return this.#census;
+  }
+
   /** One pass over all open keys. */
   async sweep(): Promise<void> {
     const isDead = this.#deathRegister();
-    for await (const { key, last } of this.#options.store.ledger.unfinished()) {
+    const byState: Partial<Record<LedgerState, number>> = {};
+    let oldestInDoubtMs: number | null = null;
+    for await (const seen of this.#options.store.ledger.unfinished()) {
+      const { key, last } = seen;
+      byState[last.state] = (byState[last.state] ?? 0) + 1;
+      if (isInDoubt(last.state)) {
+        oldestInDoubtMs = Math.min(
+          oldestInDoubtMs ?? Number.POSITIVE_INFINITY,
+          currentClaim(seen).atMs,
+        );
+      }
       // The embedded store answers without a turn of the event loop: callers need one of their own.
       await turn();
       if (this.#stopped.signal.aborted) return;
@@ -53,6 +81,7 @@ export class Recovery {
       const entry = await this.#options.store.ledger.entry(key);
       if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
     }
+    this.#census = { byState, oldestInDoubtMs };
   }
 
   #isLookedAfter(key: string): boolean {
@@ -60,23 +89,35 @@ export class Recovery {
   }
 
   async #recover(entry: LedgerEntry): Promise<void> {
-    const { store, reconciler, publish, onTrouble } = this.#options;
-    const pen = LedgerWriter.onEntry(store.ledger, entry);
+    const { store, reconciler, onTrouble } = this.#options;
+    const writer = LedgerWriter.onEntry(store.ledger, entry);
     try {
       switch (entry.last.state) {
         case 'claimed':
         case 'computed':
-          return await pen.write('released', { reason: 'its owner is gone' });
+          return await writer.write('released', { reason: 'its owner is gone' });
         case 'settling':
         case 'unknown':
           return reconciler.watch(entry.key);
         case 'settled':
-          return await publishSettled(publish, pen);
+          return await this.#publish(entry, writer);
         default:
       }
     } catch (error) {
       if (!(error instanceof StepLost)) onTrouble(`recovering ${entry.key} failed`, error);
     }
+  }
+
+  /** What cannot be published is tried again ever more rarely. */
+  async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
+    const { key } = entry;
+    const nowMs = performance.now();
+    const earlier = this.#unpublished.get(key);
+    if (earlier !== undefined && earlier.dueMs > nowMs) return;
+    const waitMs = Math.min((earlier?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
+    this.#unpublished.set(key, { waitMs, dueMs: nowMs + waitMs });
+    await publishSettled(this.#options.publish, writer, isUnproved(entry));
+    this.#unpublished.delete(key);
   }
 
   /** Asks of each owner once a sweep. Calls of this process that are open are in flight. */

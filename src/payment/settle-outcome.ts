@@ -1,5 +1,6 @@
 import type { SettleResponse } from '@x402/core/types';
 import { type Hex, isAddress, isAddressEqual } from 'viem';
+import { redact } from '../errors/redact.ts';
 import type { SettleOutcome } from './facilitator.ts';
 import type { StoredPayment } from './ledger.ts';
 
@@ -52,14 +53,14 @@ export function settleOutcome(response: SettleResponse, payment: StoredPayment):
   // A refusal that names a transaction was sent, whatever it says of itself.
   const isUnsent = transaction === null && !response.transaction;
   if (isUnsent && AUTHORIZATION_REASONS.has(reason)) return { kind: 'refused', reason };
-  return { kind: 'unclear', reason: reason || 'failed without a reason', transaction };
+  return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
 }
 
 /** What an error on the way to a facilitator proves. */
 export function settleOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { kind: 'unclear', reason: reason.slice(0, 300), transaction: null };
+  return { kind: 'unclear', reason: redact(reason).slice(0, 300), transaction: null };
 }
 
 /** True only if no address of the host took the connection. */

@@ -10,7 +10,8 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createChainEvidence } from '../../src/payment/chain-evidence.ts';
+import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
+import { nodeRequests } from '../../src/payment/chain/node-client.ts';
 import { decodePayment } from '../../src/payment/payment-header.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
@@ -23,7 +24,8 @@ import { newNonce, type Payer, type SignedHeader } from './payer.ts';
 import { answerOf, PRICE } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
-const SETTLED_NO_MORE_SEC = 400;
+/** Past `validBefore`, and the ten minutes after which a block is proof. */
+const SETTLED_NO_MORE_SEC = 1_000;
 
 describe('a payer who', needs(chainUnavailable()), () => {
   let chain: TestChain;
@@ -178,7 +180,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const claimedMs = clock();
     await send(MULTICALL3, both);
     expect(await seller.earned()).toBe(PRICE);
-    const evidence = createChainEvidence(chain.rpcUrl);
+    const evidence = createChainEvidence(nodeRequests({ rpcUrl: chain.rpcUrl }));
     const lookUp = async (nonce: Hex) => {
       const { header } = await sign(payer, { nonce });
       const { authorization, signature } = decodePayment({ 'payment-signature': [header] });
@@ -191,11 +193,19 @@ describe('a payer who', needs(chainUnavailable()), () => {
         maxTimeoutSeconds: 300,
         extra: { name: 'USD Coin', version: '2' },
       } as const;
-      return evidence.lookUp({ authorization, signature, requirements }, claimedMs);
+      return evidence.lookUp(
+        { authorization, signature, requirements },
+        { sinceMs: claimedMs, transaction: null },
+      );
     };
     expect(await lookUp(spentOnUs)).toMatchObject({ kind: 'paid' });
-    expect(await lookUp(spentOnItself)).toEqual({ kind: 'spent_elsewhere', isExpired: false });
-    expect(await lookUp(newNonce())).toEqual({ kind: 'unused', isExpired: false });
+    expect(await lookUp(spentOnItself)).toEqual({ kind: 'spent_elsewhere', isFinal: false });
+    expect(await lookUp(newNonce())).toEqual({
+      kind: 'unused',
+      isExpired: false,
+      isFinal: false,
+      isReverted: false,
+    });
   });
 
   test('whose balance goes while the shop works is told so, and pays after a top-up', async () => {

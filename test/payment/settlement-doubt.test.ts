@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/facilitator.ts';
+import type { PaymentEvent } from '../../src/payment/payment-events.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { rowsOf as ledgerRows, QUICK } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
@@ -136,17 +137,73 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
   });
 
-  test('is given up two days after its authorization ended, without a charge', async () => {
+  test("that nobody can look at ends in the payer's favour two days on, and is not published", async () => {
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
-    await using shop = await startShop({ facilitator, clock: () => nowMs, ...QUICK });
+    const events: PaymentEvent[] = [];
+    await using shop = await startShop({
+      ...QUICK,
+      facilitator,
+      clock: () => nowMs,
+      onEvent: (event) => events.push(event),
+    });
     const signed = await pay({ nowMs });
     expect((await shop.buy('x', v2(signed))).status).toBe(503);
-    nowMs += 300_000 + 48 * 3_600_000 + 1_000;
-    await expect.poll(() => statesOf(shop, signed)).toContain('failed');
+    nowMs += 300_000 + 47 * 3_600_000;
+    await expect.poll(() => events.map(({ kind }) => kind)).toContain('overdue');
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    nowMs += 3_600_000 + 1_000;
+    await expect.poll(() => statesOf(shop, signed)).toContain('published');
     const answer = await shop.buy('x', v2(signed));
-    expect(answer.status).toBe(402);
-    expect(answer.json['error']).toMatch(/^authorization_expired: /);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-settlement')).toBe('unproved');
+    expect(answer.paid?.transaction).toBe('');
+    expect(shop.published).toHaveLength(0);
+    expect(events).toContainEqual(
+      expect.objectContaining({ kind: 'reconciled', outcome: 'unproved' }),
+    );
+    // Its answer is kept for a day from now, however long the doubt lasted.
+    nowMs += 23 * 3_600_000;
+    await shop.store.purge(nowMs);
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    nowMs += 2 * 3_600_000;
+    await shop.store.purge(nowMs);
+    expect((await shop.buy('x', v2(signed))).status).toBe(410);
+  });
+
+  test('is answered in time, however long a look takes', async () => {
+    const facilitator = stubFacilitator();
+    const hanging = Promise.withResolvers<SettleOutcome>();
+    facilitator.outcomes = [unclear, hanging.promise];
+    await using shop = await startShop({ facilitator, ...QUICK });
+    const signed = await pay();
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect(facilitator.sent).toHaveLength(2);
+    hanging.resolve(settled);
+    await expect.poll(() => statesOf(shop, signed)).toContain('settled');
+  });
+
+  test('does not come in herds: two places for calls that wait, two for the rest', async () => {
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [unclear];
+    let [running, most] = [0, 0];
+    const settle = facilitator.settle.bind(facilitator);
+    await using shop = await startShop({ facilitator, ...QUICK, reconcileWithinMs: 1 });
+    const many = Array.from({ length: 12 }, async (_, n) => {
+      const { header } = await newPayer().sign({ value: PRICE });
+      return shop.buy(`x${n}`, { 'payment-signature': header });
+    });
+    for (const answer of await Promise.all(many)) expect(answer.status).toBe(503);
+    facilitator.settle = async (request) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return settle(request);
+    };
+    const before = facilitator.sent.length;
+    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(before + 12);
+    expect(most).toBe(2);
   });
 });

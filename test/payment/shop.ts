@@ -30,6 +30,8 @@ export type ShopOptions = Partial<
     | 'retryWithinMs'
     | 'reconcileTiming'
     | 'rpcUrl'
+    | 'rpcTimeoutMs'
+    | 'onEvent'
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'

@@ -7,6 +7,7 @@ import {
 } from '@x402/core/types';
 import { isAddress, isAddressEqual } from 'viem';
 import type { CdpKey } from '../../config/cdp-key.ts';
+import { redact } from '../../errors/redact.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -37,6 +38,7 @@ export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
   const clientFor = (timeoutMs: number) => new HTTPFacilitatorClient({ url, timeoutMs, ...auth });
   const asking = clientFor(options.verifyTimeoutMs ?? VERIFY_TIMEOUT_MS);
   const settling = clientFor(options.settleTimeoutMs ?? SETTLE_TIMEOUT_MS);
+  // Hosted facilitators may carry a key in the query; a path is part of their address.
   const { origin, pathname } = new URL(url);
 
   return {
@@ -112,5 +114,6 @@ function responseOf({ errorReason, transaction, network, payer }: SettleError): 
 }
 
 function describe(error: unknown): string {
-  return (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 300);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return redact(text).slice(0, 300);
 }

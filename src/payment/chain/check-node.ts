@@ -1,0 +1,39 @@
+/** Whether the node behind `RPC_URL` can tell of our payments at all. */
+import type { PaymentTerms } from '../challenge.ts';
+import { chainIdOf } from '../challenge.ts';
+import { clientOn, describeNodeError, type NodeRequests } from './node-client.ts';
+
+/** The node does not answer; another try may work. */
+export class NodeUnreachable extends Error {
+  override readonly name = 'NodeUnreachable';
+}
+
+/** The node answers, and for another chain, or one without our token: no retry would help. */
+export class WrongNode extends Error {
+  override readonly name = 'WrongNode';
+}
+
+/** Throws `WrongNode`, or `NodeUnreachable`. */
+export async function checkNode(
+  node: NodeRequests,
+  { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
+): Promise<void> {
+  const client = clientOn(node);
+  const [chainId, code] = await Promise.all([
+    client.getChainId(),
+    client.getCode({ address: asset }),
+  ]).catch((error: unknown) => {
+    throw new NodeUnreachable(describeNodeError(error));
+  });
+  const wanted = chainIdOf(network);
+  if (chainId !== wanted) {
+    throw new WrongNode(
+      `RPC_URL leads to chain ${chainId}: give a node of ${network}, or change NETWORK.`,
+    );
+  }
+  if (code === undefined || code === '0x') {
+    throw new WrongNode(
+      `RPC_URL leads to a chain without a contract at ${asset}: change ASSET, or give another node.`,
+    );
+  }
+}

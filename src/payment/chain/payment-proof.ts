@@ -1,0 +1,53 @@
+/** What the receipt of a transaction proves of one payment. */
+import { type Address, type Hex, isAddressEqual, type Log, parseAbi, parseEventLogs } from 'viem';
+import type { StoredPayment } from '../ledger.ts';
+
+/** EIP-3009, and ERC-20. */
+export const tokenAbi = parseAbi([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+]);
+
+export interface Receipt {
+  readonly status: 'success' | 'reverted';
+  readonly logs: readonly Log[];
+  readonly transactionHash: Hex;
+}
+
+/**
+ * - `pays`: it used this authorization, and moved the price to us.
+ * - `reverted`: mined, and moved nothing.
+ * - `other`: whatever it did, it did not pay us by this authorization.
+ */
+export type Proof = 'pays' | 'reverted' | 'other';
+
+export function proofOf({ status, logs }: Receipt, payment: StoredPayment): Proof {
+  if (status === 'reverted') return 'reverted';
+  return paysUs(logs, payment) ? 'pays' : 'other';
+}
+
+/**
+ * Whether this use of the nonce moved the price to us. A payer's own contract can use several
+ * authorizations in one transaction, one of which pays: where there are several, the transfer that
+ * follows the use at once is the one that belongs to it (FiatToken emits them in this order).
+ */
+function paysUs(logs: readonly Log[], { authorization, requirements }: StoredPayment): boolean {
+  const ofToken = logs.filter((log) => isAddressEqual(log.address, requirements.asset));
+  const events = parseEventLogs({ abi: tokenAbi, logs: ofToken });
+  const isOurTransfer = (event: (typeof events)[number] | undefined) =>
+    event?.eventName === 'Transfer' &&
+    isAddressEqual(event.args.from, authorization.from) &&
+    isAddressEqual(event.args.to, requirements.payTo as Address) &&
+    event.args.value === authorization.value;
+  const ourUse = events.findIndex(
+    (event) =>
+      event.eventName === 'AuthorizationUsed' &&
+      event.args.nonce.toLowerCase() === authorization.nonce.toLowerCase() &&
+      isAddressEqual(event.args.authorizer, authorization.from),
+  );
+  if (ourUse < 0) return false;
+  const uses = events.filter((event) => event.eventName === 'AuthorizationUsed');
+  return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[ourUse + 1]);
+}

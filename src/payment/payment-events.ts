@@ -1,0 +1,25 @@
+/** What happens to money, told to whoever counts it and writes the log. */
+import type { SettleOutcome, VerifyOutcome } from './facilitator.ts';
+
+export type PaymentEvent =
+  | { readonly kind: 'verified'; readonly outcome: VerifyOutcome['kind']; readonly ms: number }
+  /** One send, the first of its key or a later one. */
+  | { readonly kind: 'sent'; readonly outcome: SettleOutcome['kind']; readonly ms: number }
+  /** One request to the node behind `RPC_URL`. */
+  | {
+      readonly kind: 'node_call';
+      readonly method: string;
+      readonly ms: number;
+      readonly isError: boolean;
+    }
+  /** A payment in doubt has come to its end. */
+  | {
+      readonly kind: 'reconciled';
+      readonly outcome: 'settled' | 'failed' | 'unproved';
+      readonly key: string;
+      readonly reason: string;
+    }
+  /** A payment whose end should be known by now, and is not. */
+  | { readonly kind: 'overdue'; readonly key: string; readonly reason: string };
+
+export type OnPaymentEvent = (event: PaymentEvent) => void;

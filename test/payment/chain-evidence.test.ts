@@ -1,0 +1,205 @@
+/** What a look at the chain proves, and what a node may do without changing it. */
+import { describe, expect, test } from 'vitest';
+import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
+import { nodeRequests } from '../../src/payment/chain/node-client.ts';
+import type { StoredPayment } from '../../src/payment/ledger.ts';
+import { newNonce, newPayer, TERMS } from './payer.ts';
+import { QUICK, rowsOf } from './settling.ts';
+import { PRICE, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+import {
+  blocksUntil,
+  RpcError,
+  receiptOf,
+  startStubNode,
+  type UseOnChain,
+  usedLog,
+} from './stub-node.ts';
+
+const nowSec = Math.floor(Date.now() / 1000);
+const used = `0x${'1'.padStart(64, '0')}`;
+const unused = `0x${'0'.repeat(64)}`;
+
+function paymentOf(validBefore: number): StoredPayment {
+  return {
+    authorization: {
+      from: newPayer().address,
+      to: TERMS.payTo,
+      value: PRICE,
+      validAfter: 0n,
+      validBefore: BigInt(validBefore),
+      nonce: newNonce(),
+    },
+    signature: `0x${'02'.repeat(65)}`,
+    requirements: {
+      scheme: 'exact',
+      network: TERMS.network,
+      asset: TERMS.asset,
+      amount: `${PRICE}`,
+      payTo: TERMS.payTo,
+      maxTimeoutSeconds: 300,
+      extra: { name: TERMS.assetName, version: TERMS.assetVersion },
+    },
+  };
+}
+
+function useOf({ authorization }: StoredPayment, changes: Partial<UseOnChain> = {}): UseOnChain {
+  const { from, to, nonce, value } = authorization;
+  return { from, to, nonce, value, transaction: TRANSACTION, block: 999_900n, ...changes };
+}
+
+async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${string}` | null) {
+  const evidence = createChainEvidence(nodeRequests({ rpcUrl }));
+  return evidence.lookUp(payment, { sinceMs: (nowSec - 300) * 1000, transaction });
+}
+
+describe('a look at the chain', () => {
+  test('asks for the receipt of a known transaction first, and needs nothing more', async () => {
+    const payment = paymentOf(nowSec + 300);
+    await using node = await startStubNode({
+      eth_getTransactionReceipt: () => receiptOf(useOf(payment)),
+    });
+    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
+    expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+    expect(node.asked).toEqual(['eth_getTransactionReceipt']);
+  });
+
+  test.each([1_000n, 500n, 100n, 10n])(
+    'finds the use with a node that takes %d blocks at a time',
+    async (limit) => {
+      const payment = paymentOf(nowSec + 300);
+      const use = useOf(payment);
+      await using node = await startStubNode({
+        eth_getBlockByNumber: blocksUntil(() => nowSec),
+        eth_call: () => used,
+        eth_getLogs: ([filter]) => {
+          const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
+          const [from, to] = [BigInt(fromBlock), BigInt(toBlock)];
+          if (to - from + 1n > limit) throw new RpcError(-32_005, `at most ${limit} blocks`);
+          return use.block >= from && use.block <= to ? [usedLog(use)] : [];
+        },
+        eth_getTransactionReceipt: () => receiptOf(use),
+      });
+      const found = await lookAt(payment, node.rpcUrl, null);
+      expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+    },
+  );
+
+  test('takes no transaction for proof that used another nonce', async () => {
+    const payment = paymentOf(nowSec + 300);
+    await using node = await startStubNode({
+      eth_getBlockByNumber: blocksUntil(() => nowSec),
+      eth_call: () => unused,
+      eth_getTransactionReceipt: () => receiptOf(useOf(payment, { nonce: newNonce() })),
+    });
+    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
+    expect(found).toMatchObject({ kind: 'unused', isFinal: false });
+  });
+
+  test.each([
+    [599, false],
+    [600, true],
+  ])('%d s past validBefore, an unused nonce is final: %s', async (pastSec, isFinal) => {
+    const payment = paymentOf(nowSec - pastSec);
+    await using node = await startStubNode({
+      eth_getBlockByNumber: blocksUntil(() => nowSec),
+      eth_call: () => unused,
+    });
+    const found = await lookAt(payment, node.rpcUrl, null);
+    expect(found).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
+  });
+
+  test('that fails says what failed, and holds nothing of the address but its host', async () => {
+    await using node = await startStubNode({
+      eth_getBlockByNumber: () => {
+        throw new RpcError(-32_000, `upstream ${node.rpcUrl} is down`);
+      },
+    });
+    const failure = await lookAt(paymentOf(nowSec), node.rpcUrl, null).catch(String);
+    expect(failure).not.toContain('SECRETKEY123');
+  });
+});
+
+describe('with a chain to ask, a payment', () => {
+  test('is sent five times at most, and then looked at', async () => {
+    const payer = newPayer();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
+    await using node = await startStubNode({
+      eth_chainId: () => '0x2105',
+      eth_getCode: () => '0x01',
+      eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
+      eth_call: () => unused,
+    });
+    await using shop = await startShop({
+      ...QUICK,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+      reconcileWithinMs: 1_500,
+    });
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    expect((await shop.buy('x', headers)).status).toBe(503);
+    await expect.poll(() => facilitator.sent.length).toBe(5);
+    const looks = node.asked.length;
+    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 4);
+    expect(facilitator.sent).toHaveLength(5);
+    const rows = await rowsOf(shop, payer.address, signed);
+    expect(rows.map(({ state }) => state)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+  });
+
+  test('whose node stands still is never failed: two days on it is the payer’s', async () => {
+    const payer = newPayer();
+    let nowMs = Date.now();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
+    await using node = await startStubNode({
+      eth_chainId: () => '0x2105',
+      eth_getCode: () => '0x01',
+      eth_getBlockByNumber: blocksUntil(() => nowSec),
+      eth_call: () => unused,
+    });
+    await using shop = await startShop({
+      ...QUICK,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+      clock: () => nowMs,
+    });
+    const signed = await payer.sign({ value: PRICE, nowMs });
+    const headers = { 'payment-signature': signed.header };
+    expect((await shop.buy('x', headers)).status).toBe(503);
+    nowMs += 300_000 + 48 * 3_600_000 + 1_000;
+    await expect
+      .poll(async () => (await shop.buy('x', headers)).headers.get('x-settlement'))
+      .toBe('unproved');
+    expect(shop.published).toHaveLength(0);
+  });
+});
+
+describe('at the start, a node', () => {
+  const right = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
+
+  test.each([
+    ['of another chain', { ...right, eth_chainId: () => '0x1' }, /RPC_URL leads to chain 1: /],
+    ['without our token', { ...right, eth_getCode: () => '0x' }, /without a contract at 0x8335/],
+  ])('%s stops it', async (_name, answers, message) => {
+    await using node = await startStubNode(answers);
+    const starting = startShop({ facilitator: stubFacilitator(), rpcUrl: node.rpcUrl });
+    await expect(starting).rejects.toThrow(message);
+  });
+
+  test('that does not answer closes the till until it was checked', async () => {
+    await using node = await startStubNode({});
+    await using shop = await startShop({
+      facilitator: stubFacilitator(),
+      rpcUrl: node.rpcUrl,
+      readinessRetryMs: 20,
+    });
+    const closed = await shop.buy('x');
+    expect(closed.status).toBe(503);
+    expect(closed.json['error']).toBe('payments_unavailable');
+    expect(shop.troubles.length).toBeGreaterThan(0);
+    Object.assign(node.answers, right);
+    await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
+  });
+});
