@@ -4,6 +4,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { formatText } from '../src/cli/formatters/text.ts';
+import { NO_SOURCES } from '../src/cli/sources.ts';
 import { scoreResults } from '../src/engine/score.ts';
 import type { ScanReport } from '../src/model/report.ts';
 
@@ -38,6 +39,7 @@ export async function buyScan(
       report,
       printed: report.results,
       timing: null,
+      locate: NO_SOURCES.locate,
       colour: false,
       columns: 100,
     }),

@@ -12,6 +12,7 @@ import { FORMATS } from './formatters/formats.ts';
 import { createProgress } from './progress.ts';
 import { parseScanOptions, type ScanOptions } from './scan-options.ts';
 import { refuseUnknown, selectResults } from './select-results.ts';
+import { readSources, type Sources } from './sources.ts';
 import { type Streams, write } from './streams.ts';
 import { missedThresholds } from './thresholds.ts';
 import { UsageError } from './usage-error.ts';
@@ -34,6 +35,7 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   const options = parseScanOptions(args);
   // Whatever is wrong with the call is said before anything is started or anybody asked.
   const subject = await subjectOf(options);
+  const sources = await readSources(options.sources);
   const engine = await startEngine(options.checksVersion);
   try {
     refuseUnknown(options.only, engine.catalog.checks);
@@ -41,7 +43,7 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
       subject.kind === 'recording'
         ? await replay(subject.recording, engine)
         : await scanOrigin(subject, engine, streams);
-    return await deliver(outcome, options, streams);
+    return await deliver(outcome, sources, options, streams);
   } finally {
     await engine.pool.close();
   }
@@ -101,6 +103,7 @@ async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome
 
 async function deliver(
   outcome: ScanOutcome,
+  sources: Sources,
   options: ScanOptions,
   { out, err }: Streams,
 ): Promise<0 | 1> {
@@ -110,6 +113,7 @@ async function deliver(
     report,
     printed,
     timing: options.timing ? timing : null,
+    locate: sources.locate,
     colour: options.output === null && hasColours(out),
     columns: out.columns ?? NO_TERMINAL_COLUMNS,
   });

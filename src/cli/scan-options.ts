@@ -18,6 +18,8 @@ export type ScanOptions = {
   readonly save: string | null;
   readonly from: string | null;
   readonly offline: boolean;
+  /** PATH=FILE pairs. */
+  readonly sources: readonly string[];
   readonly timing: boolean;
 };
 
@@ -32,6 +34,8 @@ export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
   --checks-version V       judge by this catalog instead of the newest
   --save FILE              keep what was seen, for --from
   --from FILE              judge a saved scan instead of asking the origin
+  --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
+                           /openapi.json=docs/openapi.json: findings name its line; repeatable
   --offline                ask no index: the standing checks are not determined
   --timing                 how long it took, and how many requests it needed
 
@@ -64,6 +68,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
+    sources: values.source ?? [],
     timing: values.timing ?? false,
   };
 }
@@ -84,6 +89,7 @@ function parse(args: readonly string[]) {
         save: { type: 'string' },
         from: { type: 'string' },
         offline: { type: 'boolean' },
+        source: { type: 'string', multiple: true },
         timing: { type: 'boolean' },
       },
     });

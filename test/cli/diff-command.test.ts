@@ -80,3 +80,53 @@ describe('diff', () => {
     },
   );
 });
+
+describe('--fail-on-regression', () => {
+  type Fields = { grade?: string; payableBy?: string | null; printed?: readonly CheckResult[] };
+  const saved = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: Fields) =>
+    save(
+      name,
+      JSON.stringify({
+        ...JSON.parse(report(...printed)),
+        grade,
+        ...(payableBy === undefined ? {} : { payableBy }),
+      }),
+    );
+
+  async function run(before: Fields, after: Fields) {
+    const files = [await saved('a.json', before), await saved('b.json', after)];
+    const { streams, complained } = collector();
+    const code = await diffCommand([...files, '--fail-on-regression'], streams);
+    return { code, said: complained() };
+  }
+
+  const failed: CheckResult = { ...PASSED, status: 'fail' };
+  const unseen: CheckResult = { ...PASSED, status: 'warn', basis: 'not_determined' };
+
+  test.each<[string, Fields, Fields, string]>([
+    ['the grade', { grade: 'A' }, { grade: 'B' }, 'grade A -> B'],
+    [
+      'who can pay',
+      { payableBy: 'default' },
+      { payableBy: 'settings' },
+      'payableBy default -> settings',
+    ],
+    ['a check', {}, { printed: [failed] }, 'S1 pass -> fail'],
+  ])('exits 1 where %s fell', async (_what, before, after, said) => {
+    expect(await run(before, after)).toEqual({ code: 1, said: `--fail-on-regression: ${said}\n` });
+  });
+
+  test.each<[string, Fields, Fields]>([
+    ['nothing moved', {}, {}],
+    [
+      'all rose',
+      { grade: 'F', payableBy: 'nobody', printed: [failed] },
+      { grade: 'A', payableBy: 'default' },
+    ],
+    ['nobody could observe a check any more', {}, { printed: [unseen] }],
+    ['the older report knows nothing of payability', {}, { payableBy: 'nobody' }],
+    ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
+  ])('exits 0 where %s', async (_what, before, after) => {
+    expect(await run(before, after)).toEqual({ code: 0, said: '' });
+  });
+});

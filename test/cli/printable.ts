@@ -1,4 +1,5 @@
 import type { Printable } from '../../src/cli/formatters/formats.ts';
+import { NO_SOURCES } from '../../src/cli/sources.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 
 export function result(id: string, overrides: Partial<CheckResult> = {}): CheckResult {
@@ -70,6 +71,7 @@ export function printable(overrides: Partial<Printable> = {}): Printable {
     },
     printed: results,
     timing: null,
+    locate: NO_SOURCES.locate,
     colour: false,
     columns: 100,
     ...overrides,

@@ -30,6 +30,7 @@ describe('the flags of scan', () => {
       save: null,
       from: null,
       offline: false,
+      sources: [],
       timing: false,
     });
   });
@@ -50,6 +51,7 @@ describe('the flags of scan', () => {
       save: 's.json',
       from: 'f.json',
       offline: true,
+      sources: ['/openapi.json=a.json', '/llms.txt=b.txt'],
       timing: true,
     });
   });

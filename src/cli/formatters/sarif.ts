@@ -1,14 +1,14 @@
 /**
- * SARIF 2.1.0 for code scanning: one rule a check, one result a warning or failure. Locations are
- * URLs of the origin, because there is no source file. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
+ * SARIF 2.1.0 for code scanning: one rule a check, one result a warning or failure. A location is a
+ * file and line where a source was given for the document, else the URL of the origin.
+ * https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
 import type { CheckResult } from '../../model/report.ts';
+import type { SourceLocation } from '../sources.ts';
+import { findingsOf } from './findings.ts';
 import type { Printable } from './formats.ts';
 
-export function formatSarif({ report, printed }: Printable): string {
-  const findings = printed.filter(
-    ({ status, basis }) => status !== 'pass' && basis !== 'not_determined',
-  );
+export function formatSarif({ report, printed, locate }: Printable): string {
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -27,7 +27,10 @@ export function formatSarif({ report, printed }: Printable): string {
           score: report.score,
           scannedAt: report.scannedAt,
         },
-        results: findings.map((finding) => toResult(finding, report.origin, printed)),
+        results: findingsOf(printed).map((finding) => {
+          const ruleIndex = printed.indexOf(finding);
+          return toResult(finding, ruleIndex, placeOf(locate(finding), report.origin));
+        }),
       },
     ],
   };
@@ -44,14 +47,19 @@ function toRule(result: CheckResult) {
   };
 }
 
-function toResult(finding: CheckResult, origin: string, printed: readonly CheckResult[]) {
+function toResult(finding: CheckResult, ruleIndex: number, physicalLocation: object) {
   return {
     ruleId: finding.id,
-    ruleIndex: printed.indexOf(finding),
+    ruleIndex,
     level: finding.status === 'fail' ? 'error' : 'warning',
     message: { text: `${finding.evidence} ${finding.fix}` },
-    locations: [{ physicalLocation: { artifactLocation: { uri: `${origin}/` } } }],
+    locations: [{ physicalLocation }],
     partialFingerprints: { 'finding/v1': `${finding.id}/${finding.outcome}` },
     properties: { outcome: finding.outcome, basis: finding.basis },
   };
+}
+
+function placeOf(place: SourceLocation | null, origin: string): object {
+  if (place === null) return { artifactLocation: { uri: `${origin}/` } };
+  return { artifactLocation: { uri: place.file }, region: { startLine: place.line } };
 }

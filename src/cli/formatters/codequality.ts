@@ -1,0 +1,31 @@
+/**
+ * Code Quality of GitLab: one violation a finding. A path and a line are required; without a source
+ * the file of the pipeline stands for the origin. https://docs.gitlab.com/ci/testing/code_quality/
+ */
+import { createHash } from 'node:crypto';
+import type { Severity } from '../../model/report.ts';
+import { findingsOf } from './findings.ts';
+import type { Printable } from './formats.ts';
+
+const PIPELINE = { file: '.gitlab-ci.yml', line: 1 };
+const SEVERITIES: Readonly<Record<Severity, string>> = {
+  critical: 'critical',
+  major: 'major',
+  minor: 'minor',
+};
+
+export function formatCodeQuality({ report, printed, locate }: Printable): string {
+  const violations = findingsOf(printed).map((finding) => {
+    const { file, line } = locate(finding) ?? PIPELINE;
+    const what = `${report.origin} ${finding.id} ${finding.outcome}`;
+    return {
+      description: `${finding.id} ${finding.title}: ${finding.evidence} ${finding.fix}`,
+      check_name: `x402/${finding.id}`,
+      // Stays while the finding does, whatever its evidence says.
+      fingerprint: createHash('sha256').update(what).digest('hex'),
+      severity: finding.status === 'fail' ? SEVERITIES[finding.severity] : 'info',
+      location: { path: file, lines: { begin: line } },
+    };
+  });
+  return `${JSON.stringify(violations, null, 2)}\n`;
+}

@@ -1,0 +1,28 @@
+/**
+ * Workflow commands of GitHub Actions: one annotation a finding, at its file and line where a source
+ * was given. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+ */
+import { findingsOf } from './findings.ts';
+import type { Printable } from './formats.ts';
+
+export function formatGithub({ report, printed, locate }: Printable): string {
+  const { origin, grade, score } = report;
+  const lines = findingsOf(printed).map((finding) => {
+    const place = locate(finding);
+    const at = place === null ? '' : `file=${property(place.file)},line=${place.line},`;
+    const title = property(`${finding.id} ${finding.title}`);
+    const level = finding.status === 'fail' ? 'error' : 'warning';
+    return `::${level} ${at}title=${title}::${data(`${finding.evidence} ${finding.fix}`)}`;
+  });
+  const summary = `::notice title=x402 conformance::${data(`${origin}: grade ${grade}, ${score}/100`)}`;
+  return `${[...lines, summary].join('\n')}\n`;
+}
+
+/** Evidence quotes origins: no line break of theirs may begin a command. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,61 @@
+/** What pipelines read: workflow commands of GitHub, Code Quality of GitLab, locations of SARIF. */
+import { expect, test } from 'vitest';
+import { formatCodeQuality } from '../../../src/cli/formatters/codequality.ts';
+import { formatGithub } from '../../../src/cli/formatters/github.ts';
+import { formatSarif } from '../../../src/cli/formatters/sarif.ts';
+import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
+
+const place = { file: 'docs/open,api.json', line: 7 };
+const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
+
+test('an annotation a finding, at its line where a source says so, and the grade', () => {
+  const text = formatGithub(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
+  expect(text.split('\n')).toEqual([
+    '::error title=P1 check-p1::GET /: connection refused Start the server.',
+    '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A" Add a summary.',
+    '::notice title=x402 conformance::https://api.example.com: grade F, 0/100',
+    '',
+  ]);
+});
+
+test('evidence begins no command of its own', () => {
+  const evil = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
+  const lines = formatGithub(printable({ printed: [evil] }))
+    .trimEnd()
+    .split('\n');
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toContain('a%0A::set-output name=x::1%0D100%25');
+});
+
+test('a violation a finding, with a fingerprint that outlives its evidence', () => {
+  const printed = [FAILED, PASSED, WARNED, OPEN, HOSTILE];
+  const violations = JSON.parse(formatCodeQuality(printable({ printed, locate })));
+  expect(violations).toHaveLength(3);
+  expect(violations[0]).toEqual({
+    description: 'P1 check-p1: GET /: connection refused Start the server.',
+    check_name: 'x402/P1',
+    fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+    severity: 'critical',
+    location: { path: '.gitlab-ci.yml', lines: { begin: 1 } },
+  });
+  expect(violations[1]).toMatchObject({
+    severity: 'info',
+    location: { path: 'docs/open,api.json', lines: { begin: 7 } },
+  });
+  const again = { ...FAILED, evidence: 'GET /: connection reset' };
+  const [other] = JSON.parse(formatCodeQuality(printable({ printed: [again] })));
+  expect(other.fingerprint).toBe(violations[0].fingerprint);
+});
+
+test('SARIF names file and region where a source says so, else the origin', () => {
+  const { runs } = JSON.parse(formatSarif(printable({ printed: [FAILED, WARNED], locate })));
+  expect(runs[0].results.map(({ locations }: { locations: unknown[] }) => locations[0])).toEqual([
+    { physicalLocation: { artifactLocation: { uri: 'https://api.example.com/' } } },
+    {
+      physicalLocation: {
+        artifactLocation: { uri: 'docs/open,api.json' },
+        region: { startLine: 7 },
+      },
+    },
+  ]);
+});

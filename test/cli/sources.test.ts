@@ -1,0 +1,61 @@
+/** `--source`: a finding names the file of the repository and its line. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSources } from '../../src/cli/sources.ts';
+
+const OPENAPI = `{
+  "openapi": "3.1.0",
+  "info": { "title": "A", "version": "1" },
+  "paths": {
+    "/weather": {
+      "get": {
+        "responses": {
+          "200": { "description": "ok" }
+        },
+        "tags": ["a", "b"]
+      }
+    }
+  }
+}
+`;
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sources-'));
+  file = join(folder, 'openapi.json');
+  await writeFile(file, OPENAPI);
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+test.each([
+  ['the member that a pointer names', '/openapi.json#/paths/~1weather/get/responses: no 402', 7],
+  ['an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
+  ['the nearest above what is missing', '/openapi.json#/info/contact: missing', 3],
+  ['the first line where nothing of it is there', '/openapi.json#/components/x: 0, none', 1],
+  ['the first line where no pointer is given', '2 of 2 free operations in /openapi.json', 1],
+])('is the line of %s', async (_what, evidence, line) => {
+  const sources = await readSources([`/openapi.json=${file}`]);
+  expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
+});
+
+test('is nowhere for a document without a source, or a check of none', async () => {
+  const sources = await readSources([`/openapi.json=${file}`]);
+  expect(sources.locate({ id: 'S7', evidence: 'GET /llms.txt: 404' })).toBeNull();
+  expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toBeNull();
+});
+
+test('a source that is no JSON has its first line', async () => {
+  await writeFile(file, '# A\n\ntext\n');
+  const sources = await readSources([`/llms.txt=${file}`]);
+  expect(sources.locate({ id: 'S7', evidence: 'no ">" line' })).toEqual({ file, line: 1 });
+});
+
+test.each([
+  ['openapi.json', 'give PATH=FILE'],
+  ['/openapi.json=/nowhere/openapi.json', 'cannot be read'],
+])('%s is refused: %s', async (pair, why) => {
+  await expect(readSources([pair])).rejects.toThrow(why);
+});
