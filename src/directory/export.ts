@@ -1,4 +1,5 @@
 import type { Grade } from '../model/report.ts';
+/** The whole directory as one JSON document. */
 import type { ExportRecord } from '../store/contract/exports.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Project, toProject } from './project.ts';
@@ -30,7 +31,7 @@ export type DirectoryExport = {
 
 /** The whole directory as it is now, read while it is written out: it is never in memory as a whole. */
 export async function exportDirectory(
-  store: Store,
+  store: Pick<Store, 'exports'>,
   siteUrl: string,
   limit = MAX_EXPORT_RECORDS,
 ): Promise<DirectoryExport> {

@@ -27,10 +27,24 @@ export type DirectoryQuery = {
   readonly pageSize: number;
 };
 
+/**
+ * What lists of many hosts are made of, as versions: an answer that was made from such a list may
+ * be given again while both are as they were before its rows were read.
+ */
+export type DirectoryVersions = {
+  /** Another one with each publication, at the latest when `publish` has returned. */
+  readonly published: string;
+  /** Another one with whatever owners set or prove, at the latest when that call has returned. */
+  readonly preferences: string;
+};
+
 /** The public directory. Opted-out hosts are in no list and no count. */
 export type DirectoryStore = {
   /** The record of a host, opted out or not (see `listed`); null if never published. */
   get(host: string): Promise<DirectoryRecord | null>;
+
+  /** Two look-ups by primary key, of what all instances wrote. */
+  versions(): Promise<DirectoryVersions>;
 
   /** One page, and the number of all matches. */
   list(query: DirectoryQuery): Promise<{

@@ -4,7 +4,7 @@ import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { changeId } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
 import type { ChangeDocument } from './documents.ts';
-import { optedOutHosts } from './owner-preferences.ts';
+import { listingOf, optedOutHosts } from './owner-preferences.ts';
 
 export function mongoChanges(context: MongoContext): ChangeStore {
   return {
@@ -18,7 +18,14 @@ export function mongoChanges(context: MongoContext): ChangeStore {
         },
         { sort: { changedAtMs: 1 }, limit: limit + 1 },
       );
-      return { changes: rows.slice(0, limit).map(toChange), hasMore: rows.length > limit };
+      // Owners are asked again after the rows were read: one may have opted out meanwhile.
+      const page = rows.slice(0, limit);
+      const settings = await listingOf(
+        context,
+        page.map((row) => row.host),
+      );
+      const listed = page.filter((row) => settings.get(row.host)?.listed !== false);
+      return { changes: listed.map(toChange), hasMore: rows.length > limit };
     },
   };
 }

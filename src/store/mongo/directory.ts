@@ -1,10 +1,12 @@
 /** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
-import type { DirectoryQuery, DirectoryStore } from '../contract/directory.ts';
+import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
+import { ChangeFeed } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
+import { readVersions } from './versions.ts';
 
 const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
@@ -15,11 +17,14 @@ const PROJECTION = { ngrams: 0 };
 
 export function mongoDirectory(context: MongoContext): DirectoryStore {
   const { records } = context;
+  const feed = new ChangeFeed(context.changes);
   return {
     async get(host) {
       const record = await records.byId(host);
       return record && ((await withOwnerPreferences(context, [record]))[0] ?? null);
     },
+
+    versions: () => readVersions(context, feed),
 
     async list(query) {
       const filter = await directoryFilter(context, query);
@@ -34,7 +39,7 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
           projection: PROJECTION,
         }),
       ]);
-      return { count, records: await withOwnerPreferences(context, found) };
+      return { count, records: await listedOnly(context, found) };
     },
 
     async featured({ sinceMs, limit }) {
@@ -48,9 +53,17 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
         records.count(filter),
         records.all(filter, options),
       ]);
-      return { count, records: await withOwnerPreferences(context, found) };
+      return { count, records: await listedOnly(context, found) };
     },
   };
+}
+
+/** Owners are asked again after the rows were read: one may have opted out meanwhile. */
+export async function listedOnly(
+  context: MongoContext,
+  found: readonly RecordDocument[],
+): Promise<readonly DirectoryRecord[]> {
+  return (await withOwnerPreferences(context, found)).filter((record) => record.listed);
 }
 
 /** Null when nothing can match. */

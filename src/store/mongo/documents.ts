@@ -177,6 +177,12 @@ export type ListingDocument = {
   readonly atMs: number;
 };
 
+/** A random version of what many rows show together. */
+export type VersionDocument = {
+  readonly _id: 'preferences';
+  readonly version: string;
+};
+
 export type LeaseDocument = {
   readonly _id: string;
   readonly name: string;

@@ -3,10 +3,10 @@ import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ExportRecord, ExportStore } from '../contract/exports.ts';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { MongoContext } from './context.ts';
-import { notIn } from './directory.ts';
+import { listedOnly, notIn } from './directory.ts';
 import type { RecordDocument } from './documents.ts';
 import { toHistoryRow } from './history.ts';
-import { optedOutHosts, withOwnerPreferences } from './owner-preferences.ts';
+import { optedOutHosts } from './owner-preferences.ts';
 
 const RECORDS_BATCH = 500;
 /** Hosts whose history is read together: up to 400 rows each. */
@@ -52,7 +52,7 @@ async function readRecords(
     for (const row of rows) found.set(row._id, row);
   }
   const inOrder = hosts.map((host) => found.get(host)).filter((row) => row !== undefined);
-  return withOwnerPreferences(context, inOrder);
+  return listedOnly(context, inOrder);
 }
 
 async function* withHistory(

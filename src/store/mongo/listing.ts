@@ -3,6 +3,7 @@ import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { MongoContext } from './context.ts';
 import { listingOf } from './owner-preferences.ts';
 import { idOf } from './table.ts';
+import { bumpPreferences } from './versions.ts';
 
 export function mongoListing(context: MongoContext): ListingStore {
   const { listing, now } = context;
@@ -16,6 +17,7 @@ export function mongoListing(context: MongoContext): ListingStore {
       if (enrichmentSuppressed !== undefined) {
         await write('enrichmentSuppressed', host, enrichmentSuppressed);
       }
+      await bumpPreferences(context);
       return read(host);
     },
   };

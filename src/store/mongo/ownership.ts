@@ -3,13 +3,16 @@ import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
 import { countedOwnership } from '../rules/ownership.ts';
 import type { MongoContext } from './context.ts';
+import { bumpPreferences } from './versions.ts';
 
-export function mongoOwnership({ confirms, now }: MongoContext, slots: SlotStore): OwnershipStore {
+export function mongoOwnership(context: MongoContext, slots: SlotStore): OwnershipStore {
+  const { confirms, now } = context;
   return {
     ...countedOwnership(slots),
 
     async recordConfirm({ host, tokenHash }) {
       await confirms.replace({ _id: host, atMs: now(), tokenHash });
+      await bumpPreferences(context);
     },
 
     async lastConfirm(host) {

@@ -31,6 +31,7 @@ export type Tables = {
   readonly slots: Table<documents.SlotDocument>;
   readonly confirms: Table<documents.ConfirmDocument>;
   readonly listing: Table<documents.ListingDocument>;
+  readonly versions: Table<documents.VersionDocument>;
   readonly leases: Table<documents.LeaseDocument>;
   readonly shares: Table<documents.ShareDocument>;
   readonly limits: Table<documents.LimitDocument>;
@@ -55,6 +56,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     slots: table('slots'),
     confirms: table('confirms'),
     listing: table('listing'),
+    versions: table('versions'),
     leases: table('leases'),
     shares: table('shares'),
     // Lost counts harm nobody, and every request would wait for a majority.

@@ -3,9 +3,15 @@ import type { DirectoryStore } from '../contract/directory.ts';
 import type { SqliteContext } from './context.ts';
 import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
 import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
+import { readVersions } from './versions.ts';
 
-export function sqliteDirectory({ connection }: SqliteContext): DirectoryStore {
+export function sqliteDirectory(context: SqliteContext): DirectoryStore {
+  const { connection } = context;
   return {
+    async versions() {
+      return readVersions(context);
+    },
+
     async get(host) {
       const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`, host);
       return row && toDirectoryRecord(row);

@@ -1,6 +1,7 @@
 /** Owners' preferences on SQLite. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { SqliteContext } from './context.ts';
+import { bumpPreferences } from './versions.ts';
 
 export function sqliteListing(context: SqliteContext): ListingStore {
   return {
@@ -14,6 +15,7 @@ export function sqliteListing(context: SqliteContext): ListingStore {
         if (enrichmentSuppressed !== undefined) {
           writeSetting(context, 'enrichmentSuppressed', host, enrichmentSuppressed);
         }
+        bumpPreferences(context);
         return readListing(context, host);
       });
     },

@@ -100,6 +100,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (setting, host)
   ) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE versions (name TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
   CREATE TABLE leases (
     name TEXT NOT NULL, turn INTEGER NOT NULL, owner_host TEXT NOT NULL, owner_boot TEXT NOT NULL,
     attempt TEXT NOT NULL, taken_at_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL,

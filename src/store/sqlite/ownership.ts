@@ -3,22 +3,24 @@ import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
 import { countedOwnership } from '../rules/ownership.ts';
 import type { SqliteContext } from './context.ts';
+import { bumpPreferences } from './versions.ts';
 
-export function sqliteOwnership(
-  { connection, now }: SqliteContext,
-  slots: SlotStore,
-): OwnershipStore {
+export function sqliteOwnership(context: SqliteContext, slots: SlotStore): OwnershipStore {
+  const { connection, now } = context;
   return {
     ...countedOwnership(slots),
 
     async recordConfirm({ host, tokenHash }) {
-      connection.run(
-        `INSERT INTO confirms (host, at_ms, token_hash) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash`,
-        host,
-        now(),
-        tokenHash,
-      );
+      connection.transaction(() => {
+        connection.run(
+          `INSERT INTO confirms (host, at_ms, token_hash) VALUES (?, ?, ?)
+           ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash`,
+          host,
+          now(),
+          tokenHash,
+        );
+        bumpPreferences(context);
+      });
     },
 
     async lastConfirm(host) {

@@ -1,0 +1,76 @@
+/** Stored exports: one serves all payers of a minute while nothing that it shows has changed. */
+import { randomUUID } from 'node:crypto';
+import type { DirectoryVersions } from '../store/contract/directory.ts';
+import type { Store } from '../store/contract/store.ts';
+import { StoreError } from '../store/contract/store-error.ts';
+import { exportDirectory } from './export.ts';
+
+const LIFETIME_MS = 60_000;
+/** Each one more is caused by an owner who set something while the one before was written. */
+const MAX_TAKES = 5;
+
+type Snapshot = {
+  readonly versions: DirectoryVersions;
+  readonly takenAtMs: number;
+  readonly answerId: Promise<string>;
+};
+
+export type ExportSnapshotOptions = {
+  readonly store: Pick<Store, 'answers' | 'directory' | 'exports' | 'now'>;
+  readonly siteUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+/**
+ * The versions that a snapshot is kept under are those that all instances write, read anew by each
+ * call: an export sold after an owner opted out, at whatever instance, never lists that owner.
+ */
+export class ExportSnapshots {
+  readonly #options: ExportSnapshotOptions;
+  #last: Snapshot | null = null;
+
+  constructor(options: ExportSnapshotOptions) {
+    this.#options = options;
+  }
+
+  /** The id of a stored answer, complete, that shows the directory as it is now. */
+  async current(): Promise<string> {
+    const { store } = this.#options;
+    for (let takes = 0; takes < MAX_TAKES; takes += 1) {
+      const versions = await store.directory.versions();
+      const { answerId } = this.#lastUnder(versions) ?? this.#take(versions);
+      const id = await answerId;
+      // What an owner set while it was written must hold in it, too; publications may come late.
+      const { preferences } = await store.directory.versions();
+      if (preferences === versions.preferences) return id;
+    }
+    const message = `owners changed their settings during each of ${MAX_TAKES} exports; try again`;
+    throw new StoreError('unavailable', message);
+  }
+
+  #lastUnder({ published, preferences }: DirectoryVersions): Snapshot | null {
+    const last = this.#last;
+    if (last?.versions.published !== published) return null;
+    if (last.versions.preferences !== preferences) return null;
+    return this.#options.store.now() - last.takenAtMs < LIFETIME_MS ? last : null;
+  }
+
+  #take(versions: DirectoryVersions): Snapshot {
+    const answerId = this.#write();
+    const snapshot = { versions, takenAtMs: this.#options.store.now(), answerId };
+    this.#last = snapshot;
+    // The next caller does not wait for what has failed.
+    answerId.catch(() => {
+      if (this.#last === snapshot) this.#last = null;
+    });
+    return snapshot;
+  }
+
+  async #write(): Promise<string> {
+    const { store, siteUrl, headers } = this.#options;
+    const { body } = await exportDirectory(store, siteUrl);
+    const answerId = randomUUID();
+    await store.answers.put(answerId, { status: 200, headers }, body);
+    return answerId;
+  }
+}

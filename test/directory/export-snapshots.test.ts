@@ -1,0 +1,87 @@
+/** When a stored export serves another payer, and when it is taken anew. */
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { ExportSnapshots } from '../../src/directory/export-snapshots.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const HOST = 'shop.example.com';
+
+/** Snapshots of an app's store; `taken` counts them, `during` runs while one is taken. */
+function snapshotsOf({ store }: TestApp, during: (take: number) => Promise<void> = async () => {}) {
+  let taken = 0;
+  const exports: Store['exports'] = {
+    async snapshot(limit) {
+      const snapshot = await store.exports.snapshot(limit);
+      taken += 1;
+      await during(taken);
+      return snapshot;
+    },
+  };
+  const { answers, directory, now } = store;
+  const snapshots = new ExportSnapshots({
+    store: { answers, directory, exports, now },
+    siteUrl: 'https://scanner.example',
+    headers: { 'content-type': 'application/json' },
+  });
+  return { snapshots, taken: () => taken };
+}
+
+async function hostsIn({ store }: TestApp, answerId: string): Promise<readonly string[]> {
+  const answer = await store.answers.get(answerId);
+  if (answer === null) throw new Error('the answer is not stored');
+  const { projects } = JSON.parse((await buffer(answer.body())).toString());
+  return projects.map(({ host }: { host: string }) => host);
+}
+
+test('one serves all payers of a minute, also those who come while it is taken', async () => {
+  await using app = await startApp();
+  await app.publish(HOST);
+  const { snapshots, taken } = snapshotsOf(app);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => snapshots.current()));
+  app.advance(59_999);
+  ids.push(await snapshots.current());
+  expect(new Set(ids).size).toBe(1);
+  expect(taken()).toBe(1);
+  app.advance(1);
+  expect(await snapshots.current()).not.toBe(ids[0]);
+  expect(taken()).toBe(2);
+});
+
+test('a publication is in the next one', async () => {
+  await using app = await startApp();
+  const { snapshots } = snapshotsOf(app);
+  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  await app.publish(HOST);
+  expect(await hostsIn(app, await snapshots.current())).toEqual([HOST]);
+});
+
+test('what an owner sets while one is taken holds in it', async () => {
+  await using app = await startApp();
+  await app.publish(HOST);
+  const { snapshots, taken } = snapshotsOf(app, async (take) => {
+    if (take === 1) await app.store.listing.set(HOST, { listed: false });
+  });
+  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+  expect(taken()).toBe(2);
+});
+
+test('owners who never stop end it as a store that is busy, and the next call works', async () => {
+  await using app = await startApp();
+  let isRestless = true;
+  const { snapshots } = snapshotsOf(app, async () => {
+    if (isRestless) await app.store.listing.set(HOST, { listed: false });
+  });
+  await expect(snapshots.current()).rejects.toMatchObject({ code: 'unavailable' });
+  isRestless = false;
+  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+});
+
+test('one that failed is taken anew by the next payer', async () => {
+  await using app = await startApp();
+  const { snapshots } = snapshotsOf(app, async (take) => {
+    if (take === 1) throw new Error('the disk is full');
+  });
+  await expect(snapshots.current()).rejects.toThrow('the disk is full');
+  expect(await hostsIn(app, await snapshots.current())).toEqual([]);
+});

@@ -1,0 +1,126 @@
+/** What owners set holds in every answer that is computed afterwards, at whatever instance. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { termsOf } from '../../src/service/payments.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+import { newPayer } from '../payment/payer.ts';
+import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
+
+const mongo = await startMongoServer();
+afterAll(async () => {
+  if ('uri' in mongo) await mongo.stop();
+});
+
+const HIDDEN = 'hidden.example.com';
+const SHOWN = 'shown.example.com';
+const PRICES = { export: 100_000n, changes: 30_000n };
+const SINCE = '2026-01-01T00:00:00Z';
+
+/** Where callers ask, and where owners set something; one instance may be both. */
+type Instances = AsyncDisposable & { readonly asked: TestApp; readonly told: TestApp };
+
+async function embedded(): Promise<Instances> {
+  const app = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  return { asked: app, told: app, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+async function twoOnOneDatabase(): Promise<Instances> {
+  await using undo = new AsyncDisposableStack();
+  const url = freshDatabase('uri' in mongo ? mongo.uri : '');
+  undo.defer(() => dropDatabase(url));
+  const environment = { RATE_LIMIT: 'off' };
+  const start = (name: string) =>
+    startApp({
+      environment,
+      openStore: (clock) => openStore(url, { clock, owner: { host: name, boot: name } }),
+    });
+  const asked = undo.use(await start('asked'));
+  const told = undo.use(await start('told'));
+  const started = undo.move();
+  return { asked, told, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+async function buy(app: TestApp, operation: keyof typeof PRICES) {
+  const payer = newPayer(undefined, termsOf(app.config));
+  const { header } = await payer.sign({ value: PRICES[operation], nowMs: app.now() });
+  const path = { export: '/v1/directory/export', changes: `/v1/changes?since=${SINCE}` };
+  const answer = await app.get(path[operation], { 'payment-signature': header });
+  expect(answer.statusCode).toBe(200);
+  return { header, body: answer.body };
+}
+
+/** Every surface that shows more than the one origin that was asked for. */
+const SURFACES: Readonly<Record<string, (app: TestApp) => Promise<string>>> = {
+  'GET /v1/directory': async (app) => (await app.get('/v1/directory')).body,
+  'GET /v1/directory?q=': async (app) => (await app.get('/v1/directory?q=example')).body,
+  'GET /v1/directory, best first': async (app) => (await app.get('/v1/directory?sort=grade')).body,
+  'GET /v1/featured': async (app) => (await app.get('/v1/featured')).body,
+  'GET /': async (app) => (await app.get('/')).body,
+  'GET /v1/changes': async (app) => (await buy(app, 'changes')).body,
+  'GET /v1/directory/export': async (app) => (await buy(app, 'export')).body,
+};
+
+describe.each([
+  ['one instance on SQLite', embedded, null],
+  ['two instances on MongoDB', twoOnOneDatabase, 'uri' in mongo ? null : mongo.unavailable],
+] as const)('%s', (_, start, lack) => {
+  describe('an owner', needs(lack), () => {
+    test.each(Object.entries(SURFACES))(
+      'who opts out is gone from %s at once, and back when he wants',
+      async (_name, read) => {
+        await using instances = await start();
+        const { asked, told } = instances;
+        for (const host of [HIDDEN, SHOWN]) await told.publish(host, { grade: 'A', score: 95 });
+        const before = await read(asked);
+        expect(before).toContain(HIDDEN);
+
+        await told.store.listing.set(HIDDEN, { listed: false });
+        const after = await read(asked);
+        expect(after).not.toContain(HIDDEN);
+        expect(after).toContain(SHOWN);
+
+        await told.store.listing.set(HIDDEN, { listed: true });
+        expect(await read(asked)).toContain(HIDDEN);
+      },
+    );
+
+    test('who opts out has no project, page or badge of his own', async () => {
+      await using instances = await start();
+      const { asked, told } = instances;
+      await told.publish(HIDDEN, { grade: 'A', score: 95 });
+      const read = async () => ({
+        project: (await asked.get(`/v1/project?host=${HIDDEN}`)).statusCode,
+        page: (await asked.get(`/o/${HIDDEN}`)).statusCode,
+        hasBadge: (await asked.get(`/badge/${HIDDEN}.svg`)).body.includes('95/100'),
+      });
+      expect(await read()).toEqual({ project: 200, page: 200, hasBadge: true });
+      await told.store.listing.set(HIDDEN, { listed: false });
+      expect(await read()).toEqual({ project: 404, page: 404, hasBadge: false });
+    });
+
+    test('who suppresses branding, or proves control, changes the next export', async () => {
+      await using instances = await start();
+      const { asked, told } = instances;
+      await told.publish(HIDDEN);
+      const project = async () => JSON.parse((await buy(asked, 'export')).body).projects[0];
+      const branded = await project();
+      expect(branded.displayName).not.toBe(HIDDEN);
+      await told.store.listing.set(HIDDEN, { enrichmentSuppressed: true });
+      expect(await project()).toMatchObject({ displayName: HIDDEN, verified: false });
+      await told.store.ownership.recordConfirm({ host: HIDDEN, tokenHash: 'h' });
+      expect(await project()).toMatchObject({ displayName: HIDDEN, verified: true });
+    });
+
+    test('who opts out is still in what was sold before', async () => {
+      await using instances = await start();
+      const { asked, told } = instances;
+      await told.publish(HIDDEN);
+      const { header, body } = await buy(asked, 'export');
+      await told.store.listing.set(HIDDEN, { listed: false });
+      const again = await asked.get('/v1/directory/export', { 'payment-signature': header });
+      expect({ status: again.statusCode, body: again.body }).toEqual({ status: 200, body });
+    });
+  });
+});
