@@ -95,7 +95,8 @@ async function scanOrigin(
 async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
   const observations = underCatalog(recording.observations, engine.catalog.probing);
   const began = performance.now();
-  const judged = await judge(observations, recording.scannedAt, engine);
+  const { scannedAt, exhausted } = recording;
+  const judged = await judge(observations, scannedAt, engine, { exhausted });
   const judgeMs = performance.now() - began;
   const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
   return { ...judged, observations, timing };
@@ -117,7 +118,7 @@ async function deliver(
     colour: options.output === null && hasColours(out),
     columns: out.columns ?? NO_TERMINAL_COLUMNS,
   });
-  const recording = toRecording(report.scannedAt, observations);
+  const recording = toRecording(report, observations);
   const delivered = await Promise.allSettled([
     options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
     options.save === null

@@ -13,14 +13,30 @@ export class PoolSaturated extends EngineFault {
 /** What a task ran out of, twice. */
 export type Limit = 'time' | 'memory' | 'stack';
 
-/** A task broke the same limits twice: whatever it was given is at fault, not the machine. */
+/**
+ * A task broke limits twice, or its scan used up its budget of processor time: whatever it was given
+ * is at fault, not the machine.
+ */
 export class TaskLimitExceeded extends Error {
   override readonly name = 'TaskLimitExceeded';
-  readonly limit: Limit;
+  readonly limit: Limit | 'budget';
 
-  constructor(task: string, limit: Limit) {
-    super(`${task} exceeded its limit of ${limit} twice.`);
+  constructor(task: string, limit: Limit | 'budget') {
+    super(
+      limit === 'budget'
+        ? `${task} was not run: its scan used up its processor time.`
+        : `${task} exceeded its limit of ${limit} twice.`,
+    );
     this.limit = limit;
+  }
+}
+
+/** A task threw twice on what it was given: our defect, at the cost of this task alone. */
+export class TaskFault extends Error {
+  override readonly name = 'TaskFault';
+
+  constructor(task: string, detail: string) {
+    super(`${task} threw twice: ${detail}`);
   }
 }
 

@@ -8,19 +8,24 @@ import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import { EngineFault } from './errors.ts';
 import type { Pool } from './pool/pool.ts';
+import type { ScanAccount } from './pool/work-account.ts';
+import { budgetVerdict, isStandingCheck } from './unjudged-verdicts.ts';
 
 export type JudgeOptions = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
   readonly checks: readonly DiscoveredCheck[];
   readonly observations: Observations;
   readonly pool: Pool;
-  /** One scan's own: what workers parsed is kept under it. */
-  readonly scanKey: string;
-  readonly signal?: AbortSignal;
+  readonly account: ScanAccount;
+  /** The caller gives up: nothing is to be said. */
+  readonly signal?: AbortSignal | undefined;
+  /** The scan ran out of time: what is not judged by then ran out of limits. */
+  readonly deadline?: AbortSignal | undefined;
 };
 
-type Judged = {
+export type Judged = {
   readonly entry: CatalogCheck;
+  readonly isStanding: boolean;
   readonly requires: readonly string[];
   readonly verdict: Verdict;
 };
@@ -29,30 +34,65 @@ type Judged = {
 const CAUSE_CHARS = 160;
 
 /**
- * One result a check, in catalog order. Rejects with EngineFault where the fault is ours, or with
+ * One verdict a check, in catalog order. Rejects with EngineFault where the fault is ours, or with
  * the signal's reason; then nothing is left running.
  */
-export async function judgeAll(options: JudgeOptions): Promise<readonly CheckResult[]> {
-  const { catalog, checks, pool, observations, scanKey } = options;
+export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]> {
+  const { catalog, checks } = options;
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
-  // One check of ours that is broken spoils the report: the rest is not worth waiting for.
+  // One thread of ours that is broken spoils the report: the rest is not worth waiting for.
   const abandon = new AbortController();
-  const signal = AbortSignal.any([abandon.signal, ...(options.signal ? [options.signal] : [])]);
 
   const judging = catalog.checks.map(async (entry): Promise<Judged> => {
     const check = byImpl.get(entry.impl);
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
-    const { needs, requires } = check.definition;
-    const verdict = await pool.judge(check, only(observations, needs), scanKey, signal);
-    return { entry, requires, verdict };
+    const { requires } = check.definition;
+    const isStanding = isStandingCheck(check.definition);
+    const verdict = await judgeOne(check, isStanding, abandon.signal, options);
+    return { entry, isStanding, requires, verdict };
   });
   try {
-    return applyPrerequisites(await Promise.all(judging));
+    return await Promise.all(judging);
   } catch (error) {
     abandon.abort(error);
     await Promise.allSettled(judging);
     throw error;
   }
+}
+
+async function judgeOne(
+  check: DiscoveredCheck,
+  isStanding: boolean,
+  abandoned: AbortSignal,
+  { observations, pool, account, signal, deadline }: JudgeOptions,
+): Promise<Verdict> {
+  const budget = isStanding ? account.standing : account.origin;
+  // Whatever this one would say is not going to be in the report.
+  if (budget.isSpent()) return budgetVerdict(isStanding);
+  const ends = [abandoned, signal, deadline].filter((one) => one !== undefined);
+  try {
+    const seen = only(observations, check.definition.needs);
+    return await pool.judge(check, seen, account, AbortSignal.any(ends));
+  } catch (error) {
+    const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
+    if (!isLate) throw error;
+    budget.exhaust();
+    return budgetVerdict(isStanding);
+  }
+}
+
+/**
+ * The results of a scan whose work is done. Where a budget is spent, every check on it fails alike,
+ * those that were judged already too: the report is the same whatever came first, and no seller
+ * chooses which of his checks are judged.
+ */
+export function resultsOf(judged: readonly Judged[], account: ScanAccount): readonly CheckResult[] {
+  const results = applyPrerequisites(judged);
+  return judged.map(({ entry, isStanding }, at) => {
+    const budget = isStanding ? account.standing : account.origin;
+    const result = budget.isSpent() ? undefined : results[at];
+    return result ?? toResult(entry, budgetVerdict(isStanding));
+  });
 }
 
 function only(
@@ -63,7 +103,7 @@ function only(
 }
 
 /** A check whose prerequisite failed means nothing, whatever it found: it names the root cause. */
-export function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
+function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   const byId = new Map(judged.map((one) => [one.entry.id, one]));
   const roots = new Map<string, Judged | null>();
 

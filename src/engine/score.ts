@@ -54,7 +54,12 @@ export const scoreResults: Scoring = (results) => {
 };
 
 /** By the name that a catalog states. */
-export const SCORINGS: ReadonlyMap<string, Scoring> = new Map([['scoring@1', scoreResults]]);
+export const SCORINGS = { 'scoring@1': scoreResults } as const satisfies Record<string, Scoring>;
+export type ScoringName = keyof typeof SCORINGS;
+
+export function isScoringName(name: string): name is ScoringName {
+  return Object.hasOwn(SCORINGS, name);
+}
 
 /** By score alone, 0 to 100. */
 export function gradeOf(score: number): Grade {

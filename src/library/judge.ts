@@ -16,9 +16,10 @@ export type JudgeOptions = {
  * Throws RecordingError where it is none, Error where there is no such catalog.
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
-  const { scannedAt, observations } = parseRecording(recording, 'the recording');
+  const { scannedAt, exhausted, observations } = parseRecording(recording, 'the recording');
   await using engine = await openEngine(options.checksVersion);
   const seen = underCatalog(observations, engine.catalog.probing);
-  const { report } = await judgeObservations(seen, scannedAt, engine, options.signal);
+  const { signal } = options;
+  const { report } = await judgeObservations(seen, scannedAt, engine, { exhausted, signal });
   return report;
 }

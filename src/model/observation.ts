@@ -7,6 +7,8 @@
  */
 export type FailureReason =
   | 'dns'
+  /** The guard refuses the host: nothing was dialled. */
+  | 'blocked-address'
   | 'refused'
   | 'reset'
   | 'timeout'

@@ -17,6 +17,9 @@ export type CheckResult = {
   readonly fix: string;
 };
 
+/** What a scan has processor time for: the origin's own documents, and what third parties say. */
+export type BudgetName = 'origin' | 'standing';
+
 /** Null where nothing in the category was determined. */
 export type SubScores = {
   readonly protocol: number | null;
@@ -35,4 +38,6 @@ export type ScanReport = {
   readonly scannedAt: string;
   /** One per check, in catalog order. */
   readonly results: readonly CheckResult[];
+  /** Budgets that were used up, so that no check on them was judged; absent where none was. */
+  readonly exhausted?: readonly BudgetName[];
 };

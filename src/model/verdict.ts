@@ -4,7 +4,13 @@ export type Status = 'pass' | 'warn' | 'fail';
 export type Basis = 'measured' | 'not_applicable' | 'not_determined' | 'not_evaluated';
 
 /** Outcomes that any check may have beside its own: the engine sets them, or a check asks for them. */
-export const ENGINE_OUTCOMES = ['prerequisite-failed', 'limits', 'offline', 'unseen'] as const;
+export const ENGINE_OUTCOMES = [
+  'prerequisite-failed',
+  'limits',
+  'fault',
+  'offline',
+  'unseen',
+] as const;
 export type EngineOutcome = (typeof ENGINE_OUTCOMES)[number];
 
 export type Verdict<Outcome extends string = string> = {

@@ -137,5 +137,8 @@ export const recordingSchema = Type.Object({
   schemaVersion: Type.Literal(RECORDING_SCHEMA_VERSION),
   /** ISO 8601, UTC: the only "now" of a replay. */
   scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
+  exhausted: Type.Optional(
+    Type.Array(Type.Union([Type.Literal('origin'), Type.Literal('standing')]), { minItems: 1 }),
+  ),
   observations,
 });

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import type { Observations, ProbingOptions } from '../model/observations.ts';
+import type { BudgetName, ScanReport } from '../model/report.ts';
 import { RECORDING_FORMAT, RECORDING_SCHEMA_VERSION, recordingSchema } from './recording-schema.ts';
 
 export type Recording = {
@@ -9,6 +10,8 @@ export type Recording = {
   readonly schemaVersion: typeof RECORDING_SCHEMA_VERSION;
   /** ISO 8601, UTC. */
   readonly scannedAt: string;
+  /** Budgets of processor time that the scan used up: a replay does not judge what they pay for. */
+  readonly exhausted?: readonly BudgetName[];
   readonly observations: Observations;
 };
 
@@ -17,11 +20,15 @@ export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
 
-export function toRecording(scannedAt: string, observations: Observations): Recording {
+export function toRecording(
+  { scannedAt, exhausted }: Pick<ScanReport, 'scannedAt' | 'exhausted'>,
+  observations: Observations,
+): Recording {
   return {
     format: RECORDING_FORMAT,
     schemaVersion: RECORDING_SCHEMA_VERSION,
     scannedAt,
+    ...(exhausted ? { exhausted } : {}),
     observations,
   };
 }

@@ -1,22 +1,47 @@
 /** Our own pure functions over origin documents, run on the pool of killable workers. */
-import { TaskLimitExceeded } from '../engine/errors.ts';
+import { TaskFault, TaskLimitExceeded } from '../engine/errors.ts';
 import type { Pool } from '../engine/pool/pool.ts';
+import type { ScanAccount } from '../engine/pool/work-account.ts';
+import type { BudgetName } from '../model/report.ts';
 
-/**
- * The function's answer, or null where the documents are too much for it: that is the origin's
- * doing and a finding. Any other failure is ours and rejects.
- */
+/** The work of one scan on the pool: who pays for it, and when it ends. */
+export type ScanWork = {
+  readonly pool: Pool;
+  readonly account: ScanAccount;
+  /** The caller gives up: rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** The scan's time is over: what is not done by then was too much. */
+  readonly deadline?: AbortSignal | undefined;
+};
+
+/** `limits`: the documents are too much for it. `fault`: it threw twice on them, which is our fault. */
+export type Worked<Output> =
+  | { readonly ok: true; readonly output: Output }
+  | { readonly ok: false; readonly why: 'limits' | 'fault' };
+
+/** Rejects where the failure is ours whatever the documents are, and with the caller's reason. */
 export async function workOn<Input, Output>(
-  pool: Pool,
+  { pool, account, signal, deadline }: ScanWork,
+  budget: BudgetName,
   module: URL,
   work: (input: Input) => Output,
   input: Input,
-): Promise<Output | null> {
+): Promise<Worked<Output>> {
+  const ends = [signal, deadline].filter((one) => one !== undefined);
   try {
-    const answer = await pool.run({ module: module.href, exportName: work.name, input });
-    return answer as Output; // what `work` returned, cloned: plain data keeps its type
+    const answer = await pool.run({
+      module: module.href,
+      exportName: work.name,
+      input,
+      account: account[budget],
+      signal: AbortSignal.any(ends),
+    });
+    return { ok: true, output: answer as Output }; // what `work` returned, cloned: plain data
   } catch (error) {
-    if (error instanceof TaskLimitExceeded) return null;
-    throw error;
+    if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
+    if (error instanceof TaskFault) return { ok: false, why: 'fault' };
+    if (deadline?.aborted !== true || signal?.aborted === true) throw error;
+    account[budget].exhaust();
+    return { ok: false, why: 'limits' };
   }
 }

@@ -1,13 +1,12 @@
-/** Branding, read on a worker; an origin that cannot be read within limits is shown by its host. */
-import type { Pool } from '../engine/pool/pool.ts';
+/** Branding, read on a worker; an origin that cannot be read is shown by its host. */
 import type { Observations } from '../model/observations.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 import { brandingOf, plainBranding } from './branding.ts';
-import { workOn } from './origin-work.ts';
+import { type ScanWork, workOn } from './origin-work.ts';
 
 const BRANDING_MODULE = new URL('./branding.ts', import.meta.url);
 
-export async function readBranding(seen: Observations, pool: Pool): Promise<Branding> {
+export async function readBranding(seen: Observations, work: ScanWork): Promise<Branding> {
   const { origin, root, soft404, openapi, openapiAlternates } = seen;
   const { manifest, manifestJson, agentCard, icons } = seen;
   const surfaces = {
@@ -21,6 +20,6 @@ export async function readBranding(seen: Observations, pool: Pool): Promise<Bran
     agentCard,
     icons,
   };
-  const read = await workOn(pool, BRANDING_MODULE, brandingOf, surfaces);
-  return read ?? plainBranding(origin.host);
+  const worked = await workOn(work, 'origin', BRANDING_MODULE, brandingOf, surfaces);
+  return worked.ok ? worked.output : plainBranding(origin.host);
 }

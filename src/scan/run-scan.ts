@@ -1,31 +1,31 @@
 /** The pipeline: an origin in, a graded report out. Knows no host, no store and no payment. */
-import { randomUUID } from 'node:crypto';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { judgeAll } from '../engine/judge.ts';
+import { judgeAll, resultsOf } from '../engine/judge.ts';
 import type { Pool } from '../engine/pool/pool.ts';
+import type { ScanAccount } from '../engine/pool/work-account.ts';
 import { SCORINGS } from '../engine/score.ts';
+import type { Failed } from '../model/observation.ts';
 import type { Observations } from '../model/observations.ts';
-import type { ScanReport } from '../model/report.ts';
+import type { BudgetName, ScanReport } from '../model/report.ts';
 import type { ScanOutcome, ScanTiming } from '../model/scan-outcome.ts';
 import type { Standing } from '../model/standing.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
-import { createProbeClient } from '../probe/client/client.ts';
+import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
-import { type GatherParts, gather } from '../probe/gather.ts';
-import { createPlanner } from './planner.ts';
+import { observe, type Stage } from './observe.ts';
 import { readBranding } from './read-branding.ts';
-import { type Scanner, ScannerFailure } from './scanner.ts';
+import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { signalsOf } from './signals.ts';
 
 /** A scan ends 70 s after it began; judging what was gathered takes the rest. */
 const GATHER_DEADLINE_MS = 55_000;
-const SCAN_DEADLINE_MS = 70_000;
+const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
 
-export type ScannerParts = {
+export type ScannerOptions = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
@@ -33,7 +33,7 @@ export type ScannerParts = {
   readonly standing: Standing;
   readonly userAgent: string;
   readonly resolver?: Resolver;
-  readonly onStage?: GatherParts['onStage'];
+  readonly onStage?: (stage: Stage) => void;
   /** Where they differ from the defaults. */
   readonly limits?: Partial<Limits>;
   /** Further trusted roots, PEM. */
@@ -42,92 +42,94 @@ export type ScannerParts = {
   readonly gatherDeadlineMs?: number;
 };
 
-export function createScanner(parts: ScannerParts): Scanner {
+export function createScanner(options: ScannerOptions): Scanner {
   return {
-    checksVersion: parts.catalog.checksVersion,
+    checksVersion: options.catalog.checksVersion,
     admit: async (origin) => {
-      const client = createProbeClient(clientOptions(parts));
+      const client = createProbeClient(clientOptions(options));
       try {
-        await refuseBlocked(client, origin);
+        if (await isBlocked(client, origin)) throw refusalOf(origin);
       } finally {
         await client.close();
       }
     },
-    scan: (origin, options = {}) => runScan(origin, parts, options.signal),
-    close: () => parts.pool.close(),
+    scan: (origin, wanted = {}) => runScan(origin, options, wanted),
+    close: () => options.pool.close(),
   };
 }
 
 async function runScan(
   origin: Origin,
-  parts: ScannerParts,
-  signal: AbortSignal | undefined,
+  options: ScannerOptions,
+  { signal, hasRecord = false }: ScanOptions,
 ): Promise<ScanOutcome> {
+  const { catalog, pool, standing, onStage, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
   const scannedAt = new Date().toISOString();
   const began = performance.now();
-  const { gatherDeadlineMs = GATHER_DEADLINE_MS } = parts;
-  const gatherSignal = anySignal(AbortSignal.timeout(gatherDeadlineMs), signal);
-  const client = createProbeClient({ ...clientOptions(parts), signal: gatherSignal });
+  const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
+  const gatherSignal = signal ? AbortSignal.any([gatherDeadline, signal]) : gatherDeadline;
+  const client = createProbeClient({ ...clientOptions(options), signal: gatherSignal });
+  const account = pool.openScan();
   try {
-    await refuseBlocked(client, origin);
-    const observations = await gather(origin, {
-      client,
-      planner: createPlanner(parts.pool),
-      standing: parts.standing,
-      probing: parts.catalog.probing,
-      ...(parts.onStage ? { onStage: parts.onStage } : {}),
+    const blocked = await isBlocked(client, origin);
+    if (blocked && !hasRecord) throw refusalOf(origin);
+    const observations = await observe(origin, {
+      client: blocked ? NOT_DIALLED : client,
+      standing,
+      probing: catalog.probing,
+      work: { pool, account, signal, deadline: gatherDeadline },
+      onStage,
     });
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();
-    const left = Math.max(MIN_JUDGE_MS, Math.round(SCAN_DEADLINE_MS - gatherMs));
-    const judged = await judge(
-      observations,
-      scannedAt,
-      parts,
-      anySignal(AbortSignal.timeout(left), signal),
-    );
+    const left = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - gatherMs));
+    const deadline = AbortSignal.timeout(left);
+    const judged = await judge(observations, scannedAt, options, { account, signal, deadline });
+    if (account.origin.isSpent() && account.isLight()) throw new ScannerFailure(OVERLOADED);
     const totalMs = performance.now() - began;
-    const { requests, roundTrips } = client.stats();
-    const timing: ScanTiming = {
-      gatherMs,
-      judgeMs: totalMs - gatherMs,
-      totalMs,
-      requests,
-      roundTrips,
-    };
+    const judgeMs = totalMs - gatherMs;
+    const timing: ScanTiming = { gatherMs, judgeMs, totalMs, ...costsOf(client) };
     return { ...judged, timing, observations };
   } catch (error) {
     if (error instanceof OriginRefused || error instanceof ScannerFailure || signal?.aborted)
       throw error;
-    throw new ScannerFailure(`The scan failed on our side: ${String(error)}`, { cause: error });
+    throw new ScannerFailure(`The scan failed on our side: ${describe(error)}`, { cause: error });
   } finally {
     await client.close();
   }
 }
 
+/** A scan that waited for its turn until it was over, and had used next to nothing, waited for us. */
+const OVERLOADED =
+  'The scan did not get its turn in time: this host is overloaded. Try again later.';
+
+export type JudgeOptions = {
+  /** Default: one without end, as a replay has it. */
+  readonly account?: ScanAccount;
+  /** What the recording says was used up when it was made. */
+  readonly exhausted?: readonly BudgetName[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Judging ends then, and what is not judged ran out of limits. */
+  readonly deadline?: AbortSignal | undefined;
+};
+
 /** Judges observations, fresh or recorded: the same ones give the same report, byte for byte. */
 export async function judge(
   observations: Observations,
   scannedAt: string,
-  parts: Pick<ScannerParts, 'catalog' | 'checks' | 'pool'>,
-  signal?: AbortSignal,
+  { catalog, checks, pool }: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>,
+  options: JudgeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
-  const { catalog, checks, pool } = parts;
-  const [results, branding] = await Promise.all([
-    judgeAll({
-      catalog,
-      checks,
-      observations,
-      pool,
-      scanKey: randomUUID(),
-      ...(signal ? { signal } : {}),
-    }),
-    readBranding(observations, pool),
+  const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
+  for (const name of recorded) account[name].exhaust();
+  const work = { pool, account, signal, deadline };
+  const [branding, judged] = await Promise.all([
+    readBranding(observations, work),
+    judgeAll({ ...work, catalog, checks, observations }),
   ]);
-  const scoring = SCORINGS.get(catalog.scoring);
-  if (scoring === undefined)
-    throw new ScannerFailure(`${catalog.scoring} is not implemented here.`);
-  const { score, grade, subScores } = scoring(results);
+  const results = resultsOf(judged, account);
+  const { score, grade, subScores } = SCORINGS[catalog.scoring](results);
+  const exhausted = account.exhausted();
   const report: ScanReport = {
     origin: observations.origin.url,
     grade,
@@ -136,11 +138,12 @@ export async function judge(
     checksVersion: catalog.checksVersion,
     scannedAt,
     results,
+    ...(exhausted.length > 0 ? { exhausted } : {}),
   };
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
 }
 
-function clientOptions({ policy, userAgent, resolver, limits, extraCa }: ScannerParts) {
+function clientOptions({ policy, userAgent, resolver, limits, extraCa }: ScannerOptions) {
   return {
     policy,
     userAgent,
@@ -150,22 +153,36 @@ function clientOptions({ policy, userAgent, resolver, limits, extraCa }: Scanner
   };
 }
 
-async function refuseBlocked(
-  client: ReturnType<typeof createProbeClient>,
-  origin: Origin,
-): Promise<void> {
+/** Whether the guard refuses the host. Throws ScannerFailure where we could not find out. */
+async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Promise<boolean> {
   const resolved = await client.check(origin);
-  if (resolved.kind === 'blocked') {
-    throw new OriginRefused(
-      'blocked_ip',
-      `${origin.host} resolves to ${resolved.address}, which is not on the public internet: give a public host.`,
-    );
-  }
   if (resolved.kind === 'our-fault') {
     throw new ScannerFailure(`Our resolver does not answer: ${resolved.detail}. Try again later.`);
   }
+  return resolved.kind === 'blocked';
 }
 
-function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined ? one : AbortSignal.any([one, other]);
+function refusalOf({ host }: Origin): OriginRefused {
+  return new OriginRefused(
+    'blocked_ip',
+    `${host} does not resolve to addresses of the public internet alone: give a public host.`,
+  );
+}
+
+const BLOCKED: Failed = {
+  ok: false,
+  reason: 'blocked-address',
+  detail: 'its name resolves to an address that is not on the public internet: nothing was asked',
+  ms: 0,
+};
+/** Stands in for the client where the guard refuses the host of a published record. */
+const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
+
+function costsOf(client: Pick<ProbeClient, 'stats'>) {
+  const { requests, roundTrips } = client.stats();
+  return { requests, roundTrips };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : typeof error;
 }

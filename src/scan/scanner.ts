@@ -3,6 +3,16 @@
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import type { Origin } from '../origin/origin.ts';
 
+export type ScanOptions = {
+  /** The caller gives up. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The host has a published record: an address that the guard refuses is a finding about it, and
+   * nothing is dialled. Default false: it is refused.
+   */
+  readonly hasRecord?: boolean | undefined;
+};
+
 export type Scanner = {
   readonly checksVersion: string;
   /**
@@ -14,7 +24,7 @@ export type Scanner = {
    * Gathers and judges. Ends within 70 s of its start, with a report: what did not answer is a
    * finding. Throws ScannerFailure where the fault is ours (503, uncharged), OriginRefused as admit.
    */
-  scan(origin: Origin, options?: { readonly signal?: AbortSignal }): Promise<ScanOutcome>;
+  scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
   close(): Promise<void>;
 };
 

@@ -1,7 +1,8 @@
 /** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
+import { EngineFault } from '../engine/errors.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import { createPlanner } from './planner.ts';
-import { judge, type ScannerParts } from './run-scan.ts';
+import { payeesOf, planFrom } from './observe.ts';
+import { judge, type ScannerOptions } from './run-scan.ts';
 
 const SILENT: HttpObservation = { ok: false, reason: 'refused', detail: 'nobody was asked', ms: 0 };
 const OFF = { state: 'off', why: 'offline' } as const;
@@ -34,19 +35,32 @@ const NOBODY: Observations = {
   listing: OFF,
 };
 
-/** Rejects as `judge` does, so that a broken check is known before anybody pays. */
-export async function warmUp(
-  parts: Pick<ScannerParts, 'catalog' | 'checks' | 'pool'>,
-): Promise<void> {
-  const { threads } = parts.pool.load();
-  const planner = createPlanner(parts.pool);
+/**
+ * Loads every check and parser on the workers, and measures how fast they are. Rejects where one of
+ * ours breaks on nothing at all, so that it is known before anybody pays.
+ */
+export async function warmUp({
+  catalog,
+  checks,
+  pool,
+}: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>): Promise<void> {
+  const { threads } = pool.load();
   await Promise.all(
     Array.from({ length: threads }, async () => {
-      await Promise.all([
-        judge(NOBODY, new Date(0).toISOString(), parts),
-        planner.plan(NOBODY),
-        planner.payees(NOBODY.resources),
+      const work = { pool, account: pool.openScan('replay') };
+      const [{ report }, { planFailure }] = await Promise.all([
+        judge(NOBODY, new Date(0).toISOString(), { catalog, checks, pool }),
+        planFrom(NOBODY, true, work),
+        payeesOf(NOBODY.resources, work),
       ]);
+      const broken = report.results.filter(
+        ({ outcome }) => outcome === 'fault' || outcome === 'limits',
+      );
+      if (broken.length > 0 || planFailure !== undefined) {
+        const names = broken.length > 0 ? broken.map(({ id }) => id).join(', ') : 'the plan';
+        throw new EngineFault(`${names} cannot judge even an origin that said nothing.`);
+      }
     }),
   );
+  await pool.calibrate();
 }

@@ -16,6 +16,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { createScanHost, type ScanHost } from '../scan/scan-host.ts';
 import type { Scanner } from '../scan/scanner.ts';
+import { warmUp } from '../scan/warm-up.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
 import { openPayments } from './payments.ts';
@@ -49,9 +50,10 @@ export async function openService(config: Config): Promise<Service> {
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
-  const pool = createPool({ onStray: (err) => log.error({ err }, 'stray error of a worker') });
+  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
   const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
   undo.defer(() => scanner.close());
+  await warmUp({ catalog, checks, pool });
 
   const scanHost = openScanHost(config, store, scanner, catalog, log);
   undo.defer(() => scanHost.close());

@@ -6,24 +6,24 @@ import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/origin/origin.ts';
-import { createScanner, type ScannerParts } from '../../src/scan/run-scan.ts';
+import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
 /** The engine without a service around it. */
 export interface Engine extends AsyncDisposable {
-  readonly parts: ScannerParts;
+  readonly parts: ScannerOptions;
   /** One of the origins that it was opened for. */
   scan(url: string): Promise<ScanOutcome>;
 }
 
 export async function openEngine(
   urls: readonly string[],
-  limits: NonNullable<ScannerParts['limits']> = {},
+  limits: NonNullable<ScannerOptions['limits']> = {},
 ): Promise<Engine> {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(REVISIONS['0.3.0'].defaultChecksVersion, { checks });
   const allowHosts = parseAllowHosts(urls.map((url) => new URL(url).host).join(','));
   const policy: OriginPolicy = { ...DEFAULT_POLICY, allowHosts };
-  const parts: ScannerParts = {
+  const parts: ScannerOptions = {
     catalog,
     checks,
     policy,

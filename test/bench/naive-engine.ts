@@ -4,7 +4,7 @@
  */
 import { Pool } from 'undici';
 import type { ObservationName, Observations } from '../../src/model/observations.ts';
-import type { ScannerParts } from '../../src/scan/run-scan.ts';
+import type { ScannerOptions } from '../../src/scan/run-scan.ts';
 
 type Ask = { readonly method: 'GET' | 'HEAD' | 'POST'; readonly path: string };
 
@@ -24,7 +24,7 @@ const PATHS: Readonly<Partial<Record<ObservationName, string>>> = {
 /** How many requests it took. `seen` is what a scan of the same origin saw. */
 export async function scanNaively(
   url: string,
-  { catalog, checks }: Pick<ScannerParts, 'catalog' | 'checks'>,
+  { catalog, checks }: Pick<ScannerOptions, 'catalog' | 'checks'>,
   seen: Observations,
 ): Promise<number> {
   const origin = new Pool(url, { connections: CONNECTIONS });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { EngineFault } from '../../src/engine/errors.ts';
-import { judgeAll } from '../../src/engine/judge.ts';
+import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
 import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import {
@@ -13,30 +13,24 @@ import {
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
+/** Time on the wall is no part of these tests: machines that run them may be busy. */
+const LIMITS = { threads: 2, cpuMs: 500, wallMs: 50_000 };
+const faults: Error[] = [];
 
 let fixtures: FixtureChecks;
 let pool: Pool;
 
 beforeAll(async () => {
   fixtures = await fixtureChecks();
-  // Time on the wall is no part of these tests: machines that run them may be busy.
-  pool = createPool({ threads: 2, cpuMs: 500, wallMs: 50_000 });
+  pool = createPool({ ...LIMITS, onError: (error) => faults.push(error) });
 });
 afterAll(() => pool.close());
 
-let scans = 0;
-
-function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
+async function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
   const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-  const scanKey = `scan ${++scans}`;
-  return judgeAll({
-    catalog,
-    checks,
-    observations,
-    pool,
-    scanKey,
-    ...(signal ? { signal } : {}),
-  });
+  const account = pool.openScan();
+  const judged = await judgeAll({ catalog, checks, observations, pool, account, signal });
+  return resultsOf(judged, account);
 }
 
 function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
@@ -80,17 +74,31 @@ describe('a scan with checks that never end', () => {
 });
 
 describe('a scan with a check that is broken', () => {
-  test('is our fault, and leaves nothing running', async () => {
-    const judged = judge(pick('endless-loop', 'throws', 'plain'));
+  test('loses that check alone, and those that stand on it', async () => {
+    const broken = { ...named(fixtures, 'throws'), id: 'X13', impl: 'X13@1' };
+    const results = await judge([broken, ...pick('needs-broken', 'plain')]);
+    expect(results).toMatchObject([
+      { id: 'X13', status: 'fail', basis: 'not_evaluated', outcome: 'fault' },
+      { id: 'X14', status: 'fail', basis: 'not_evaluated', outcome: 'prerequisite-failed' },
+      { id: 'X1', status: 'pass', outcome: 'seen' },
+    ]);
+    expect(results[1]?.evidence).toContain('see X13: throws failed: Not evaluated, and the fault');
+    expect(faults.at(-1)?.message).toMatch(/^X13@1 threw twice: .*a defect of ours/s);
+  });
+
+  test('on a thread that does not work is our fault, and leaves nothing running', async () => {
+    const nowhere = new URL('./none.ts', import.meta.url).href;
+    const broken = { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1', url: nowhere };
+    const judged = judge([...pick('endless-loop'), broken, ...pick('plain')]);
     await expect(judged).rejects.toBeInstanceOf(EngineFault);
-    await expect(judged).rejects.toThrow(/X5@1 failed twice.*a defect of ours/s);
+    await expect(judged).rejects.toThrow(/X13@1 failed twice/);
     expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
   });
 
   test('one that is not there is our fault too', async () => {
     const [plain] = pick('plain');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(plain ? [plain] : []) };
-    const judged = judgeAll({ catalog, checks: [], observations, pool, scanKey: 'scan' });
+    const judged = judgeAll({ catalog, checks: [], observations, pool, account: pool.openScan() });
     await expect(judged).rejects.toThrow('X1@1 of 2026-01-01.1 is not loaded');
   });
 });
@@ -99,11 +107,89 @@ test('a scan that is called off rejects with the reason, and leaves nothing runn
   const gone = new AbortController();
   const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
   const refused = expect(judged).rejects.toThrow('shutting down');
-  await expect.poll(() => pool.load().running).toBe(2);
+  await expect.poll(() => pool.load().running).toBeGreaterThan(0);
   gone.abort(new Error('shutting down'));
   await refused;
   expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
 });
+
+describe('a scan that uses up its processor time', () => {
+  /** The plain check, of what a third party said. */
+  function standing(): DiscoveredCheck {
+    const plain = named(fixtures, 'plain');
+    const definition = { ...plain.definition, needs: ['origin', 'listing'] as const };
+    return { ...plain, id: 'D1', impl: 'D1@1', definition };
+  }
+
+  test.each(['first', 'last'])('has no check judged, the endless one being the %s', async (at) => {
+    await using small = disposable(createPool({ ...LIMITS, originMs: 300 }));
+    const [endless, plain] = pick('endless-loop', 'plain');
+    if (!endless || !plain) throw new Error('the fixtures are not there');
+    const others = [...copies(plain, 5), standing(), ...pick('fails', 'needs-broken')];
+    const checks = at === 'first' ? [endless, ...others] : [...others, endless];
+    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+    const account = small.pool.openScan();
+    const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
+    const results = resultsOf(judged, account);
+
+    expect(account.exhausted()).toEqual(['origin']);
+    for (const { id, status, basis, outcome, evidence } of results) {
+      if (id === 'D1') expect({ status, outcome }).toEqual({ status: 'pass', outcome: 'seen' });
+      else {
+        expect({ status, basis, outcome }).toEqual({
+          status: 'fail',
+          basis: 'measured',
+          outcome: 'limits',
+        });
+        expect(evidence).toContain('all the processor time that a scan has');
+      }
+    }
+  });
+
+  test('on the data of third parties is judged by the rest', async () => {
+    const endless = named(fixtures, 'endless-loop');
+    const definition = { ...endless.definition, needs: ['origin', 'listing'] as const };
+    const checks = [{ ...endless, definition }, standing(), ...pick('plain')];
+    await using small = disposable(createPool({ ...LIMITS, standingMs: 300 }));
+    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+    const account = small.pool.openScan();
+    const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
+    expect(account.exhausted()).toEqual(['standing']);
+    expect(resultsOf(judged, account)).toMatchObject([
+      { status: 'warn', basis: 'not_determined', outcome: 'limits' },
+      { status: 'warn', basis: 'not_determined', outcome: 'limits' },
+      { status: 'pass', outcome: 'seen' },
+    ]);
+  });
+
+  test('or its time on the wall, still has its results', async () => {
+    const deadline = new AbortController();
+    const checks = pick('endless-loop', 'plain', 'fails');
+    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+    const account = pool.openScan('replay');
+    const judging = judgeAll({
+      catalog,
+      checks,
+      observations,
+      pool,
+      account,
+      deadline: deadline.signal,
+    });
+    await expect.poll(() => pool.load().running).toBeGreaterThan(0);
+    deadline.abort(new Error('the scan is over'));
+    const results = resultsOf(await judging, account);
+    expect(results.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
+      'fail limits',
+      'fail limits',
+      'fail limits',
+    ]);
+    expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+  });
+});
+
+function disposable(pool: Pool) {
+  return { pool, [Symbol.asyncDispose]: () => pool.close() };
+}
 
 describe('a check whose prerequisite failed', () => {
   test('is not evaluated, names the root cause and what was seen there', async () => {

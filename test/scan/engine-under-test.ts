@@ -8,12 +8,12 @@ import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
-import { createScanner, judge, type ScannerParts } from '../../src/scan/run-scan.ts';
+import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
 
-type Parts = Partial<Pick<ScannerParts, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing'>>;
+type Parts = Partial<Pick<ScannerOptions, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing'>>;
 
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */
@@ -50,10 +50,10 @@ export async function startEngine(): Promise<EngineUnderTest> {
       });
       return scanner.scan(parseOrigin(url, policy));
     },
-    replay: ({ observations, scannedAt }, checksVersion) => {
+    replay: ({ observations, scannedAt, exhausted }, checksVersion) => {
       const catalog = catalogOf(checksVersion);
       const seen = underCatalog(observations, catalog.probing);
-      return judge(seen, scannedAt, { catalog, checks, pool });
+      return judge(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
     stop: () => pool.close(),
   };

@@ -31,7 +31,7 @@ async function recordedBy(versions: readonly string[], answers: CraftedOptions['
     const recordings: Recording[] = [];
     for (const version of versions) {
       const { report, observations } = await engine.scan(seller.url, version);
-      recordings.push(toRecording(report.scannedAt, observations));
+      recordings.push(toRecording(report, observations));
     }
     return recordings;
   } finally {
@@ -95,7 +95,7 @@ describe('a recording on disk', () => {
     const seller = await startCraftedSeller();
     onTestFinished(() => seller.stop());
     const { report, observations } = await engine.scan(seller.url);
-    const file = await fileOf(JSON.stringify(toRecording(report.scannedAt, observations)));
+    const file = await fileOf(JSON.stringify(toRecording(report, observations)));
     const [first, second] = [await readRecording(file), await readRecording(file)];
     expect((await engine.replay(first, NEWER)).report).toEqual(report);
     for (const version of [OLDER, NEWER]) {

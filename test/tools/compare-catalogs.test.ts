@@ -17,7 +17,7 @@ let folder: string;
 beforeAll(async () => {
   pool = createPool({ threads: 1 });
   folder = await mkdtemp(join(tmpdir(), 'recordings-'));
-  const recording = toRecording('2026-08-14T12:00:00.000Z', perfectSeller());
+  const recording = toRecording({ scannedAt: '2026-08-14T12:00:00.000Z' }, perfectSeller());
   await writeFile(join(folder, 'perfect.json'), JSON.stringify(recording));
   await writeFile(join(folder, 'README.md'), 'No recording.');
 });

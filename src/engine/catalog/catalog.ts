@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ProbingOptions } from '../../model/observations.ts';
 import type { CategoryKey, Severity } from '../../model/report.ts';
 import { CatalogError } from '../errors.ts';
-import { SCORINGS } from '../score.ts';
+import { isScoringName, type ScoringName } from '../score.ts';
 import { type DiscoveredCheck, discoverChecks } from './discover-checks.ts';
 import { fileDigest } from './file-digest.ts';
 import { readPublished } from './published.ts';
@@ -31,7 +31,7 @@ export type Catalog = {
   /** "2026-08-14.2" */
   readonly checksVersion: string;
   /** "scoring@1" */
-  readonly scoring: string;
+  readonly scoring: ScoringName;
   readonly probing: ProbingOptions;
   readonly categories: readonly CatalogCategory[];
   readonly checks: readonly CatalogCheck[];
@@ -124,7 +124,7 @@ function catalogBreaches(
 ): readonly string[] {
   const breaches: string[] = [];
   if (catalog.checksVersion !== version) breaches.push(`checksVersion is ${catalog.checksVersion}`);
-  if (!SCORINGS.has(catalog.scoring)) breaches.push(`${catalog.scoring} is not known`);
+  if (!isScoringName(catalog.scoring)) breaches.push(`${catalog.scoring} is not known`);
   const unique = new Set(catalog.checks.map(({ id }) => id)).size;
   if (unique !== TOTAL_CHECKS) breaches.push(`${unique} different ids, not ${TOTAL_CHECKS}`);
   for (const { key, count } of catalog.categories) {

@@ -1,12 +1,12 @@
 /** What the host and a worker say to each other. Faults are values: an exception says less. */
 import type { Limit } from '../errors.ts';
-import type { Packed } from './transfer.ts';
+import type { Serialized } from './transfer.ts';
 
 /** `part` is the same number wherever the same observation is sent, so that a worker keeps it. */
-export type PackedObservation = {
+export type SerializedObservation = {
   readonly name: string;
   readonly part: number;
-  readonly value: Packed;
+  readonly value: Serialized;
 };
 
 type Addressed = {
@@ -19,13 +19,19 @@ type Addressed = {
 export type JudgeJob = Addressed & {
   readonly kind: 'judge';
   readonly scanKey: string;
-  readonly seen: readonly PackedObservation[];
+  readonly seen: readonly SerializedObservation[];
 };
 
 export type RunJob = Addressed & {
   readonly kind: 'run';
   readonly exportName: string;
-  readonly input: Packed;
+  readonly input: Serialized;
+};
+
+/** Loads what tasks will need, so that the next one does not wait for it. */
+export type LoadJob = {
+  readonly kind: 'load';
+  readonly modules: readonly string[];
 };
 
 export type Job = JudgeJob | RunJob;
@@ -34,14 +40,19 @@ export type Job = JudgeJob | RunJob;
 export type Started = {
   readonly ticket: number;
   readonly threadId: number;
-  /** CPU time of the thread so far, in microseconds. */
-  readonly cpu: { readonly user: number; readonly system: number };
+  /** CPU time of the thread so far, in microseconds; null where Node does not tell. */
+  readonly cpu: { readonly user: number; readonly system: number } | null;
 };
 
-export type Answer =
-  | { readonly kind: 'done'; readonly output: unknown }
+/** `threw`: the work itself did, on what it was given. `trouble`: the thread, whatever it was given. */
+export type Failure =
   | { readonly kind: 'limit'; readonly limit: Limit }
-  | { readonly kind: 'fault'; readonly detail: string };
+  | { readonly kind: 'threw' | 'trouble'; readonly detail: string };
+
+export type Answer = ({ readonly kind: 'done'; readonly output: unknown } | Failure) & {
+  /** CPU time that the work took. */
+  readonly cpuMs: number;
+};
 
 export function isStarted(message: unknown): message is Started {
   return typeof message === 'object' && message !== null && 'ticket' in message;

@@ -1,33 +1,50 @@
 /**
- * Tasks on killable threads: one retry on a fresh thread, and two failures of a kind decide. A
- * task that twice exceeds its limits was given too much; one that twice fails otherwise is broken.
+ * Tasks on killable threads. A first try is short; what takes longer begins anew, behind every scan
+ * that used less. Then two failures of a kind decide: a task that twice exceeds its limits, or twice
+ * throws, was given too much; a thread that twice fails on its own is our fault.
  */
+import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Observations } from '../../model/observations.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
-import { EngineFault, type Limit, TaskLimitExceeded } from '../errors.ts';
-import { limitsVerdict } from '../limits-verdict.ts';
+import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
-import type { Answer, Job } from './job.ts';
-import { createPacker } from './packer.ts';
-import { createSlots } from './slots.ts';
-import { openThread, type ThreadOptions } from './thread.ts';
-import { pack } from './transfer.ts';
+import { faultVerdict, isStandingCheck, limitsVerdict } from '../unjudged-verdicts.ts';
+import type { Failure, Job } from './job.ts';
+import { createObservationSerializer } from './observation-serializer.ts';
+import { openThread, type Thread } from './thread.ts';
+import { createThreadQueue, type Held } from './thread-queue.ts';
+import { serialize } from './transfer.ts';
+import {
+  openEndlessAccount,
+  openScanAccount,
+  type ScanAccount,
+  type WorkAccount,
+} from './work-account.ts';
+import { MAX_SCALE, REFERENCE_MS } from './yardstick.ts';
 
 export type PoolOptions = {
   /** Default: one a core, from 2 to 8. */
   readonly threads?: number;
   /** CPU time of one task, default 1,000. */
   readonly cpuMs?: number;
+  /** CPU time of the first try of a task, default 100. */
+  readonly firstTryMs?: number;
+  /** CPU time of all tasks of one scan over the origin's own documents, default 5,000. */
+  readonly originMs?: number;
+  /** CPU time of all tasks of one scan over what third parties said, default 2,500. */
+  readonly standingMs?: number;
+  /** One of several threads takes only scans that used less than this, default 500. */
+  readonly lightMs?: number;
   /** Time on the wall of one task, default 10,000. */
   readonly wallMs?: number;
   /** Old-space heap of a thread, default 64. */
   readonly heapMb?: number;
   /** Tasks that may wait, default 2,500: a hundred scans. */
   readonly maxWaiting?: number;
-  /** Told of errors that belong to no task; default: dropped. */
-  readonly onStray?: (error: Error) => void;
+  /** Told of tasks that threw twice, and of errors that belong to no task; default: dropped. */
+  readonly onError?: (error: Error) => void;
 };
 
 export type PoolTask = {
@@ -37,73 +54,156 @@ export type PoolTask = {
   readonly exportName: string;
   /** Plain data; arrives frozen. */
   readonly input: unknown;
+  /** Pays for it; default: nobody, without end. */
+  readonly account?: WorkAccount;
   readonly signal?: AbortSignal;
 };
 
 export type Pool = {
+  /** The budgets of one scan; a replay has none, because its recording says what became of them. */
+  openScan(kind?: 'scan' | 'replay'): ScanAccount;
   /**
-   * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, EngineFault, or
-   * the signal's reason.
+   * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, TaskFault,
+   * EngineFault, or the signal's reason.
    */
   run(task: PoolTask): Promise<unknown>;
   /**
-   * `seen` holds what the check needs and nothing else. `scanKey` is one scan's own: the kit of a
-   * worker is kept for as long as it stays. A check out of limits is a verdict, not an error.
+   * `seen` holds what the check needs and nothing else. A check out of limits, or one that throws
+   * twice, is a verdict, not an error.
    */
   judge(
     check: DiscoveredCheck,
     seen: Partial<Observations>,
-    scanKey: string,
+    scan: ScanAccount,
     signal?: AbortSignal,
   ): Promise<Verdict>;
+  /** Measures this machine: on a slow one every limit of CPU time is as much longer. */
+  calibrate(): Promise<void>;
   load(): { readonly threads: number; readonly running: number; readonly waiting: number };
   /** Kills what runs and refuses what waits. */
   close(): Promise<void>;
 };
 
-export function createPool(options: PoolOptions = {}): Pool {
-  const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
-  const threads = Array.from({ length: size }, () => openThread(threadOptions(options)));
-  const slots = createSlots(threads, options.maxWaiting ?? 2_500);
-  const closing = new AbortController();
-  // One scan a thread is under way, and one may begin while another ends.
-  const packed = createPacker(size + 1);
-  let tickets = 0;
+const DEFAULTS = {
+  cpuMs: 1_000,
+  firstTryMs: 100,
+  originMs: 5_000,
+  standingMs: 2_500,
+  lightMs: 500,
+  wallMs: 10_000,
+  heapMb: 64,
+  startMs: 60_000,
+  maxWaiting: 2_500,
+  onError: () => {},
+} as const satisfies PoolOptions & { startMs: number };
 
-  async function perform(
-    name: string,
-    address: (ticket: number) => Job,
-    callerSignal: AbortSignal | undefined,
-  ): Promise<unknown> {
-    const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
-    const { slot, release } = await slots.acquire(signal);
+/** What is kept of observations in the form in which they cross to workers. */
+const MAX_SERIALIZED_BYTES = 32 * 1024 * 1024;
+const YARDSTICK = new URL('./yardstick.ts', import.meta.url).href;
+const MEASUREMENTS = 5;
+
+export function createPool(options: PoolOptions = {}): Pool {
+  const settings = { ...DEFAULTS, ...options };
+  const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
+  const threads = Array.from({ length: size }, () => openThread(settings));
+  let scale = 1;
+  let tickets = 0;
+  const queue = createThreadQueue(threads, settings);
+  const closing = new AbortController();
+  const serialized = createObservationSerializer(MAX_SERIALIZED_BYTES);
+  const nobody = openEndlessAccount('').origin;
+  const modules = new Set<string>();
+
+  /** One attempt on the next thread that is this task's turn. */
+  async function attempt(task: Task, isLong: boolean, signal: AbortSignal) {
+    const { account } = task;
+    const { thread, release }: Held<Thread> = await queue.acquire({ account, isLong }, signal);
+    let ready: Promise<void> | undefined;
     try {
-      return await twoOfAKind(name, () => slot.attempt(address(++tickets), signal));
+      if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
+      const ownMs = (isLong ? settings.cpuMs : settings.firstTryMs) * scale;
+      const cpuMs = Math.min(ownMs, account.leftMs());
+      const job = task.address(++tickets);
+      modules.add(job.module);
+      const answer = await thread.attempt(job, cpuMs, signal);
+      account.charge(answer.cpuMs);
+      if (answer.kind !== 'done') ready = thread.load([...modules]);
+      return answer;
     } finally {
-      release();
+      release(ready);
+    }
+  }
+
+  async function perform(task: Task, callerSignal: AbortSignal | undefined): Promise<unknown> {
+    const { account } = task;
+    const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
+    const judgeFailure = twoOfAKind(task.name);
+    let isLong = account.isHeavy();
+    for (;;) {
+      if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
+      const answer = await attempt(task, isLong, signal);
+      if (answer.kind === 'done') return answer.output;
+      const wasCut = !isLong && answer.kind === 'limit' && answer.limit === 'time';
+      if (wasCut) account.markHeavy();
+      isLong ||= wasCut;
+      if (!wasCut) judgeFailure(answer);
     }
   }
 
   return {
-    run: ({ module, exportName, input, signal }) =>
-      perform(
-        exportName,
-        (ticket) => ({ kind: 'run', ticket, module, exportName, input: pack(input) }),
-        signal,
-      ),
-    async judge(check, seen, scanKey, signal) {
-      const { impl, url, definition } = check;
+    openScan(kind = 'scan') {
+      if (kind === 'replay') return openEndlessAccount(randomUUID());
+      const { originMs, standingMs, lightMs } = settings;
+      return openScanAccount(randomUUID(), {
+        origin: originMs * scale,
+        standing: standingMs * scale,
+        lightMs: lightMs * scale,
+      });
+    },
+    async run({ module, exportName, input, account = nobody, signal }) {
       const address = (ticket: number): Job => {
-        return { kind: 'judge', ticket, module: url, scanKey, seen: packed(scanKey, seen) };
+        return { kind: 'run', ticket, module, exportName, input: serialize(input) };
       };
       try {
-        return readVerdict(await perform(impl, address, signal), definition.outcomes);
+        return await perform({ name: exportName, address, account }, signal);
       } catch (error) {
-        if (!(error instanceof TaskLimitExceeded)) throw error;
-        return limitsVerdict(error.limit, packed(scanKey, seen));
+        if (error instanceof TaskFault) settings.onError(error);
+        throw error;
       }
     },
-    load: () => ({ threads: size, ...slots.counts() }),
+    async judge(check, seen, scan, signal) {
+      const { impl, url, definition } = check;
+      const isStanding = isStandingCheck(definition);
+      const account = isStanding ? scan.standing : scan.origin;
+      const address = (ticket: number): Job => {
+        const { key: scanKey } = scan;
+        return { kind: 'judge', ticket, module: url, scanKey, seen: serialized(scanKey, seen) };
+      };
+      try {
+        const task = { name: impl, address, account };
+        return readVerdict(await perform(task, signal), definition.outcomes);
+      } catch (error) {
+        if (error instanceof TaskFault) {
+          settings.onError(error);
+          return faultVerdict(isStanding, serialized(scan.key, seen));
+        }
+        if (!(error instanceof TaskLimitExceeded)) throw error;
+        return limitsVerdict(error.limit, isStanding, serialized(scan.key, seen));
+      }
+    },
+    async calibrate() {
+      const took: number[] = [];
+      const address = (ticket: number): Job => {
+        return { kind: 'run', ticket, module: YARDSTICK, exportName: 'measure', input: null };
+      };
+      for (let time = 0; time < MEASUREMENTS; time += 1) {
+        const account = openEndlessAccount('').origin;
+        await perform({ name: 'measure', address, account }, undefined);
+        took.push(account.scanUsedMs());
+      }
+      scale = Math.min(Math.max(Math.min(...took) / REFERENCE_MS, 1), MAX_SCALE);
+    },
+    load: () => ({ threads: size, ...queue.counts() }),
     async close() {
       closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
       await Promise.all(threads.map((thread) => thread.close()));
@@ -111,29 +211,22 @@ export function createPool(options: PoolOptions = {}): Pool {
   };
 }
 
-/** At most three attempts; answers that differ in kind leave the decision to the third. */
-async function twoOfAKind(name: string, attempt: () => Promise<Answer>): Promise<unknown> {
-  let limit: Limit | undefined;
-  let fault: string | undefined;
-  for (;;) {
-    const answer = await attempt();
-    if (answer.kind === 'done') return answer.output;
-    if (answer.kind === 'limit') {
-      if (limit) throw new TaskLimitExceeded(name, limit);
-      limit = answer.limit;
-    } else {
-      if (fault !== undefined) throw new EngineFault(`${name} failed twice: ${answer.detail}`);
-      fault = answer.detail;
-    }
-  }
-}
+type Task = {
+  readonly name: string;
+  address(ticket: number): Job;
+  readonly account: WorkAccount;
+};
 
-function threadOptions(options: PoolOptions): ThreadOptions {
-  return {
-    cpuMs: options.cpuMs ?? 1_000,
-    wallMs: options.wallMs ?? 10_000,
-    heapMb: options.heapMb ?? 64,
-    startMs: 60_000,
-    onStray: options.onStray ?? (() => {}),
+/** Throws at the second failure of a kind; before that the task is tried again. */
+function twoOfAKind(name: string): (failure: Failure) => void {
+  const known = new Set<Failure['kind']>();
+  return (failure) => {
+    if (!known.has(failure.kind)) {
+      known.add(failure.kind);
+      return;
+    }
+    if (failure.kind === 'limit') throw new TaskLimitExceeded(name, failure.limit);
+    if (failure.kind === 'threw') throw new TaskFault(name, failure.detail);
+    throw new EngineFault(`${name} failed twice: ${failure.detail}`);
   };
 }

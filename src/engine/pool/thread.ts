@@ -10,19 +10,30 @@ import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
-import { type Answer, isStarted, type Job, type Started } from './job.ts';
+import {
+  type Answer,
+  type Failure,
+  isStarted,
+  type Job,
+  type LoadJob,
+  type Started,
+} from './job.ts';
 
-export type ThreadOptions = DeadlineOptions & {
+export type ThreadOptions = {
   readonly heapMb: number;
+  /** Time on the wall of one attempt. */
+  readonly wallMs: number;
   /** Until a task must have started: to boot the thread and load modules, on a slow machine. */
   readonly startMs: number;
   /** What broke outside any task, such as a timer that a task left behind. */
-  readonly onStray: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 };
 
 export type Thread = {
-  /** Rejects with the signal's reason and nothing else. */
-  attempt(job: Job, signal: AbortSignal): Promise<Answer>;
+  /** At most `cpuMs` of CPU time. Rejects with the signal's reason and nothing else. */
+  attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;
+  /** Once a thread is there that has loaded `modules`; never rejects. */
+  load(modules: readonly string[]): Promise<void>;
   /** Kills what runs. */
   close(): Promise<void>;
 };
@@ -42,14 +53,19 @@ export function openThread(options: ThreadOptions): Thread {
   }
 
   return {
-    async attempt(job, signal) {
-      const answer = await attempt(piscina, options, job, signal);
+    async attempt(job, cpuMs, signal) {
+      const deadline = { cpuMs, wallMs: options.wallMs };
+      const answer = await attempt(piscina, deadline, options.startMs, job, signal);
       // Where the thread was killed or crashed, Piscina has put a new one in its place already.
       if (answer.kind !== 'done' && answer.alive) {
         retire();
         piscina = boot(options);
       }
       return answer;
+    },
+    async load(modules) {
+      const job: LoadJob = { kind: 'load', modules };
+      await piscina.run(job).catch(() => undefined);
     },
     async close() {
       retire();
@@ -75,31 +91,37 @@ function boot(options: ThreadOptions): Piscina {
     env: {},
   });
   // Without a listener a throw between tasks would end the host.
-  piscina.on('error', options.onStray);
+  piscina.on('error', options.onError);
   return piscina;
 }
 
+type Ended = Answer & { readonly alive: boolean };
+type Why = Expiry | 'never-started';
+
 async function attempt(
   piscina: Piscina,
-  options: ThreadOptions,
+  deadline: DeadlineOptions,
+  startMs: number,
   job: Job,
   signal: AbortSignal,
-): Promise<Answer & { readonly alive: boolean }> {
+): Promise<Ended> {
   signal.throwIfAborted();
   const killer = new AbortController();
   const kill = () => killer.abort();
-  let expiry: Expiry | 'never-started' | undefined;
-  const expire = (why: Expiry | 'never-started') => {
+  let expiry: Why | undefined;
+  let startedAt: number | undefined;
+  const expire = (why: Why) => {
     expiry = why;
     kill();
   };
   let disarm = () => {};
-  const booting = setTimeout(() => expire('never-started'), options.startMs);
+  const booting = setTimeout(() => expire('never-started'), startMs);
   const onMessage = (message: unknown) => {
     if (!isStarted(message) || message.ticket !== job.ticket) return;
     clearTimeout(booting);
+    startedAt = performance.now();
     const worker = workerOf(piscina, message);
-    if (worker) disarm = armDeadline(worker, message.cpu, options, expire);
+    if (worker) disarm = armDeadline(worker, message.cpu, deadline, expire);
   };
 
   piscina.on('message', onMessage);
@@ -109,7 +131,10 @@ async function attempt(
     return { ...answer, alive: true };
   } catch (error) {
     signal.throwIfAborted();
-    return { ...toAnswer(error, expiry), alive: false };
+    // What was killed cannot say what it used: all that it was given, or the time since it began.
+    const ranMs = startedAt === undefined ? 0 : performance.now() - startedAt;
+    const cpuMs = Math.min(ranMs, deadline.cpuMs);
+    return { ...toFailure(error, expiry), cpuMs, alive: false };
   } finally {
     signal.removeEventListener('abort', kill);
     piscina.off('message', onMessage);
@@ -122,12 +147,15 @@ function workerOf(piscina: Piscina, { threadId }: Started): Worker | undefined {
   return piscina.threads.find((one) => one.threadId === threadId);
 }
 
-function toAnswer(error: unknown, expiry: Expiry | 'never-started' | undefined): Answer {
+function toFailure(error: unknown, expiry: Why | undefined): Failure {
   if (expiry === 'cpu' || expiry === 'stuck') return { kind: 'limit', limit: 'time' };
-  if (expiry === 'starved') return { kind: 'fault', detail: 'the thread got no CPU time' };
-  if (expiry === 'never-started') return { kind: 'fault', detail: 'the thread did not start' };
-  if (codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
-  return { kind: 'fault', detail: error instanceof Error ? error.message : String(error) };
+  if (expiry === 'starved') return { kind: 'trouble', detail: 'the thread got no CPU time' };
+  if (expiry === 'never-started') return { kind: 'trouble', detail: 'the thread did not start' };
+  const code = codeOf(error);
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
+  const detail = error instanceof Error ? error.message : String(error);
+  // What ends a thread in the middle of its work, as a floating rejection does, is the work's own.
+  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw', detail };
 }
 
 function codeOf(error: unknown): unknown {

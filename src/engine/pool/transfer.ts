@@ -7,47 +7,49 @@
 /** From this length a text is shared. Shorter ones are cheaper to copy. */
 export const SHARED_FROM_CHARS = 64 * 1024;
 
-export type Packed =
+export type Serialized =
   | null
   | undefined
   | boolean
   | number
   | string
   | SharedArrayBuffer
-  | readonly Packed[]
-  | { readonly [member: string]: Packed };
+  | readonly Serialized[]
+  | { readonly [member: string]: Serialized };
 
 /** Plain data only (JSON shapes and `undefined`); throws TypeError on anything else. */
-export function pack(value: unknown): Packed {
-  if (typeof value === 'string') return packText(value);
+export function serialize(value: unknown): Serialized {
+  if (typeof value === 'string') return serializeText(value);
   if (value === null || value === undefined) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
-  if (Array.isArray(value)) return value.map(pack);
+  if (Array.isArray(value)) return value.map(serialize);
   if (typeof value === 'object' && isPlain(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, pack(part)]));
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, serialize(part)]));
   }
   throw new TypeError(`Only plain data crosses to a worker, not ${describe(value)}.`);
 }
 
 /** The value again, with texts as strings, frozen at every level. */
-export function unpackFrozen(packed: Packed): unknown {
-  if (packed instanceof SharedArrayBuffer) return Buffer.from(packed).toString('utf8');
-  if (typeof packed !== 'object' || packed === null) return packed;
-  if (Array.isArray(packed)) return Object.freeze(packed.map(unpackFrozen));
+export function deserializeFrozen(serialized: Serialized): unknown {
+  if (serialized instanceof SharedArrayBuffer) return Buffer.from(serialized).toString('utf8');
+  if (typeof serialized !== 'object' || serialized === null) return serialized;
+  if (Array.isArray(serialized)) return Object.freeze(serialized.map(deserializeFrozen));
   return Object.freeze(
-    Object.fromEntries(Object.entries(packed).map(([name, part]) => [name, unpackFrozen(part)])),
+    Object.fromEntries(
+      Object.entries(serialized).map(([name, part]) => [name, deserializeFrozen(part)]),
+    ),
   );
 }
 
-/** How many bytes of UTF-8 text a packed value carries. */
-export function textBytes(packed: Packed): number {
-  if (typeof packed === 'string') return Buffer.byteLength(packed, 'utf8');
-  if (packed instanceof SharedArrayBuffer) return packed.byteLength;
-  if (typeof packed !== 'object' || packed === null) return 0;
-  return Object.values(packed).reduce<number>((sum, part) => sum + textBytes(part), 0);
+/** How many bytes of UTF-8 text a serialized value carries. */
+export function textBytes(serialized: Serialized): number {
+  if (typeof serialized === 'string') return Buffer.byteLength(serialized, 'utf8');
+  if (serialized instanceof SharedArrayBuffer) return serialized.byteLength;
+  if (typeof serialized !== 'object' || serialized === null) return 0;
+  return Object.values(serialized).reduce<number>((sum, part) => sum + textBytes(part), 0);
 }
 
-function packText(text: string): Packed {
+function serializeText(text: string): Serialized {
   // UTF-8 cannot carry a lone surrogate; such a text (only a recording can hold one) is copied.
   if (text.length < SHARED_FROM_CHARS || !text.isWellFormed()) return text;
   const shared = new SharedArrayBuffer(Buffer.byteLength(text, 'utf8'));

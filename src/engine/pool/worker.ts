@@ -8,8 +8,8 @@ import { createScanMemo } from '../../parse/kit/scan-memo.ts';
 import type { CheckDefinition } from '../define-check.ts';
 import type { Limit } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
-import type { Answer, Job, JudgeJob, RunJob, Started } from './job.ts';
-import { unpackFrozen } from './transfer.ts';
+import type { Answer, Failure, Job, JudgeJob, LoadJob, RunJob, Started } from './job.ts';
+import { deserializeFrozen } from './transfer.ts';
 
 /** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
 const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
@@ -20,12 +20,14 @@ const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
   'Set maximum size exceeded': 'memory',
 };
 
+const MAX_DETAIL_CHARS = 2_000;
+
 /** The one thing that outlives a job. */
 const memo = createScanMemo();
 
 /** The task that the pool calls. */
-export async function work(job: Job): Promise<Answer> {
-  const answer = await perform(job);
+export async function work(job: Job | LoadJob): Promise<Answer> {
+  const answer = job.kind === 'load' ? await load(job) : await perform(job);
   if (answer.kind !== 'done') memo.forget();
   // A rejection that nobody handles surfaces before this resolves, and so fails its own job
   // instead of the next one on this thread.
@@ -33,16 +35,37 @@ export async function work(job: Job): Promise<Answer> {
   return answer;
 }
 
+async function load({ modules }: LoadJob): Promise<Answer> {
+  await Promise.allSettled(modules.map((module) => import(module)));
+  return { kind: 'done', output: null, cpuMs: 0 };
+}
+
 async function perform(job: Job): Promise<Answer> {
+  let module: Record<string, unknown>;
   try {
-    const module: Record<string, unknown> = await import(job.module);
-    const started: Started = { ticket: job.ticket, threadId, cpu: process.threadCpuUsage() };
-    parentPort?.postMessage(started);
-    const output = job.kind === 'judge' ? judge(job, module) : run(job, module);
-    return { kind: 'done', output };
+    module = await import(job.module);
   } catch (error) {
-    return toAnswer(error);
+    return { kind: 'trouble', detail: describe(error), cpuMs: 0 };
   }
+  const before = threadCpu();
+  const started: Started = { ticket: job.ticket, threadId, cpu: before };
+  parentPort?.postMessage(started);
+  const began = performance.now();
+  const cpuMs = () => {
+    const used = before === null ? null : threadCpu(before);
+    return used === null ? performance.now() - began : (used.user + used.system) / 1_000;
+  };
+  try {
+    const output = job.kind === 'judge' ? judge(job, module) : run(job, module);
+    return { kind: 'done', output, cpuMs: cpuMs() };
+  } catch (error) {
+    return { ...toFailure(error), cpuMs: cpuMs() };
+  }
+}
+
+/** Null where Node does not tell (before 23.9). */
+function threadCpu(since?: NodeJS.CpuUsage): NodeJS.CpuUsage | null {
+  return typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage(since) : null;
 }
 
 function judge(job: JudgeJob, module: Record<string, unknown>): unknown {
@@ -57,7 +80,7 @@ function run(job: RunJob, module: Record<string, unknown>): unknown {
   if (typeof task !== 'function') {
     throw new TypeError(`${job.module} exports no function ${job.exportName}.`);
   }
-  const output: unknown = task(unpackFrozen(job.input));
+  const output: unknown = task(deserializeFrozen(job.input));
   if (typeof output === 'object' && output !== null && 'then' in output) {
     throw new TypeError(`${job.exportName} returned a promise: tasks must be synchronous.`);
   }
@@ -74,11 +97,16 @@ function isDefinition(value: unknown): value is Evaluable {
   return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
 }
 
-function toAnswer(error: unknown): Answer {
+function toFailure(error: unknown): Failure {
   if (error instanceof RangeError) {
     const limit = LIMIT_ERRORS[error.message];
     if (limit) return { kind: 'limit', limit };
   }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { kind: 'fault', detail: detail.slice(0, 2_000) };
+  return { kind: 'threw', detail: describe(error) };
+}
+
+/** Whatever was thrown, even what cannot be made a text of. */
+function describe(error: unknown): string {
+  const detail = error instanceof Error ? (error.stack ?? error.message) : typeof error;
+  return detail.slice(0, MAX_DETAIL_CHARS);
 }

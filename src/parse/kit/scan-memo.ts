@@ -1,41 +1,68 @@
 /**
- * What a worker keeps between the checks of one scan: the kit with its parsed documents, and the
- * unpacked observations. Only the last scan is kept, so memory stays that of one scan.
+ * What a worker keeps between the checks of a scan: the kit with its parsed documents, and the
+ * observations. Scans take turns on a worker, so those that were judged last are kept while they
+ * are small; a large one is kept alone, so memory stays that of one scan.
  */
 
-import type { PackedObservation } from '../../engine/pool/job.ts';
-import { unpackFrozen } from '../../engine/pool/transfer.ts';
+import type { SerializedObservation } from '../../engine/pool/job.ts';
+import { deserializeFrozen, textBytes } from '../../engine/pool/transfer.ts';
 import { createKit } from './create-kit.ts';
 import type { Kit } from './kit.ts';
 
 export type ScanMemo = {
   kit(scanKey: string): Kit;
-  /** Frozen observations by name, each unpacked once a scan. */
-  seen(scanKey: string, packed: readonly PackedObservation[]): Readonly<Record<string, unknown>>;
+  /** Frozen observations by name, each deserialized once a scan. */
+  seen(
+    scanKey: string,
+    serialized: readonly SerializedObservation[],
+  ): Readonly<Record<string, unknown>>;
   /** After a failure nothing that was computed is trusted. */
   forget(): void;
 };
 
-export function createScanMemo(): ScanMemo {
-  let current: { scanKey: string; kit: Kit; parts: Map<number, unknown> } | null = null;
+type Kept = { readonly kit: Kit; readonly parts: Map<number, unknown>; bytes: number };
 
-  function open(scanKey: string) {
-    if (current?.scanKey !== scanKey) current = { scanKey, kit: createKit(), parts: new Map() };
-    return current;
+/** Of text; what is parsed from it takes several times as much. */
+const MAX_KEPT_BYTES = 1024 * 1024;
+const MAX_KEPT_SCANS = 8;
+
+export function createScanMemo(): ScanMemo {
+  /** The scan that was asked for last is the last. */
+  const recent = new Map<string, Kept>();
+
+  function open(scanKey: string): Kept {
+    const kept = recent.get(scanKey) ?? { kit: createKit(), parts: new Map(), bytes: 0 };
+    recent.delete(scanKey);
+    recent.set(scanKey, kept);
+    return kept;
+  }
+
+  function dropOldest(): void {
+    let bytes = [...recent.values()].reduce((sum, kept) => sum + kept.bytes, 0);
+    for (const [scanKey, kept] of recent) {
+      if (recent.size === 1 || (bytes <= MAX_KEPT_BYTES && recent.size <= MAX_KEPT_SCANS)) return;
+      recent.delete(scanKey);
+      bytes -= kept.bytes;
+    }
   }
 
   return {
     kit: (scanKey) => open(scanKey).kit,
-    seen(scanKey, packed) {
-      const { parts } = open(scanKey);
-      const entries = packed.map(({ name, part, value }) => {
-        if (!parts.has(part)) parts.set(part, unpackFrozen(value));
-        return [name, parts.get(part)] as const;
+    seen(scanKey, serialized) {
+      const kept = open(scanKey);
+      for (const { part, value } of serialized) {
+        if (!kept.parts.has(part)) kept.bytes += textBytes(value);
+      }
+      // Before anything is made of it: what is dropped makes room for this.
+      dropOldest();
+      const entries = serialized.map(({ name, part, value }) => {
+        if (!kept.parts.has(part)) kept.parts.set(part, deserializeFrozen(value));
+        return [name, kept.parts.get(part)] as const;
       });
       return Object.freeze(Object.fromEntries(entries));
     },
     forget() {
-      current = null;
+      recent.clear();
     },
   };
 }

@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EngineFault, PoolSaturated, TaskLimitExceeded } from '../../../src/engine/errors.ts';
+import type { DiscoveredCheck } from '../../../src/engine/catalog/discover-checks.ts';
+import {
+  EngineFault,
+  PoolSaturated,
+  TaskFault,
+  TaskLimitExceeded,
+} from '../../../src/engine/errors.ts';
 import { createPool, type Pool } from '../../../src/engine/pool/pool.ts';
 import type { Observations } from '../../../src/model/observations.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
@@ -20,17 +26,15 @@ const stray: Error[] = [];
 
 beforeAll(async () => {
   checks = await fixtureChecks();
-  pool = createPool({ ...LIMITS, threads: 2, onStray: (error) => stray.push(error) });
+  pool = createPool({ ...LIMITS, threads: 2, onError: (error) => stray.push(error) });
 });
 afterAll(() => pool.close());
-
-let scans = 0;
 
 /** Judged as a scan of its own would be. */
 function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal) {
   const check = named(checks, title);
   const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
-  return pool.judge(check, seen ?? Object.fromEntries(needed), `scan ${++scans}`, signal);
+  return pool.judge(check, seen ?? Object.fromEntries(needed), pool.openScan(), signal);
 }
 
 describe('a check that behaves', () => {
@@ -90,16 +94,30 @@ describe('a check that breaks', () => {
     ['thenable', 'promise'],
     ['floating-rejection', 'left behind'],
     ['foreign-outcome', 'unlisted'],
-  ])('%s is our fault when it does so twice', async (title, why) => {
-    const failure = judge(title);
-    await expect(failure).rejects.toBeInstanceOf(EngineFault);
-    await expect(failure).rejects.toThrow(why);
+  ])('%s twice costs itself alone, and is told', async (title, why) => {
+    const verdict = await judge(title);
+    expect(verdict).toMatchObject({ status: 'fail', basis: 'not_evaluated', outcome: 'fault' });
+    expect(verdict.evidence).toMatch(/the fault is ours: .* broke on origin \(\d+ bytes\)$/);
+    expect(stray.at(-1)).toBeInstanceOf(TaskFault);
+    expect(stray.at(-1)?.message).toContain(why);
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
+  });
+
+  test('on what third parties said is held against nobody', async () => {
+    const broken = named(checks, 'throws');
+    const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
+    const { origin, listing } = SELLER;
+    const verdict = await pool.judge(
+      check as DiscoveredCheck, // needs one observation more than it says
+      { origin, listing },
+      pool.openScan(),
+    );
+    expect(verdict).toMatchObject({ status: 'warn', basis: 'not_determined', outcome: 'fault' });
   });
 
   test('a module that cannot be loaded is our fault', async () => {
     const check = { ...named(checks, 'plain'), url: new URL('../none.ts', import.meta.url).href };
-    await expect(pool.judge(check, {}, 'scan')).rejects.toBeInstanceOf(EngineFault);
+    await expect(pool.judge(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
   });
 
   test('stumbling once costs nothing', async () => {
@@ -145,7 +163,7 @@ describe('a task of any module', () => {
 
   test.each(['asynchronous', 'absent'])('%s is our fault', async (exportName) => {
     await expect(pool.run({ module: TASKS, exportName, input: null })).rejects.toBeInstanceOf(
-      EngineFault,
+      TaskFault,
     );
   });
 
@@ -178,10 +196,11 @@ describe('a caller that gives up', () => {
     try {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
-      const first = small.judge(named(checks, 'waits'), seen, 'scan');
+      const scan = small.openScan();
+      const first = small.judge(named(checks, 'waits'), seen, scan);
       const gone = new AbortController();
-      const second = small.judge(plain, seen, 'scan', gone.signal);
-      const third = small.judge(plain, seen, 'scan');
+      const second = small.judge(plain, seen, scan, gone.signal);
+      const third = small.judge(plain, seen, scan);
       expect(small.load()).toEqual({ threads: 1, running: 1, waiting: 2 });
       gone.abort(new Error('left the queue'));
       await expect(second).rejects.toThrow('left the queue');
@@ -200,7 +219,8 @@ describe('a pool', () => {
     try {
       const plain = named(checks, 'plain');
       const seen = { origin: SELLER.origin };
-      const judged = [1, 2, 3].map(() => small.judge(plain, seen, 'scan'));
+      const scan = small.openScan();
+      const judged = [1, 2, 3].map(() => small.judge(plain, seen, scan));
       const outcomes = await Promise.allSettled(judged);
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
       await expect(judged[2]).rejects.toBeInstanceOf(PoolSaturated);
@@ -212,12 +232,13 @@ describe('a pool', () => {
   test('that is closed ends what runs and what waits, and takes nothing more', async () => {
     const small = createPool({ ...LIMITS, threads: 1 });
     const seen = { origin: SELLER.origin };
-    const running = small.judge(named(checks, 'endless-loop'), seen, 'scan');
-    const waiting = small.judge(named(checks, 'plain'), seen, 'scan');
+    const scan = small.openScan();
+    const running = small.judge(named(checks, 'endless-loop'), seen, scan);
+    const waiting = small.judge(named(checks, 'plain'), seen, scan);
     const ended = Promise.allSettled([running, waiting]);
     await small.close();
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(running).rejects.toThrow('was closed');
-    await expect(small.judge(named(checks, 'plain'), seen, 'scan')).rejects.toThrow('was closed');
+    await expect(small.judge(named(checks, 'plain'), seen, scan)).rejects.toThrow('was closed');
   });
 });

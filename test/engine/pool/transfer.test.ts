@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  pack,
+  deserializeFrozen,
   SHARED_FROM_CHARS,
+  serialize,
   textBytes,
-  unpackFrozen,
 } from '../../../src/engine/pool/transfer.ts';
 
 /** As it arrives in a worker. */
 function across(value: unknown): unknown {
-  return unpackFrozen(structuredClone(pack(value)));
+  return deserializeFrozen(structuredClone(serialize(value)));
 }
 
 test('any plain data arrives as it was', () => {
@@ -43,9 +43,9 @@ test.each([
   [SHARED_FROM_CHARS - 1, false],
   [SHARED_FROM_CHARS, true],
 ])('a text of %i characters is shared: %s', (length, shared) => {
-  const packed = pack('x'.repeat(length));
-  expect(packed instanceof SharedArrayBuffer).toBe(shared);
-  expect(textBytes(packed)).toBe(length);
+  const serialized = serialize('x'.repeat(length));
+  expect(serialized instanceof SharedArrayBuffer).toBe(shared);
+  expect(textBytes(serialized)).toBe(length);
 });
 
 test('what is no plain data is refused by name', () => {
@@ -57,10 +57,10 @@ test('what is no plain data is refused by name', () => {
     [Symbol('s'), 'symbol'],
     [{ deep: [new Uint8Array(1)] }, '[object Uint8Array]'],
   ] as const) {
-    expect(() => pack(value)).toThrow(`not ${name}`);
+    expect(() => serialize(value)).toThrow(`not ${name}`);
   }
 });
 
 test('the size of texts is that of their UTF-8, wherever they stand', () => {
-  expect(textBytes(pack({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
+  expect(textBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });

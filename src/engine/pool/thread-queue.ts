@@ -1,0 +1,129 @@
+/**
+ * The queue in front of the threads: scans take turns. Piscina's own queue is first come, first
+ * served, would start the clock of a task while it still waits, and would abort it there.
+ */
+import { PoolSaturated } from '../errors.ts';
+import type { WorkAccount } from './work-account.ts';
+
+/** What a task asks for. */
+export type Claim = {
+  readonly account: WorkAccount;
+  /** Longer than a first try. */
+  readonly isLong: boolean;
+};
+
+export type Held<Thread> = {
+  readonly thread: Thread;
+  /** Gives the thread to the next in line, where it is not ready yet as soon as it is; once only. */
+  release(ready?: Promise<void>): void;
+};
+
+export type ThreadQueue<Thread> = {
+  /** The scan that used least goes first. Rejects with the signal's reason, or PoolSaturated. */
+  acquire(claim: Claim, signal?: AbortSignal): Promise<Held<Thread>>;
+  counts(): { readonly running: number; readonly waiting: number };
+};
+
+export type ThreadQueueOptions = {
+  /** Claims that may wait. */
+  readonly maxWaiting: number;
+};
+
+type Waiting<Thread> = Claim & { readonly grant: (held: Held<Thread>) => void };
+
+/** Differences that are no reason to let another scan go first: its documents are parsed here. */
+const ABOUT_EQUAL_MS = 25;
+
+export function createThreadQueue<Thread>(
+  threads: readonly Thread[],
+  { maxWaiting }: ThreadQueueOptions,
+): ThreadQueue<Thread> {
+  /** Of several threads, one takes only light scans. */
+  const reserved = threads.length > 1 ? threads[0] : undefined;
+  const free = new Set(threads);
+  const servedLast = new Map<Thread, WorkAccount>();
+  const waiting = new Set<Waiting<Thread>>();
+  let running = 0;
+
+  function mayTake(thread: Thread, { account }: Claim): boolean {
+    return thread !== reserved || account.isLight();
+  }
+
+  /** In order of arrival among equals. */
+  function nextFor(thread: Thread): Waiting<Thread> | undefined {
+    let first: Waiting<Thread> | undefined;
+    let again: Waiting<Thread> | undefined;
+    for (const one of waiting) {
+      if (!mayTake(thread, one)) continue;
+      if (first === undefined || isBefore(one, first)) first = one;
+      if (again === undefined && !one.isLong && one.account === servedLast.get(thread)) again = one;
+    }
+    if (first === undefined || again === undefined) return first;
+    const aheadMs = again.account.scanUsedMs() - first.account.scanUsedMs();
+    return aheadMs <= ABOUT_EQUAL_MS ? again : first;
+  }
+
+  function hold(thread: Thread): Held<Thread> {
+    let held = true;
+    running += 1;
+    const giveBack = () => {
+      free.add(thread);
+      serve();
+    };
+    return {
+      thread,
+      release(ready) {
+        // A thread that were given back twice would be given two tasks.
+        if (!held) return;
+        held = false;
+        running -= 1;
+        // Nobody waits for a thread that boots while another one gets free.
+        if (ready === undefined) giveBack();
+        else ready.then(giveBack, giveBack);
+      },
+    };
+  }
+
+  function serve(): void {
+    // The reserved thread is the last to be taken, so that it is there when a light scan comes.
+    for (const thread of [...free].sort(
+      (a, b) => Number(a === reserved) - Number(b === reserved),
+    )) {
+      const next = nextFor(thread);
+      if (next === undefined) continue;
+      waiting.delete(next);
+      free.delete(thread);
+      servedLast.set(thread, next.account);
+      next.grant(hold(thread));
+    }
+  }
+
+  return {
+    async acquire(claim, signal) {
+      signal?.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<Held<Thread>>();
+      const entry = { ...claim, grant: resolve };
+      waiting.add(entry);
+      serve();
+      if (waiting.size > maxWaiting && waiting.delete(entry)) {
+        throw new PoolSaturated(`${maxWaiting} tasks wait already. Try again in a few seconds.`);
+      }
+      const leave = () => {
+        if (waiting.delete(entry)) reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      try {
+        return await promise;
+      } finally {
+        signal?.removeEventListener('abort', leave);
+      }
+    },
+    counts: () => ({ running, waiting: waiting.size }),
+  };
+}
+
+function isBefore(one: Claim, other: Claim): boolean {
+  const [used, otherUsed] = [one.account.scanUsedMs(), other.account.scanUsedMs()];
+  if (used !== otherUsed) return used < otherUsed;
+  return !one.isLong && other.isLong;
+}

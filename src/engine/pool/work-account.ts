@@ -1,0 +1,77 @@
+/**
+ * What the tasks of one scan have used of the processor, and what they may use. An origin's own
+ * documents and the data of third parties are paid for apart, so that neither spoils the other.
+ */
+
+import type { BudgetName } from '../../model/report.ts';
+
+export type WorkAccount = {
+  /** Over all accounts of the scan: the queue serves the scan that used least. */
+  scanUsedMs(): number;
+  leftMs(): number;
+  isSpent(): boolean;
+  charge(ms: number): void;
+  /** Ends the budget, as where the scan ran out of time. */
+  exhaust(): void;
+  /** Whether the scan used too little yet to wait behind those that use more. */
+  isLight(): boolean;
+  /** A task took longer than a first try: the next ones are not tried in vain. */
+  markHeavy(): void;
+  isHeavy(): boolean;
+};
+
+export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
+  /** One scan's own: what workers parsed is kept under it. */
+  readonly key: string;
+  isLight(): boolean;
+  /** The budgets that are used up. */
+  exhausted(): readonly BudgetName[];
+};
+
+export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
+  /** A scan that used less is light. */
+  readonly lightMs: number;
+};
+
+/** Less than a timer can tell: what is left of a budget that was used to its end. */
+const REST_MS = 1;
+const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
+
+export function openScanAccount(key: string, budgets: ScanBudgets): ScanAccount {
+  let scanUsedMs = 0;
+  const isLight = () => scanUsedMs < budgets.lightMs;
+
+  function account(budgetMs: number): WorkAccount {
+    let leftMs = budgetMs;
+    let heavy = false;
+    return {
+      scanUsedMs: () => scanUsedMs,
+      leftMs: () => leftMs,
+      isSpent: () => leftMs < REST_MS,
+      charge(ms) {
+        leftMs -= ms;
+        scanUsedMs += ms;
+      },
+      exhaust() {
+        leftMs = 0;
+      },
+      isLight,
+      markHeavy() {
+        heavy = true;
+      },
+      isHeavy: () => heavy,
+    };
+  }
+  const accounts = { origin: account(budgets.origin), standing: account(budgets.standing) };
+  return {
+    key,
+    ...accounts,
+    isLight,
+    exhausted: () => BUDGETS.filter((name) => accounts[name].isSpent()),
+  };
+}
+
+/** Pays for what no scan asked for. */
+export function openEndlessAccount(key: string): ScanAccount {
+  return openScanAccount(key, { origin: Infinity, standing: Infinity, lightMs: Infinity });
+}

@@ -1,0 +1,79 @@
+/**
+ * The findings where a check could not do its work on what it was given. Either fails the origin, or
+ * a seller could dodge grading by hanging or breaking one; on the data of third parties, which the
+ * origin did not write, nothing is determined.
+ */
+
+import { STANDING_OBSERVATIONS } from '../model/observations.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { CheckDefinition } from './define-check.ts';
+import type { Limit } from './errors.ts';
+import type { SerializedObservation } from './pool/job.ts';
+import { textBytes } from './pool/transfer.ts';
+
+const LIMITS: Readonly<Record<Limit, string>> = {
+  time: 'CPU time',
+  memory: 'memory',
+  stack: 'stack depth',
+};
+export const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
+const FAULT_FIX = 'Report this scan to us, and scan again once we have corrected it.';
+const STANDING_FIX = 'Nothing to do here: scan again later.';
+
+/** Whether a check judges what third parties said. */
+export function isStandingCheck({ needs }: Pick<CheckDefinition, 'needs'>): boolean {
+  return STANDING_OBSERVATIONS.some((name) => needs.includes(name));
+}
+
+export function limitsVerdict(
+  limit: Limit | 'budget',
+  isStanding: boolean,
+  seen: readonly SerializedObservation[],
+): Verdict<'limits'> {
+  if (limit === 'budget') return budgetVerdict(isStanding);
+  const what = `twice too much ${LIMITS[limit]} for ${largestFirst(seen)}`;
+  return isStanding ? standingLimits(what) : originLimits(what);
+}
+
+/** Of each check of a scan that used up its processor time, whichever of them used it. */
+export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
+  if (isStanding) return standingLimits('the answers about this origin took all its time');
+  return originLimits('the documents of this origin took all the processor time that a scan has');
+}
+
+export function faultVerdict(
+  isStanding: boolean,
+  seen: readonly SerializedObservation[],
+): Verdict<'fault'> {
+  const evidence = `Not evaluated, and the fault is ours: this check broke on ${largestFirst(seen)}`;
+  if (isStanding) return notDetermined('fault', evidence);
+  return { status: 'fail', basis: 'not_evaluated', outcome: 'fault', evidence, fix: FAULT_FIX };
+}
+
+function originLimits(what: string): Verdict<'limits'> {
+  const evidence = withinLimits(what);
+  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
+}
+
+function standingLimits(what: string): Verdict<'limits'> {
+  return notDetermined('limits', withinLimits(what));
+}
+
+function notDetermined<const O extends 'limits' | 'fault'>(
+  outcome: O,
+  evidence: string,
+): Verdict<O> {
+  return { status: 'warn', basis: 'not_determined', outcome, evidence, fix: STANDING_FIX };
+}
+
+function withinLimits(what: string): string {
+  return `Could not be evaluated within limits: ${what}`;
+}
+
+function largestFirst(seen: readonly SerializedObservation[]): string {
+  return seen
+    .map(({ name, value }) => ({ name, bytes: textBytes(value) }))
+    .sort((one, other) => other.bytes - one.bytes)
+    .map(({ name, bytes }) => `${name} (${bytes} bytes)`)
+    .join(', ');
+}

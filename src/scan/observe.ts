@@ -1,0 +1,98 @@
+/** All that one scan sees, straight down: a wave of requests, what it says to ask for next, another. */
+
+import type { Observations, ProbingOptions } from '../model/observations.ts';
+import type { Payee, Standing } from '../model/standing.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { ProbeClient } from '../probe/client/client.ts';
+import { RequestCache } from '../probe/client/request-cache.ts';
+import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
+import { findPayees } from '../probe/plan/payees.ts';
+import { type FirstWave, makePlan, type Plan } from '../probe/plan/plan.ts';
+import { type ScanWork, workOn } from './origin-work.ts';
+
+export type Stage = 'documents' | 'resources' | 'details';
+
+export type ObserveOptions = {
+  readonly client: Pick<ProbeClient, 'request'>;
+  readonly standing: Standing;
+  readonly probing: ProbingOptions;
+  readonly work: ScanWork;
+  readonly onStage?: ((stage: Stage) => void) | undefined;
+};
+
+const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url);
+const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url);
+const PLAN_FAILURES = {
+  limits: 'the documents of this origin could not be read within limits',
+  fault: 'our reading of the documents of this origin broke, and the fault is ours',
+} as const;
+
+/** The result is judged, never the origin. */
+export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
+  const { client, standing, probing, work, onStage } = options;
+  const cache = new RequestCache(client, origin);
+  onStage?.('documents');
+  const first = await firstWave(cache, origin, standing);
+  const { plan, planFailure } = await planFrom(first, isReachable(first), work);
+
+  onStage?.('resources');
+  const second = await secondWave(cache, plan, probing);
+
+  onStage?.('details');
+  const [{ resources, icons }, settlements] = await Promise.all([
+    second.details(),
+    payeesOf(second.resources, work).then((payees) => standing.settlements(origin, payees)),
+  ]);
+  const { origin: facts, x402scan, listing, ...fixed } = first;
+  return {
+    origin: facts,
+    probing,
+    ...fixed,
+    resources: planFailure === undefined ? resources : { ...resources, planFailure },
+    links: second.links,
+    icons,
+    x402scan,
+    settlements,
+    listing,
+  };
+}
+
+type Planned = { readonly plan: Plan; readonly planFailure?: string };
+
+/** Where nothing answered there is nothing to read; where it cannot be read, nothing is found. */
+export async function planFrom(
+  first: FirstWave,
+  reachable: boolean,
+  work: ScanWork,
+): Promise<Planned> {
+  if (!reachable) return { plan: SILENT_PLAN };
+  const { origin, root, soft404, openapi, openapiAlternates, manifest, manifestJson } = first;
+  const { llmsTxt, agentCard, agentJson, x402scan } = first;
+  const seen: FirstWave = {
+    origin,
+    root,
+    soft404,
+    openapi,
+    openapiAlternates,
+    manifest,
+    manifestJson,
+    llmsTxt,
+    agentCard,
+    agentJson,
+    x402scan,
+  };
+  const worked = await workOn(work, 'origin', PLAN_MODULE, makePlan, seen);
+  if (worked.ok) return { plan: worked.output };
+  // Where no check is going to be judged, nothing more is asked of the origin.
+  const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
+  return { plan, planFailure: PLAN_FAILURES[worked.why] };
+}
+
+/** Of the recipients that the challenges name, which third parties are asked about. */
+export async function payeesOf(
+  resources: Observations['resources'],
+  work: ScanWork,
+): Promise<readonly Payee[]> {
+  const worked = await workOn(work, 'standing', PAYEES_MODULE, findPayees, resources);
+  return worked.ok ? worked.output : [];
+}
