@@ -29,6 +29,7 @@ test('each is named here, and is there', () => {
   const named = namedByPath();
   expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
     'src/engine/pool/worker.ts',
+    'src/engine/pool/yardstick.ts',
     'src/probe/plan/payees.ts',
     'src/probe/plan/plan.ts',
     'src/scan/branding.ts',
