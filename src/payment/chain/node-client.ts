@@ -24,6 +24,8 @@ export interface NodeRequests {
 const TIMEOUT_MS = 5_000;
 /** Of EIP-1474's followers: "execution reverted", with the data of the revert. */
 const REVERT_CODE = 3;
+/** Nodes number reverts as they like; what they say of them is the same everywhere. */
+const REVERT_TEXT = /\brevert(ed)?\b|out of gas|gas required exceeds/i;
 const MAX_TEXT = 160;
 
 /**
@@ -125,8 +127,7 @@ function resultOf(method: string, status: number, text: string): unknown {
   if (typeof error === 'object' && error !== null) {
     const { code, message, data } = error as Record<string, unknown>; // checked to be an object
     const said = typeof message === 'string' ? message.slice(0, MAX_TEXT) : 'an error';
-    // Nodes number reverts as they like; what they say of them is the same everywhere.
-    const isRevertAnswer = code === REVERT_CODE || /execution reverted|\brevert(ed)?\b/i.test(said);
+    const isRevertAnswer = code === REVERT_CODE || REVERT_TEXT.test(said);
     throw new NodeError(
       `${method}: ${said} (${String(code)})`,
       isRevertAnswer ? REVERT_CODE : typeof code === 'number' ? code : undefined,

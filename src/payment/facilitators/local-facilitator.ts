@@ -1,30 +1,26 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { x402Facilitator } from '@x402/core/facilitator';
-import { toFacilitatorEvmSigner } from '@x402/evm';
-import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
-import {
-  createWalletClient,
-  custom,
-  defineChain,
-  type Hex,
-  HttpRequestError,
-  http,
-  publicActions,
-  TimeoutError,
-  type VerifyTypedDataParameters,
-} from 'viem';
-import { nonceManager, privateKeyToAccount } from 'viem/accounts';
+/** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
+import type { Hex } from 'viem';
+import { nodeRequests } from '../chain/node-client.ts';
+import { proofOf } from '../chain/payment-proof.ts';
 import { chainIdOf, type EvmNetwork } from '../challenge.ts';
 import {
   type Facilitator,
+  type FacilitatorRequest,
   FacilitatorUnreachable,
   type SettleOutcome,
   type VerifyOutcome,
 } from '../facilitator.ts';
-import { settleOutcome, settleOutcomeOfError } from '../settle-outcome.ts';
-import { facilitatorMessage } from './payload.ts';
+import type { StoredPayment } from '../ledger.ts';
+import type { OnPaymentEvent } from '../payment-events.ts';
+import { settleOutcome } from '../settle-outcome.ts';
+import { NotSent } from './nonce-queue.ts';
+import { checkPayment } from './payment-check.ts';
+import { RevertedPayments } from './reverted-payments.ts';
+import type { SentTransaction } from './sent-transaction.ts';
+import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
-export interface LocalOptions {
+export interface LocalOptions
+  extends Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
   /** Pays the gas. One process alone may send from it: others would take its nonces. */
@@ -32,117 +28,136 @@ export interface LocalOptions {
   readonly rpcTimeoutMs?: number | undefined;
   /** How long a broadcast transaction may take to be mined before it is left to reconciling. */
   readonly confirmationTimeoutMs?: number | undefined;
-  readonly pollIntervalMs?: number | undefined;
+  readonly onEvent?: OnPaymentEvent | undefined;
+  /** Wall clock, ms; for the days of wallets that are refused. */
+  readonly now?: (() => number) | undefined;
 }
 
 const RPC_TIMEOUT_MS = 8_000;
 const CONFIRMATION_TIMEOUT_MS = 25_000;
-const POLL_INTERVAL_MS = 500;
+const NO_ANSWER = 'RPC_URL does not answer';
 
-/** What one call to the facilitator did on the wire; its own answer leaves that out. */
-interface RpcTrace {
-  isUnanswered: boolean;
-  isBroadcast: boolean;
-}
-
-/** Settles by itself, on `rpcUrl`, with the official facilitator in process. */
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
-  const traces = new AsyncLocalStorage<RpcTrace>();
-  const { wallet, address } = connect(options, traces);
-  const signer = toFacilitatorEvmSigner(
-    {
-      ...wallet,
-      address,
-      // The x402 types say "unknown" where those of viem know the fields of EIP-712.
-      verifyTypedData: (args) => wallet.verifyTypedData(args as VerifyTypedDataParameters),
-    },
-    { confirmationTimeoutMs: options.confirmationTimeoutMs ?? CONFIRMATION_TIMEOUT_MS },
-  );
-  // Simulated first: a payment that fails must not use up a nonce of the account, or those sent
-  // after it wait for the gap to be filled.
-  const scheme = new ExactEvmScheme(signer, { simulateInSettle: true });
-  const facilitator = new x402Facilitator().register([options.network], scheme);
+  const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
+  const node = nodeRequests({
+    rpcUrl,
+    timeoutMs: rpcTimeoutMs,
+    onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
+  });
+  const chainId = chainIdOf(network);
+  const account = new SignerAccount({ ...options, node, chainId });
+  const reverted = new RevertedPayments(options.now);
 
-  function traced<T>(work: (trace: RpcTrace) => Promise<T>): Promise<T> {
-    const trace: RpcTrace = { isUnanswered: false, isBroadcast: false };
-    return traces.run(trace, () => work(trace));
+  async function supported() {
+    const unreachable = (cause: unknown) => {
+      throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
+    };
+    const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
+    if (Number(found) !== chainId) return [];
+    await account.open().catch(unreachable);
+    return [{ x402Version: 2, scheme: 'exact', network }];
+  }
+
+  async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
+    const { from } = request.payment.authorization;
+    if (reverted.isRefused(from)) {
+      return { kind: 'invalid', reason: 'wallet_reverted_twice_today' };
+    }
+    const checked = await checkPayment(node, account.address, request);
+    switch (checked.kind) {
+      case 'good':
+        return { kind: 'valid' };
+      case 'bad':
+        return { kind: 'invalid', reason: checked.reason };
+      case 'used':
+        return { kind: 'invalid', reason: 'nonce_already_used' };
+      case 'unanswered':
+        return { kind: 'unavailable', reason: NO_ANSWER };
+    }
+  }
+
+  async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
+    const { payment } = request;
+    const key = keyOf(payment);
+    const revertedBy = reverted.transactionOf(key);
+    if (revertedBy !== null) return revertOutcome(revertedBy);
+    // It was sent before, and its transaction is on its way still.
+    const sent = account.queue.find(key) ?? (await sendNow(key, request));
+    return 'nonce' in sent ? outcomeOf(sent, payment) : sent;
+  }
+
+  async function sendNow(
+    key: string,
+    request: FacilitatorRequest,
+  ): Promise<SentTransaction | SettleOutcome> {
+    const { payment } = request;
+    const trouble = account.trouble();
+    if (trouble !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
+    if (reverted.isRefused(payment.authorization.from)) {
+      return { kind: 'refused', reason: 'wallet_reverted_twice_today' };
+    }
+    const checked = await checkPayment(node, account.address, request);
+    if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER };
+    if (checked.kind === 'used') {
+      return { kind: 'nonce_used', reason: 'nonce_already_used', transaction: null };
+    }
+    if (checked.kind === 'bad') return refusal(checked.reason, payment);
+    try {
+      const { asset } = payment.requirements;
+      return await account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
+    } catch (error) {
+      const reason = error instanceof NotSent ? error.message : NO_ANSWER;
+      return { kind: 'not_sent', reason };
+    }
+  }
+
+  async function outcomeOf(sent: SentTransaction, payment: StoredPayment): Promise<SettleOutcome> {
+    const { confirmationTimeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
+    const late = Promise.withResolvers<null>();
+    const timer = setTimeout(() => late.resolve(null), confirmationTimeoutMs);
+    const end = await Promise.race([sent.ended.promise, late.promise]);
+    clearTimeout(timer);
+    const last = sent.hashes.at(-1) ?? null;
+    if (end === null) return unclear('not mined yet', last);
+    if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
+    const { transaction, receipt } = end;
+    const proof = proofOf(receipt, payment);
+    if (proof === 'pays') return { kind: 'settled', transaction };
+    if (proof === 'other') return unclear('mined without having paid us', transaction);
+    reverted.note(keyOf(payment), payment.authorization.from, transaction);
+    return revertOutcome(transaction);
   }
 
   return {
     kind: 'local',
-    location: `local, from ${address}`,
-    signer: address,
-    async supported() {
-      const chainId = await wallet.getChainId().catch((cause: unknown) => {
-        throw new FacilitatorUnreachable('RPC_URL does not answer eth_chainId', { cause });
-      });
-      const isOurs = chainId === chainIdOf(options.network);
-      return isOurs ? facilitator.getSupported().kinds : [];
-    },
-    verify: (request) =>
-      traced(async (trace): Promise<VerifyOutcome> => {
-        const { payload, requirements } = facilitatorMessage(request);
-        try {
-          const verdict = await facilitator.verify(payload, requirements);
-          if (verdict.isValid) return { kind: 'valid' };
-          // A node that does not answer looks like a bad signature to the official scheme.
-          if (trace.isUnanswered) return { kind: 'unavailable', reason: 'RPC_URL does not answer' };
-          return { kind: 'invalid', reason: verdict.invalidReason ?? 'invalid' };
-        } catch (error) {
-          return { kind: 'unavailable', reason: String(error).slice(0, 300) };
-        }
-      }),
-    settle: (request) =>
-      traced(async (trace): Promise<SettleOutcome> => {
-        const { payload, requirements } = facilitatorMessage(request);
-        try {
-          const response = await facilitator.settle(payload, requirements);
-          return tempered(settleOutcome(response, request.payment), trace);
-        } catch (error) {
-          return tempered(settleOutcomeOfError(error), trace);
-        }
-      }),
+    location: `local, from ${account.address}`,
+    signer: account.address,
+    supported,
+    verify,
+    settle,
+    trouble: () => account.trouble(),
+    account: () => account.status(),
+    start: () => account.start(),
+    stop: async () => account.stop(),
   };
 }
 
-/** Corrects what the scheme made of errors: it names a reason even for a send whose reply was lost. */
-function tempered(outcome: SettleOutcome, { isBroadcast, isUnanswered }: RpcTrace): SettleOutcome {
-  if (outcome.kind === 'settled' || outcome.kind === 'nonce_used') return outcome;
-  if (outcome.kind === 'unclear' && outcome.transaction !== null) return outcome;
-  if (!isBroadcast && isUnanswered) return { kind: 'not_sent', reason: 'RPC_URL does not answer' };
-  if (!isBroadcast || outcome.kind === 'unclear') return outcome;
-  return { kind: 'unclear', reason: `${outcome.reason}, after the broadcast`, transaction: null };
+/** Nothing was sent, so whatever the reason is, it is the authorization's, but for a used nonce. */
+function refusal(reason: string, payment: StoredPayment): SettleOutcome {
+  const { network } = payment.requirements;
+  const response = { success: false, errorReason: reason, transaction: '', network };
+  const outcome = settleOutcome(response, payment);
+  return outcome.kind === 'nonce_used' ? outcome : { kind: 'refused', reason };
 }
 
-function connect(options: LocalOptions, traces: AsyncLocalStorage<RpcTrace>) {
-  const { rpcUrl, network, rpcTimeoutMs = RPC_TIMEOUT_MS } = options;
-  // Without the nonce manager, settlements sent at once collide.
-  const account = privateKeyToAccount(options.settlementKey, { nonceManager });
-  const chain = defineChain({
-    id: chainIdOf(network),
-    name: network,
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [rpcUrl] } },
-  });
-  const node = http(rpcUrl, { timeout: rpcTimeoutMs, retryCount: 1 })({ chain });
-  const transport = custom({
-    async request(args: { method: string; params?: unknown }) {
-      const trace = traces.getStore();
-      if (trace && args.method === 'eth_sendRawTransaction') trace.isBroadcast = true;
-      try {
-        return await node.request(args);
-      } catch (error) {
-        const isUnanswered = error instanceof HttpRequestError || error instanceof TimeoutError;
-        if (trace && isUnanswered) trace.isUnanswered = true;
-        throw error;
-      }
-    },
-  });
-  const wallet = createWalletClient({
-    account,
-    chain,
-    transport,
-    pollingInterval: options.pollIntervalMs ?? POLL_INTERVAL_MS,
-  }).extend(publicActions);
-  return { wallet, address: account.address };
+function unclear(reason: string, transaction: Hex | null): SettleOutcome {
+  return { kind: 'unclear', reason, transaction };
+}
+
+function revertOutcome(transaction: Hex): SettleOutcome {
+  return { kind: 'unclear', reason: 'mined, and reverted', transaction, isLast: true };
+}
+
+function keyOf({ authorization, requirements }: StoredPayment): string {
+  return `${requirements.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase();
 }
