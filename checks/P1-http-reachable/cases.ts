@@ -50,6 +50,11 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'tls-expired' },
   },
   {
+    name: 'a name that leads into a private network',
+    seen: { ...everywhere(failure('blocked-address')), root: failure('blocked-address') },
+    expect: { status: 'fail', outcome: 'blocked-address', evidence: ['GET /: blocked-address'] },
+  },
+  {
     name: 'no such name',
     seen: { ...everywhere(failure('dns')), root: failure('dns', 'NXDOMAIN') },
     expect: { status: 'fail', outcome: 'dns', evidence: ['dns', 'NXDOMAIN'] },

@@ -32,6 +32,7 @@ const TLS = {
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
 
 const OUTCOMES = {
+  'blocked-address': fail('Publish only addresses of the public internet for this host name.'),
   ...TLS,
   dns: fail('Publish A or AAAA records for this host name.'),
   refused: fail('Let the server listen on the public address and open the port.'),
@@ -57,6 +58,9 @@ export default defineCheck({
 
   evaluate(seen, kit) {
     const { origin, root } = seen;
+    if (!root.ok && root.reason === 'blocked-address') {
+      return ['blocked-address', kit.failure('GET /', root)];
+    }
     // A bad certificate is served to clients at random even where another answer got through.
     if (!root.ok && isTls(root.reason)) return [root.reason, kit.failure('GET /', root)];
     const others = surfaces(seen);

@@ -1,0 +1,68 @@
+/** A name that leads to an address that the guard refuses: refused, or a finding about a known host. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { OFFLINE_STANDING } from '../../src/model/standing.ts';
+import { OriginRefused } from '../../src/origin/errors.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import type { Resolver } from '../../src/origin/resolve.ts';
+import { createScanner } from '../../src/scan/run-scan.ts';
+import { NEWER } from './engine-under-test.ts';
+
+let checks: readonly DiscoveredCheck[];
+let pool: Pool;
+beforeAll(async () => {
+  checks = await discoverChecks();
+  pool = createPool({ threads: 1 });
+});
+afterAll(() => pool.close());
+
+const ORIGIN = parseOrigin('shop.example.com');
+
+/** A public address beside one of this machine: rebinding starts like this. */
+const REBOUND: Resolver = {
+  resolve4: async () => ['93.184.215.14', '127.0.0.1'],
+  resolve6: async () => [],
+  lookup: async () => [],
+};
+
+async function scanner() {
+  const catalog = await loadCatalog(NEWER, { checks });
+  return createScanner({
+    catalog,
+    checks,
+    pool,
+    policy: DEFAULT_POLICY,
+    standing: OFFLINE_STANDING,
+    userAgent: 'test',
+    resolver: REBOUND,
+  });
+}
+
+test('a host without a record is refused, and the answer names no address', async () => {
+  const { scan, admit } = await scanner();
+  for (const refused of [scan(ORIGIN), admit(ORIGIN)]) {
+    const error: unknown = await refused.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OriginRefused);
+    expect(String(error)).not.toContain('127.0.0.1');
+  }
+});
+
+test('a host with a published record has a report: nothing dialled, score 0', async () => {
+  const { scan } = await scanner();
+  const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true });
+  expect(report).toMatchObject({ score: 0, grade: 'F' });
+  expect(report.results).toHaveLength(25);
+  expect(report.results.find(({ id }) => id === 'P1')).toMatchObject({
+    status: 'fail',
+    basis: 'measured',
+    outcome: 'blocked-address',
+  });
+  const dependent = report.results.filter(
+    ({ category, id }) => category !== 'directory' && id !== 'P1',
+  );
+  expect(new Set(dependent.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
+  expect(timing.requests).toBe(0);
+  expect(JSON.stringify([report, observations])).not.toContain('127.0.0.1');
+});
