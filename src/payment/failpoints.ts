@@ -1,4 +1,6 @@
-/** Where a process can be made to die in tests, in the order in which a paid call passes them. */
+/** Where a process can be made to die, or to stop, in tests: in the order of a paid call. */
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+
 export const FAILPOINTS = [
   'parsed',
   'claimed',
@@ -20,30 +22,58 @@ export interface Failpoints {
 
 export const NO_FAILPOINTS: Failpoints = { isArmed: false, pass() {} };
 
+/** What a test wants to happen, and how many passings before it does. */
+type Wish = {
+  readonly name: Failpoint | 'any';
+  readonly signal: 'SIGKILL' | 'SIGSTOP';
+  left: number;
+};
+
 /**
  * Armed under `NODE_ENV=test` alone, by `X402_TEST_FAILPOINT`: `<name>` or `<name>:<n>` kills the
  * process, as a power cut would, at the nth passing of that point; `any:<n>` at the nth of all.
+ * `stop:` before it stops the process instead, as a machine that is moved or swaps does. `@<file>`
+ * arms it while it runs: it does once what it finds in the file, which it deletes.
  */
 export function failpointsOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): Failpoints {
-  const wish = environment['X402_TEST_FAILPOINT'] ?? '';
-  if (environment['NODE_ENV'] !== 'test' || wish === '') return NO_FAILPOINTS;
-  const [wanted = '', count = '1'] = wish.split(':');
-  if (wanted !== 'any' && !FAILPOINTS.some((name) => name === wanted)) {
-    throw new Error(
-      `X402_TEST_FAILPOINT is "${wish}": give any or one of ${FAILPOINTS.join(', ')}`,
-    );
-  }
-  let left = Number(count);
+  const text = environment['X402_TEST_FAILPOINT'] ?? '';
+  if (environment['NODE_ENV'] !== 'test' || text === '') return NO_FAILPOINTS;
+  const file = text.startsWith('@') ? text.slice(1) : null;
+  let wish = file === null ? wishOf(text) : null;
   return {
     isArmed: true,
     pass(name) {
-      if (wanted !== 'any' && wanted !== name) return;
-      left -= 1;
-      if (left === 0) process.kill(process.pid, 'SIGKILL');
+      if (file !== null) wish ??= takeWish(file);
+      if (wish === null || (wish.name !== 'any' && wish.name !== name)) return;
+      wish.left -= 1;
+      if (wish.left > 0) return;
+      const { signal } = wish;
+      wish = null;
+      process.kill(process.pid, signal);
     },
   };
+}
+
+function wishOf(text: string): Wish {
+  const isStop = text.startsWith('stop:');
+  const [wanted, count = '1'] = (isStop ? text.slice('stop:'.length) : text).split(':');
+  const name = [...FAILPOINTS, 'any' as const].find((known) => known === wanted);
+  if (name === undefined) {
+    throw new Error(
+      `X402_TEST_FAILPOINT is "${text}": give any or one of ${FAILPOINTS.join(', ')}`,
+    );
+  }
+  return { name, signal: isStop ? 'SIGSTOP' : 'SIGKILL', left: Number(count) };
+}
+
+/** Null where the file is not there, or was taken. */
+function takeWish(file: string): Wish | null {
+  if (!existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8').trim();
+  rmSync(file);
+  return wishOf(text);
 }
 
 /** So that a test can end the process when the first half is on its way. */

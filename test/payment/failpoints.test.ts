@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { FAILPOINTS, failpointsOf, NO_FAILPOINTS } from '../../src/payment/failpoints.ts';
@@ -50,5 +53,22 @@ describe('a failpoint', () => {
       passed: ['parsed', 'parsed'],
       signal: 'SIGKILL',
     });
+  });
+
+  test('may be armed by a file while the process runs, once', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'failpoints-'));
+    try {
+      const file = join(folder, 'wish');
+      const environment = { NODE_ENV: 'test', X402_TEST_FAILPOINT: `@${file}` };
+      expect(passIn(environment, ['claimed'])).toEqual({ passed: ['claimed'], signal: null });
+      writeFileSync(file, 'claimed:2');
+      expect(passIn(environment, ['claimed', 'verified', 'claimed'])).toEqual({
+        passed: ['claimed', 'verified'],
+        signal: 'SIGKILL',
+      });
+      expect(existsSync(file)).toBe(false);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
