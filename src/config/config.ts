@@ -31,6 +31,8 @@ export type Config = {
   readonly isRateLimited: boolean;
   readonly trustProxy: readonly string[];
   readonly metricsAllow: readonly string[];
+  /** 1, but in tests: of the times at which instances take over from one another. */
+  readonly timeScale: number;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly isProduction: boolean;
 };
@@ -61,6 +63,7 @@ export function loadConfig(environment: Environment): Config {
     isRateLimited: settings.RATE_LIMIT === 'on',
     trustProxy: addressBlocks(settings, 'TRUST_PROXY') ?? [],
     metricsAllow: addressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK,
+    timeScale: settings.TEST_TIME_SCALE,
     logLevel: settings.LOG_LEVEL,
     isProduction,
   };
@@ -76,6 +79,10 @@ function refuseUnsafeInProduction(settings: Settings): void {
   }
   if (settings.RATE_LIMIT === 'off') {
     throw new SettingError('RATE_LIMIT', 'off', 'on in production');
+  }
+  if (settings.TEST_TIME_SCALE !== 1) {
+    const value = String(settings.TEST_TIME_SCALE);
+    throw new SettingError('TEST_TIME_SCALE', value, 'nothing in production: it is for tests');
   }
   const exceptions = settings.SCAN_ALLOW_HOSTS;
   if (exceptions !== undefined && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {

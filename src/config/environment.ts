@@ -82,6 +82,12 @@ const SCHEMA = Type.Object({
   METRICS_ALLOW: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
   LOG_LEVEL: choice(LOG_LEVELS, 'info'),
   ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
+  TEST_TIME_SCALE: Type.Number({
+    minimum: 0.01,
+    maximum: 1,
+    default: 1,
+    description: 'a number from 0.01 to 1, in tests alone',
+  }),
   NODE_ENV: text('the name of an environment, such as production'),
 });
 

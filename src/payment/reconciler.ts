@@ -32,7 +32,7 @@ export interface ReconcileTiming {
   readonly lastBackoffMs: number;
 }
 
-const TIMING: ReconcileTiming = {
+export const TIMING: ReconcileTiming = {
   lookIntervalMs: 1_000,
   resendIntervalMs: 5_000,
   firstBackoffMs: 1_000,

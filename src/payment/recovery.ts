@@ -17,7 +17,7 @@ export interface RecoveryOptions {
   readonly sweepIntervalMs?: number | undefined;
 }
 
-const SWEEP_INTERVAL_MS = 5_000;
+export const SWEEP_INTERVAL_MS = 5_000;
 /** Between two tries to publish one key: doubling, from the first to the last. */
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;

@@ -10,6 +10,9 @@ import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.
 import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
+import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/purchase.ts';
+import { TIMING } from '../payment/reconciler.ts';
+import { SWEEP_INTERVAL_MS } from '../payment/recovery.ts';
 import type { Store } from '../store/contract/store.ts';
 
 export type OpenPayments = Payments & { readonly sold: readonly SoldRoute[] };
@@ -24,7 +27,7 @@ export type PaymentParts = SellingParts & {
 /** Nothing is asked or swept before `start`. */
 export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
   const { config, store, onTrouble, environment = process.env } = parts;
-  const { payment, baseUrl, isRateLimited } = config;
+  const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = termsOf(config);
   const sold = soldRoutes(parts);
   const payments = createPayments({
@@ -37,8 +40,24 @@ export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
     isRateLimited,
     failpoints: parts.failpoints ?? failpointsOf(environment),
     onTrouble,
+    ...scaledTimes(timeScale),
   });
   return { ...payments, sold };
+}
+
+/** The ledger's times, as tests of several instances shorten them; 1 leaves all as they are. */
+function scaledTimes(scale: number) {
+  return {
+    reconcileWithinMs: RECONCILE_WITHIN_MS * scale,
+    retryWithinMs: RETRY_WITHIN_MS * scale,
+    reconcileTiming: {
+      lookIntervalMs: TIMING.lookIntervalMs * scale,
+      resendIntervalMs: TIMING.resendIntervalMs * scale,
+      firstBackoffMs: TIMING.firstBackoffMs * scale,
+      lastBackoffMs: TIMING.lastBackoffMs * scale,
+    },
+    sweepIntervalMs: SWEEP_INTERVAL_MS * scale,
+  };
 }
 
 export function termsOf({ payment }: Config): PaymentTerms {

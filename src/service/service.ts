@@ -40,7 +40,8 @@ const FIRST_LISTING_MS = 5_000;
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const log = pino({ level: config.logLevel });
-  const store = await openStore(config.storeUrl, { onWarning: (text) => log.warn(text) });
+  const { storeUrl, timeScale } = config;
+  const store = await openStore(storeUrl, { timeScale, onWarning: (text) => log.warn(text) });
   undo.defer(() => store.close());
 
   const checks = await discoverChecks();

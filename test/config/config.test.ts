@@ -182,6 +182,12 @@ describe('work is never given away by mistake', () => {
       /^RATE_LIMIT="off" /,
     ],
     [
+      'scaled times in production',
+      { ...LOCAL, NODE_ENV: 'production', TEST_TIME_SCALE: '0.1' },
+      /^TEST_TIME_SCALE="0.1" is not accepted: give nothing in production: it is for tests\.$/,
+    ],
+    ['time that stands still', { TEST_TIME_SCALE: '0' }, /^TEST_TIME_SCALE="0" .* from 0.01 to 1/],
+    [
       'open hosts in production',
       { ...LOCAL, NODE_ENV: 'production', SCAN_ALLOW_HOSTS: 'localhost:3000' },
       /^SCAN_ALLOW_HOSTS="localhost:3000" .* SCAN_ALLOW_HOSTS_IN_PRODUCTION=1/,

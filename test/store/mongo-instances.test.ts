@@ -127,6 +127,17 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     await store.instances.join({ settings, waitMs: 0 });
   });
 
+  it('are silent earlier, and beat oftener, where tests scale time', async () => {
+    let aheadMs = 0;
+    const clock = () => Date.now() + aheadMs;
+    const [a, b] = [await open({ clock, timeScale: 0.1 }), await open({ clock, timeScale: 0.1 })];
+    await a.instances.join({ settings: SETTINGS });
+    const { owner } = a.info;
+    aheadMs = 2_000;
+    expect(await b.instances.isAlive(owner)).toBe(false);
+    await expect.poll(() => b.instances.isAlive(owner)).toBe(true);
+  });
+
   it('that were silent too long learn that the store has been taken', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const sleeper = await open();

@@ -7,6 +7,8 @@ import type { Tables } from './tables.ts';
 export type MongoContext = Tables & {
   readonly feed: ChangeFeed;
   readonly owner: Owner;
+  /** 1, but in tests: of the times at which instances beat, and at which they count as gone. */
+  readonly timeScale: number;
   /** Database time, ms since the epoch. */
   readonly now: () => number;
 };

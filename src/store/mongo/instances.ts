@@ -40,7 +40,8 @@ export class MongoInstances implements InstanceStore {
   }
 
   async join(request: JoinRequest): Promise<void> {
-    const deadlineMs = performance.now() + (request.waitMs ?? DEFAULT_WAIT_MS);
+    const deadlineMs =
+      performance.now() + (request.waitMs ?? DEFAULT_WAIT_MS * this.#context.timeScale);
     try {
       await this.#agree(request.settings, deadlineMs);
       if (request.signer) await this.#takeSigner(request.signer, deadlineMs);
@@ -48,7 +49,10 @@ export class MongoInstances implements InstanceStore {
       await this.leave();
       throw error;
     }
-    this.#timer = setInterval(() => this.#keepAlive(request), HEARTBEAT_INTERVAL_MS);
+    this.#timer = setInterval(
+      () => this.#keepAlive(request),
+      HEARTBEAT_INTERVAL_MS * this.#context.timeScale,
+    );
     this.#timer.unref();
   }
 
@@ -119,7 +123,8 @@ export class MongoInstances implements InstanceStore {
 
   #keepAlive(request: JoinRequest): void {
     // Any longer, and others were free to take over what this process holds.
-    const wasSilent = performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS;
+    const wasSilent =
+      performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS * this.#context.timeScale;
     const beat = this.#beat(request.settings, true).then(() =>
       wasSilent ? this.#returnFromSilence(request) : undefined,
     );

@@ -7,12 +7,13 @@ import type { InstanceDocument } from './documents.ts';
 export async function ownerLives(context: MongoContext, { boot }: Owner): Promise<boolean> {
   if (boot === context.owner.boot) return true;
   const instance = await context.instances.byId(boot);
-  return instance !== null && instance.beatAtMs > context.now() - SILENT_AFTER_MS;
+  return instance !== null && instance.beatAtMs > silentSinceMs(context);
 }
 
-export function liveInstances({
-  instances,
-  now,
-}: MongoContext): Promise<readonly InstanceDocument[]> {
-  return instances.all({ beatAtMs: { $gt: now() - SILENT_AFTER_MS } });
+export function liveInstances(context: MongoContext): Promise<readonly InstanceDocument[]> {
+  return context.instances.all({ beatAtMs: { $gt: silentSinceMs(context) } });
+}
+
+function silentSinceMs({ now, timeScale }: MongoContext): number {
+  return now() - SILENT_AFTER_MS * timeScale;
 }

@@ -73,7 +73,12 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
 async function storeOn(
   client: MongoClient,
   { database: name, location }: MongoUrl,
-  { owner = newOwner(), clock: given, onWarning = () => undefined }: OpenStoreOptions,
+  {
+    owner = newOwner(),
+    clock: given,
+    timeScale = 1,
+    onWarning = () => undefined,
+  }: OpenStoreOptions,
 ): Promise<Store> {
   let closed = false;
   const database = client.db(name);
@@ -84,6 +89,7 @@ async function storeOn(
   const context: MongoContext = {
     ...tables,
     owner,
+    timeScale,
     now: clock.now,
     feed: new ChangeFeed(tables.changes),
   };
