@@ -2,7 +2,7 @@ import { deepFreeze } from '../../engine/deep-freeze.ts';
 import type { HttpData } from '../../model/observation.ts';
 import { originOf } from '../../origin/origin.ts';
 import { sameOriginUrl } from '../../origin/reference.ts';
-import { parseJson } from '../json/json.ts';
+import { jsonList, jsonObject, parseJson } from '../json/json.ts';
 import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
 import { showJson } from '../json/show-json.ts';
@@ -15,12 +15,14 @@ import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
 import { addressForm } from '../x402/address-form.ts';
+import { amountKind, amountOf } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
 import { type ChallengeReading, challengeOf, readChallenge } from '../x402/challenge.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { manifestTerms } from '../x402/manifest-terms.ts';
 import { caip2 } from '../x402/networks.ts';
+import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
 import {
@@ -28,6 +30,7 @@ import {
   listAnswers,
   requestLine,
   statusOf,
+  validatesFirst,
   wasAnswered402,
 } from '../x402/resource-answers.ts';
 import { isHtmlAnswer, isSameBody } from './answer-body.ts';
@@ -68,6 +71,8 @@ export function createKit(): Kit {
     document: readDocument,
     json,
     at: atPointer,
+    object: jsonObject,
+    list: jsonList,
     html,
     markdown,
     robots,
@@ -80,12 +85,16 @@ export function createKit(): Kit {
     otherProtocol,
     request: requestLine,
     status: statusOf,
+    validatesFirst,
     isPostOnly,
     answers402: wasAnswered402,
     paymentSchemes,
     answers: listAnswers,
+    openapiTerms,
     manifestTerms,
     caip2,
+    amount: amountOf,
+    amountKind,
     asset: knownAsset,
     baseUnits,
     daysBefore,
