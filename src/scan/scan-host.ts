@@ -97,7 +97,8 @@ class ScanFlights {
   }
 
   isFull(): boolean {
-    return this.#closing || this.#flights.size >= (this.#options.maxScans ?? MAX_SCANS);
+    const { scanner, maxScans = MAX_SCANS } = this.#options;
+    return this.#closing || this.#flights.size >= maxScans || scanner.isSaturated?.() === true;
   }
 
   join(origin: Origin, submittedUrl: string): Promise<FinishedScan> {

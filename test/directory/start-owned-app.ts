@@ -1,6 +1,7 @@
 import type { RevisionName } from '../../src/config/revision.ts';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';
 
@@ -22,6 +23,7 @@ export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<O
     revision,
     environment: { SCAN_ALLOW_HOSTS: origin.host, RATE_LIMIT: 'off' },
     fetchChallenge: createChallengeFetcher({
+      createClient: createProbeClient,
       policy: { allowedPorts: [443], allowHosts },
       userAgent: 'x402-conformance-scanner/test',
       extraCa: [origin.ca],
