@@ -14,8 +14,13 @@ export type ServedChallenge =
 
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
+export type FetchedChallenge = ServedChallenge & {
+  /** Processor time that TLS handshakes took. */
+  readonly handshakeMs?: number;
+};
+
 /** Throws OriginRefused where the guard refuses the host, ScannerFailed where the fault is ours. */
-export type FetchChallenge = (origin: Origin) => Promise<ServedChallenge>;
+export type FetchChallenge = (origin: Origin) => Promise<FetchedChallenge>;
 
 export type ChallengeFetcherOptions = {
   readonly policy: OriginPolicy;

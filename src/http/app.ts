@@ -16,6 +16,10 @@ import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
+import {
+  type ChallengeReaderOptions,
+  createChallengeReader,
+} from '../directory/challenge-reader.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { ScanHost } from '../scan/scan-host.ts';
@@ -38,6 +42,8 @@ export type ServiceParts = {
   readonly scanHost: ScanHost;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
+  /** How confirms wait for their turn; by the clock where it is left out. */
+  readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: OpenPayments;
 };
 
@@ -70,8 +76,10 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanHost, catalog, fetchChallenge, payments } = service;
-  const verification = createVerification(store, fetchChallenge);
+  const { store, scanHost, catalog, fetchChallenge, wait, payments } = service;
+  const reader = createChallengeReader({ store, fetchChallenge, wait });
+  app.addHook('preClose', async () => reader.stop());
+  const verification = createVerification({ store, reader });
   await registerRoutes(app, { config, store, scanHost, catalog, verification });
   await app.register(paidRoutes, payments);
   await app.ready();

@@ -12,6 +12,7 @@ export type OwnedApp = AsyncDisposable & {
   /** Starts, and serves the token that came. */
   startAndServe(from?: string): Promise<string>;
   confirm(from?: string): Promise<Answer>;
+  confirmWith(listingKey: string, from?: string): Promise<Answer>;
   setListing(wish: object, from?: string): Promise<Answer>;
 };
 
@@ -43,6 +44,8 @@ export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<O
       return token;
     },
     confirm: (from) => post('/v1/verify/confirm', { url: origin.url }, from),
+    confirmWith: (listingKey, from) =>
+      post('/v1/verify/confirm', { url: origin.url, listingKey }, from),
     setListing: (wish, from) => post('/v1/listing', { url: origin.url, ...wish }, from),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();
