@@ -61,6 +61,15 @@ const both: readonly CheckCase[] = [
     },
   },
   {
+    name: 'the manifest lists resources here that the OpenAPI document serves from elsewhere',
+    seen: { resources: resources([free], { elsewhere: ['https://api.other.example'] }) },
+    expect: {
+      status: 'fail',
+      outcome: 'no-402',
+      evidence: ['GET /free: 200', 'https://api.other.example'],
+    },
+  },
+  {
     name: 'all that answers 402 asks for a sign-in',
     seen: { resources: resources([signIn]) },
     expect: { status: 'fail', outcome: 'none-found', evidence: ['1 ask for a sign-in'] },

@@ -40,7 +40,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const { probed, declared, planFailure } = resources;
+    const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
     const paid = probed.filter((one) => !signIns.includes(one));
@@ -50,7 +50,7 @@ export default defineCheck({
     const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
     const missing = paid.filter((one) => !asking.includes(one));
     const silent = missing.filter((one) => !kit.isPostOnly(one));
-    if (asking.length === 0) return nothingChallenged(silent, missing, kit);
+    if (asking.length === 0) return nothingChallenged(silent, missing, elsewhere, kit);
 
     const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
@@ -79,12 +79,7 @@ function nothingPaid(
     return ['other-methods', evidence];
   }
   if (elsewhere.length > 0) {
-    const servers = elsewhere.join(', ');
-    return [
-      'none-found',
-      `/openapi.json serves its paid operations from ${servers}`,
-      ELSEWHERE_FIX,
-    ];
+    return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
   const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
   return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
@@ -93,13 +88,28 @@ function nothingPaid(
 function nothingChallenged(
   silent: readonly ResourceObservation[],
   missing: readonly ResourceObservation[],
+  elsewhere: readonly string[],
   kit: Kit,
 ): Result {
   if (silent.length === 0) {
     const evidence = `this catalog sends no POST, which ${missing.length} paid resources need`;
     return ['post-unsent', evidence];
   }
-  return withoutChallenge(silent, kit) ?? ['no-402', kit.answers(silent)];
+  return withoutChallenge(silent, kit) ?? missing402(silent, elsewhere, kit);
+}
+
+function missing402(
+  silent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
+  kit: Kit,
+): Result {
+  const answers = kit.answers(silent);
+  if (elsewhere.length === 0) return ['no-402', answers];
+  return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+function serversText(elsewhere: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
 }
 
 /** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */

@@ -42,7 +42,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const { probed, declared, planFailure } = resources;
+    const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
     const paid = probed.filter((one) => !signIns.includes(one));
@@ -53,7 +53,7 @@ export default defineCheck({
     const missing = paid.filter((one) => !asking.includes(one));
     const unsent = missing.filter((one) => isUnsent(one, kit));
     const silent = missing.filter((one) => !unsent.includes(one));
-    if (asking.length === 0) return nothingChallenged(silent, unsent, kit);
+    if (asking.length === 0) return nothingChallenged(silent, unsent, elsewhere, kit);
 
     const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
@@ -85,12 +85,7 @@ function nothingPaid(
     return ['other-methods', evidence];
   }
   if (elsewhere.length > 0) {
-    const servers = elsewhere.join(', ');
-    return [
-      'none-found',
-      `/openapi.json serves its paid operations from ${servers}`,
-      ELSEWHERE_FIX,
-    ];
+    return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
   const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
   return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
@@ -99,6 +94,7 @@ function nothingPaid(
 function nothingChallenged(
   silent: readonly ResourceObservation[],
   unsent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
   kit: Kit,
 ): Result {
   const wrong402 = withoutChallenge(silent, kit);
@@ -112,11 +108,25 @@ function nothingChallenged(
   if (posts.length > 0 && posts.every((one) => kit.validatesFirst(one))) {
     return ['validates-only', `no challenge, validation first: ${kit.answers(silent)}`];
   }
-  return ['no-402', kit.answers(silent)];
+  return missing402(silent, elsewhere, kit);
 }
 
 function isUnsent(resource: ResourceObservation, kit: Kit): boolean {
   return kit.isPostOnly(resource) && kit.status(resource, 'POST') === undefined;
+}
+
+function missing402(
+  silent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
+  kit: Kit,
+): Result {
+  const answers = kit.answers(silent);
+  if (elsewhere.length === 0) return ['no-402', answers];
+  return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+function serversText(elsewhere: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
 }
 
 /** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */
