@@ -32,6 +32,7 @@ export type ShopOptions = Partial<
     | 'rpcUrl'
     | 'rpcTimeoutMs'
     | 'onEvent'
+    | 'onTrouble'
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'
@@ -101,7 +102,10 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     rpcUrl: options.rpcUrl ?? null,
     routes: [work, list],
     isRateLimited: options.isRateLimited ?? true,
-    onTrouble: (message) => troubles.push(message),
+    onTrouble(message, error) {
+      troubles.push(message);
+      options.onTrouble?.(message, error);
+    },
   });
   const app = Fastify({ forceCloseConnections: true });
   await app.register(allowedMethods);
