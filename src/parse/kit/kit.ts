@@ -40,6 +40,12 @@ export type DocumentReading =
       readonly body: string;
     };
 
+export type DocumentReader = (
+  path: string,
+  answer: HttpObservation,
+  soft404: HttpObservation,
+) => DocumentReading;
+
 /** The OpenAPI document that S2 to S4, P6 and the plan read, and where it was found. */
 export type OpenApiReading =
   | {
@@ -67,6 +73,8 @@ export type Kit = {
   quote(text: string, maxChars?: number): string;
   /** A JSON value for evidence, short. */
   show(value: JsonValue | undefined): string;
+  /** A JSON value to compare or look up: a text as it is, anything else as `show` has it. */
+  text(value: JsonValue | undefined): string;
   /** "GET /llms.txt: timeout (no answer within 10 s)" for an observation that is not ok. */
   failure(request: string, answer: HttpObservation & { readonly ok: false }): string;
 

@@ -14,18 +14,41 @@ export type ManifestTerms = {
   readonly recipients: readonly TermComparison[];
 };
 
+/** A manifest that names a resource more often than this says the same again. */
+const MAX_ENTRIES_OF_PATH = 100;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** Entries of a manifest by the path that they name on an origin; each with its place in the document. */
+export type EntryIndex = ReadonlyMap<string, readonly PlacedEntry[]>;
+type PlacedEntry = { readonly at: number; readonly entry: ManifestEntry };
+
+/** Made once a manifest: it is asked for each resource, and may list thousands. */
+export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
+  const byPath = new Map<string, PlacedEntry[]>();
+  if (facts.shape === 'unknown') return byPath;
+  const { host } = new URL(originUrl);
+  for (const [at, entry] of facts.entries.entries()) {
+    const url = URL.parse(entry.target, originUrl);
+    // A proxy that ends TLS writes http:// with the own host: the same resource.
+    if (url === null || url.host !== host) continue;
+    const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
+    const known = byPath.get(path) ?? [];
+    if (known.length < MAX_ENTRIES_OF_PATH) known.push({ at, entry });
+    byPath.set(path, known);
+  }
+  return byPath;
+}
 
 /** Empty lists where the manifest says nothing of this resource that could be compared. */
 export function manifestTerms(
   facts: ManifestFacts,
-  originUrl: string,
+  index: EntryIndex,
   { resource, reading }: ChallengedResource,
 ): ManifestTerms {
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
   const { offers } = reading.challenge;
-  const entries = facts.entries.filter((entry) => names(entry, resource, originUrl));
+  const entries = entriesOf(index, resource);
   const recipients = entries.map((entry) =>
     compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),
   );
@@ -38,14 +61,16 @@ export function manifestTerms(
   };
 }
 
-function names(entry: ManifestEntry, resource: ResourceObservation, originUrl: string): boolean {
-  const method = entry.method?.toUpperCase() ?? null;
-  if (method !== null && resource.method !== null && method !== resource.method) return false;
-  const url = URL.parse(entry.target, originUrl);
-  // A proxy that ends TLS writes http:// with the own host: the same resource.
-  if (url === null || url.host !== new URL(originUrl).host) return false;
-  const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
-  return path === resource.path || path === resource.template;
+/** In the order of the document. */
+function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
+  return [...new Set([resource.path, resource.template])]
+    .flatMap((path) => index.get(path) ?? [])
+    .sort((one, other) => one.at - other.at)
+    .map(({ entry }) => entry)
+    .filter(({ method }) => {
+      const isAny = method === null || resource.method === null;
+      return isAny || method.toUpperCase() === resource.method;
+    });
 }
 
 function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
