@@ -14,6 +14,7 @@ import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
+import unknownPaths, { shortUrl } from '../../plugins/unknown-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
 import {
@@ -64,6 +65,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
+    rewriteUrl: shortUrl,
     // A value of another type is a mistake of the caller's, and an unknown member is none.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
@@ -100,6 +102,7 @@ async function registerPlugins(
   await app.register(pressure);
   await app.register(offers);
   if (config.isRateLimited) await app.register(rateLimit, { store });
+  await app.register(unknownPaths);
   await app.register(payment, { gate: payments.gate, answerWithinMs: config.scanTimeoutMs });
   await app.register(openapi, config);
   await app.register(metrics, {

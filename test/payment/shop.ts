@@ -5,6 +5,7 @@ import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
+import unknownPaths from '../../plugins/unknown-paths.ts';
 import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import {
@@ -110,6 +111,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const app = Fastify({ forceCloseConnections: true });
   await app.register(allowedMethods);
   await app.register(errors);
+  await app.register(unknownPaths);
   await app.register(offers);
   await app.register(payment, {
     gate: payments.gate,
