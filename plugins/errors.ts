@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { PaidCallFailed } from '../src/errors/codes.ts';
 import {
   BodyTooLarge,
   InternalError,
@@ -7,6 +8,8 @@ import {
   InvalidPath,
   InvalidRequest,
   InvalidUrl,
+  MethodNotAllowed,
+  NotFound,
   RejectedParameter,
   ScannerFailed,
   ServiceError,
@@ -21,8 +24,13 @@ import { StoreError } from '../src/store/contract/store-error.ts';
 export default fp(
   async (app: FastifyInstance) => {
     app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
+    app.setNotFoundHandler((request, reply) => {
+      const allowed = app.allowedMethods(request.url);
+      const isKnown = allowed.length > 0 && !allowed.includes(request.method);
+      return answerError(isKnown ? new MethodNotAllowed(allowed) : new NotFound(), request, reply);
+    });
   },
-  { name: 'errors' },
+  { name: 'errors', dependencies: ['allowed-methods'] },
 );
 
 export function answerError(
@@ -30,7 +38,9 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const known = toServiceError(error, request);
+  const paid = error instanceof PaidCallFailed ? error : null;
+  const known = toServiceError(paid === null ? error : paid.cause, request);
+  const charged = paid === null ? (known.charged ?? chargedUnsaid(known, request)) : paid.charged;
   if (known.status >= 500 && known.cause !== undefined) {
     request.log.error({ err: known.cause, code: known.code }, 'request failed');
   }
@@ -38,7 +48,25 @@ export function answerError(
   return reply
     .code(known.status)
     .headers({ ...known.headers, 'cache-control': 'no-store' })
-    .send({ error: known.code, message: known.message, charged: false, ...known.body });
+    .send({
+      error: known.code,
+      message: known.message,
+      charged,
+      ...known.body,
+    });
+}
+
+/**
+ * Where the payment gate was not asked, or could not tell: a payment that came along with a request
+ * that failed on our side, or was not looked at, may be one that was charged before.
+ */
+function chargedUnsaid({ charged, status }: ServiceError, request: FastifyRequest): false | null {
+  if (charged === null) return null;
+  const { headers, routeOptions } = request;
+  const hasPayment =
+    headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
+  const isUnread = status === 429 || status >= 500;
+  return routeOptions.config.offer?.kind === 'paid' && hasPayment && isUnread ? null : false;
 }
 
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
+import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
-import type { PaidRoute } from '../src/payment/paid-route.ts';
-import { ClientGone, type PaidAnswer, type PaidCall } from '../src/payment/paid-route.ts';
-import type { PaymentHeaders } from '../src/payment/payment-header.ts';
+import type { PaidAnswer, PaidRoute } from '../src/payment/paid-route.ts';
+import type { PaymentHeaders, SignedPayment } from '../src/payment/payment-header.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -21,12 +21,21 @@ export type PaymentPluginOptions = {
   readonly gate: PaymentGate;
   /** When a paid request is answered 504, from its arrival. */
   readonly answerWithinMs: number;
+  /** Whether the addresses of clients are told by proxies that are trusted. */
+  readonly trustsProxy: boolean;
 };
+
+/** Headers by which a proxy says for whom it asks. */
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'cf-connecting-ip'];
+/** The block of IPv6 that one customer can hold. */
+const IPV6_CLIENT_BITS = 48;
 
 /** Between Fastify and the payment gate: knows headers, bodies and sockets, and nothing of money. */
 export default fp(
   async (app: FastifyInstance, options: PaymentPluginOptions) => {
     const { gate } = options;
+    const payments = new WeakMap<FastifyRequest, SignedPayment>();
+    const clientOf = clientReader(app, options);
     app.decorate('sell', function sell(this: FastifyInstance, route, { schema, offer }) {
       this.route({
         method: route.method,
@@ -36,18 +45,24 @@ export default fp(
         // After the rate limits, before body and query are looked at.
         preParsing: async (request, reply) => {
           const isHead = request.method === 'HEAD';
-          const answer = await gate.preview(route, paymentLines(request), isHead);
-          if (answer !== null) return send(answer, reply);
+          const preview = await gate.preview(route, paymentLines(request), isHead);
+          if (preview.kind === 'answer') return send(preview.answer, reply);
+          payments.set(request, preview.payment);
         },
         handler: async (request, reply) => {
-          try {
-            const call = callOf(request, reply, options);
-            return send(await gate.handle(route, call), reply, call.gone);
-          } catch (error) {
-            if (!(error instanceof ClientGone)) throw error;
-            reply.hijack();
-            reply.raw.destroy();
-          }
+          const payment = payments.get(request);
+          if (payment === undefined) throw new Error('A paid handler was reached unpaid.');
+          const gone = goneOf(reply);
+          const answer = await gate.handle(route, {
+            payment,
+            request: { body: request.body, query: request.query },
+            client: clientOf(request),
+            deadlineMs: performance.now() - reply.elapsedTime + options.answerWithinMs,
+            gone,
+          });
+          if (answer !== 'gone') return send(answer, reply, gone);
+          reply.hijack();
+          reply.raw.destroy();
         },
       });
     });
@@ -55,24 +70,37 @@ export default fp(
   { name: 'payment', dependencies: ['errors', 'offers'] },
 );
 
-function callOf(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { answerWithinMs }: PaymentPluginOptions,
-): PaidCall {
+/** Aborted when the client has gone before its answer was written. */
+function goneOf({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  const { raw } = reply;
   const onClose = () => {
     if (!raw.writableFinished) gone.abort();
   };
   raw.once('close', onClose);
   // It may have closed while the body was read.
   if (raw.destroyed || raw.socket?.destroyed) onClose();
-  return {
-    headers: paymentLines(request),
-    request: { body: request.body, query: request.query },
-    deadlineMs: performance.now() - reply.elapsedTime + answerWithinMs,
-    gone: gone.signal,
+  return gone.signal;
+}
+
+/**
+ * Who counts as one client; null behind a proxy that nobody has said to trust: all its clients would
+ * count as one.
+ */
+function clientReader(
+  app: FastifyInstance,
+  { trustsProxy }: PaymentPluginOptions,
+): (request: FastifyRequest) => string | null {
+  let isTold = false;
+  return (request) => {
+    const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
+    if (trustsProxy || !isForwarded) return normalizeIP(request.ip, IPV6_CLIENT_BITS);
+    if (!isTold) {
+      app.log.warn(
+        'paid calls come through a proxy and TRUST_PROXY is empty: fair shares are by payer alone. Set TRUST_PROXY to the addresses of the proxy.',
+      );
+    }
+    isTold = true;
+    return null;
   };
 }
 

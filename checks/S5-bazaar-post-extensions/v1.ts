@@ -18,8 +18,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const signIns = kit.signIns(resources);
-    const posts = resources.probed.filter((one) => kit.isPostOnly(one) && !signIns.includes(one));
+    const posts = resources.probed.filter((one) => kit.isPostOnly(one));
     const [first] = posts;
     if (first === undefined) {
       return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];

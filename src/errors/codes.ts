@@ -8,7 +8,6 @@ export const ERROR_CODES = {
   invalid_path: { status: 400, meaning: 'The path cannot be decoded.' },
   invalid_payment_identifier: { status: 400, meaning: 'The payment identifier is malformed.' },
   not_verified: { status: 403, meaning: 'Control of the host is not proved, or not recently.' },
-  not_your_proof: { status: 403, meaning: 'Control was proved recently, but by somebody else.' },
   forbidden: { status: 403, meaning: 'This address may not read this.' },
   not_found: { status: 404, meaning: 'There is nothing at this path.' },
   no_fresh_report: { status: 404, meaning: 'No result fresher than 24 hours exists.' },
@@ -16,12 +15,24 @@ export const ERROR_CODES = {
   method_not_allowed: { status: 405, meaning: 'The path exists, but not for this method.' },
   payment_conflict: { status: 409, meaning: 'This payment was used for another request.' },
   answer_expired: { status: 410, meaning: 'This payment was answered; the answer is gone.' },
+  answer_private: {
+    status: 410,
+    meaning: 'This payment was answered; only its identifier opens the answer now.',
+  },
   body_too_large: { status: 413, meaning: 'The body is over the limit.' },
   unsupported_media_type: { status: 415, meaning: 'The body is not application/json.' },
   rate_limited: { status: 429, meaning: 'Too many requests in this minute.' },
   challenge_limit: { status: 429, meaning: 'Too many live verification challenges.' },
   confirm_limit: { status: 429, meaning: 'Too many failed confirms or challenge fetches.' },
   unpaid_scans: { status: 429, meaning: 'This payer left too many finished scans unpaid.' },
+  too_many_open: {
+    status: 429,
+    meaning: 'This payer, or this client, has too much open at once.',
+  },
+  too_many_tries: {
+    status: 429,
+    meaning: 'This payment, or this payment identifier, was tried too often.',
+  },
   internal_error: { status: 500, meaning: 'A fault of ours.' },
   scanner_failed: { status: 503, meaning: 'The scanner failed; the origin is not to blame.' },
   saturated: { status: 503, meaning: 'Too much work at once.' },
@@ -43,7 +54,14 @@ type ErrorOptions = {
   /** Further members of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly charged?: Charged;
 };
+
+/**
+ * What became of the payment that the request carried: charged, not charged, or null while nobody
+ * can say.
+ */
+export type Charged = boolean | null;
 
 /** What happened and what to do about it, with a stable code and its status. */
 export abstract class ServiceError extends Error {
@@ -52,6 +70,8 @@ export abstract class ServiceError extends Error {
   readonly retryAfterSec: number | null;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** Undefined where the thrower knows nothing of payments. */
+  readonly charged: Charged | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -61,5 +81,17 @@ export abstract class ServiceError extends Error {
     this.retryAfterSec = options.retryAfterSec ?? null;
     this.body = options.body ?? {};
     this.headers = options.headers ?? {};
+    this.charged = options.charged;
+  }
+}
+
+/** Whatever ended a paid call, and what is known of the payment that came along. */
+export class PaidCallFailed extends Error {
+  override readonly name = 'PaidCallFailed';
+  readonly charged: Charged;
+
+  constructor(cause: unknown, charged: Charged) {
+    super('a paid call failed', { cause });
+    this.charged = charged;
   }
 }

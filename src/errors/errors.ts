@@ -1,6 +1,6 @@
 /**
- * Every error that the API answers, a class each. `plugins/errors.ts` turns them into answers;
- * nothing is ever charged for one. A 402 is no error but a challenge, and belongs to the payment
+ * Every error that the API answers, a class each. `plugins/errors.ts` turns them into answers.
+ * None of them is ever charged for; `charged` tells what became of the payment that came along. A 402 is no error but a challenge, and belongs to the payment
  * gate.
  */
 import { ServiceError } from './codes.ts';
@@ -70,13 +70,6 @@ export class NotVerified extends ServiceError {
   }
 }
 
-/** Within the hour of a confirm, to a caller who is not the one that started its token. */
-export class NotYourProof extends ServiceError {
-  constructor(message: string) {
-    super('not_your_proof', message);
-  }
-}
-
 export class Forbidden extends ServiceError {
   constructor(message: string) {
     super('forbidden', message);
@@ -127,6 +120,17 @@ export class AnswerExpired extends ServiceError {
     super(
       'answer_expired',
       'This payment was settled and answered, and the answer was purged after 24 hours. Sign a new payment for a new answer.',
+      { charged: true },
+    );
+  }
+}
+
+export class AnswerPrivate extends ServiceError {
+  constructor() {
+    super(
+      'answer_private',
+      'This payment was settled and its answer was delivered over ten minutes ago. Its header is public on the chain by now, so the answer opens only to the payment-identifier that was sent with it: send that too, or sign a new payment for a new answer.',
+      { charged: true },
     );
   }
 }
@@ -182,31 +186,42 @@ export class UnpaidScans extends ServiceError {
   }
 }
 
+export class TooManyOpen extends ServiceError {
+  constructor(retryAfterSec: number) {
+    super(
+      'too_many_open',
+      'Too many calls of this payer or client are open, and this one waited its turn in vain. Nothing was signed away: send the request again after Retry-After, or pay for what is open first.',
+      { retryAfterSec },
+    );
+  }
+}
+
+export class TooManyTries extends ServiceError {
+  constructor(message: string, retryAfterSec: number) {
+    super('too_many_tries', message, { retryAfterSec });
+  }
+}
+
 export class InternalError extends ServiceError {
   constructor(cause: unknown) {
-    super(
-      'internal_error',
-      'A fault of ours; it is logged. Nothing was charged: try again later.',
-      {
-        cause,
-      },
-    );
+    super('internal_error', 'A fault of ours; it is logged. Try again later.', {
+      cause,
+    });
   }
 }
 
 export class ScannerFailed extends ServiceError {
   constructor(cause: unknown) {
-    super(
-      'scanner_failed',
-      'The scanner failed; the origin is not to blame and nothing was charged. Try again.',
-      { cause, retryAfterSec: 10 },
-    );
+    super('scanner_failed', 'The scanner failed; the origin is not to blame. Try again.', {
+      cause,
+      retryAfterSec: 10,
+    });
   }
 }
 
 export class Saturated extends ServiceError {
   constructor(retryAfterSec = 10) {
-    super('saturated', 'Too much work at once. Nothing was charged: wait as Retry-After says.', {
+    super('saturated', 'Too much work at once. Wait as Retry-After says.', {
       retryAfterSec,
     });
   }
@@ -216,7 +231,7 @@ export class StoreUnavailable extends ServiceError {
   constructor(cause: unknown, body: Readonly<Record<string, unknown>> = {}) {
     super(
       'store_unavailable',
-      'The database does not answer. Nothing was charged: try again later.',
+      'The database does not answer. Send the same request again later; you will not be charged twice.',
       {
         cause,
         retryAfterSec: 10,
@@ -230,7 +245,7 @@ export class PaymentsUnavailable extends ServiceError {
   constructor(cause?: unknown) {
     super(
       'payments_unavailable',
-      'Payments cannot be verified now. Nothing was charged: try again later; free routes answer.',
+      'Payments cannot be taken now. Send the same request again after Retry-After; you will not be charged twice. Free routes answer.',
       { cause, retryAfterSec: 30 },
     );
   }
@@ -248,8 +263,8 @@ export class SettlementUnknown extends ServiceError {
   constructor(payment: UnsettledPayment) {
     super(
       'settlement_unknown',
-      'Your payment was sent for settlement and its outcome is not known yet. Send the same payment header again after Retry-After; do not sign a new one.',
-      { retryAfterSec: 10, body: { payment } },
+      'Your payment was sent for settlement and its outcome is not known yet. Send the same request again after Retry-After, with the same payment header or a new one; you will not be charged twice.',
+      { retryAfterSec: 10, body: { payment }, charged: null },
     );
   }
 }
@@ -258,7 +273,7 @@ export class ScanProcessing extends ServiceError {
   constructor(retryAfterSec = 10) {
     super(
       'scan_processing',
-      'The scan is still running and goes on. Nothing was charged: send the request again after Retry-After, and it is answered from the finished scan.',
+      'The scan is still running and goes on. Nothing was charged: send the same request again after Retry-After, with the same payment header or a new one, and it is answered from this scan.',
       { retryAfterSec, body: { status: 'processing', retryAfterSec } },
     );
   }

@@ -14,16 +14,11 @@ import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
-import unknownPaths, { shortUrl } from '../../plugins/unknown-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
-import {
-  type ChallengeReaderOptions,
-  createChallengeReader,
-} from '../directory/challenge-reader.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
-import type { ScanHost } from '../scan/scan-host.ts';
+import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { OpenPayments } from '../service/payments.ts';
 import type { Store } from '../store/contract/store.ts';
 import { checksRoutes } from './routes/checks.ts';
@@ -40,11 +35,9 @@ import { statusRoutes } from './routes/status.ts';
 export type ServiceParts = {
   readonly log: FastifyBaseLogger;
   readonly store: Store;
-  readonly scanHost: ScanHost;
+  readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
-  /** How confirms wait for their turn; by the clock where it is left out. */
-  readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: OpenPayments;
 };
 
@@ -65,7 +58,6 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
-    rewriteUrl: shortUrl,
     // A value of another type is a mistake of the caller's, and an unknown member is none.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
@@ -78,11 +70,9 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanHost, catalog, fetchChallenge, wait, payments } = service;
-  const reader = createChallengeReader({ store, fetchChallenge, wait });
-  app.addHook('preClose', async () => reader.stop());
-  const verification = createVerification({ store, reader });
-  await registerRoutes(app, { config, store, scanHost, catalog, verification });
+  const { store, scanCoordinator, catalog, fetchChallenge, payments } = service;
+  const verification = createVerification(store, fetchChallenge);
+  await registerRoutes(app, { config, store, scanCoordinator, catalog, verification });
   await app.register(paidRoutes, payments);
   await app.ready();
   return app;
@@ -91,7 +81,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
 async function registerPlugins(
   app: FastifyInstance,
   config: Config,
-  { store, scanHost, payments }: ServiceParts,
+  { store, scanCoordinator, payments }: ServiceParts,
 ): Promise<void> {
   await app.register(allowedMethods);
   await app.register(errors);
@@ -102,13 +92,16 @@ async function registerPlugins(
   await app.register(pressure);
   await app.register(offers);
   if (config.isRateLimited) await app.register(rateLimit, { store });
-  await app.register(unknownPaths);
-  await app.register(payment, { gate: payments.gate, answerWithinMs: config.scanTimeoutMs });
+  await app.register(payment, {
+    gate: payments.gate,
+    answerWithinMs: config.scanTimeoutMs,
+    trustsProxy: config.trustProxy.length > 0,
+  });
   await app.register(openapi, config);
   await app.register(metrics, {
     allow: config.metricsAllow,
     isBehindProxy: config.trustProxy.length > 0,
-    runningScans: () => scanHost.running(),
+    runningScans: () => scanCoordinator.running(),
   });
 }
 

@@ -16,10 +16,10 @@ import { type Failpoints, inHalves } from './failpoints.ts';
 import { storedPayment, transactionOf } from './ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from './paid-route.ts';
 import { isUnproved } from './publisher.ts';
-import type { Purchase } from './purchase.ts';
+import type { Outcome, Purchase } from './purchase.ts';
 
 /** A paid answer, ready for as many connections as ask for it. */
-export interface Delivery {
+export type Delivery = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
@@ -29,7 +29,7 @@ export interface Delivery {
     readonly payer: string;
     readonly transaction: string | null;
   };
-}
+};
 
 /** Throws `AnswerExpired` where the answer of a settled key was purged. */
 export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
@@ -50,14 +50,14 @@ export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Prom
   };
 }
 
-export interface SendOptions {
+export type SendOptions = {
   /** The request carried `X-PAYMENT`. */
   readonly legacyHeader: boolean;
   /** This is not the call that was charged for it. */
   readonly isRedelivered: boolean;
   readonly failpoints: Failpoints;
   written(): void;
-}
+};
 
 export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer {
   const settlement = encodeSettlement(delivery.settlement);
@@ -80,36 +80,37 @@ export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer
   };
 }
 
-export interface StoredDelivery {
+export type StoredDelivery = {
   readonly answerId: string;
   /** Not yet paid for: `transaction` is null. */
   readonly delivery: Delivery;
-}
+};
 
 /** Stores what a route computed, whole and durable, before anything is charged for it. */
 export async function storeDelivery(
   answers: AnswerStore,
-  work: Purchase,
+  purchase: Purchase,
   computed: ComputedAnswer,
 ): Promise<StoredDelivery> {
   if ('answerId' in computed) {
     const stored = await requireAnswer(answers, computed.answerId);
-    return deliveryFrom(work, stored);
+    return deliveryFrom(purchase, stored);
   }
   const { headers, body } = computed;
   const answerId = randomUUID();
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces);
-  if (typeof body !== 'string') return deliveryFrom(work, await requireAnswer(answers, answerId));
+  if (typeof body !== 'string')
+    return deliveryFrom(purchase, await requireAnswer(answers, answerId));
   // Kept at hand: should the store fail once this is paid for, it is sent all the same.
-  return { answerId, delivery: { ...unpaid(work), headers, bodyBytes, body } };
+  return { answerId, delivery: { ...unpaid(purchase), headers, bodyBytes, body } };
 }
 
-function deliveryFrom(work: Purchase, stored: StoredAnswer): StoredDelivery {
+function deliveryFrom(purchase: Purchase, stored: StoredAnswer): StoredDelivery {
   const { answerId, headers, bodyBytes } = stored;
   return {
     answerId,
-    delivery: { ...unpaid(work), headers, bodyBytes, body: () => stored.body() },
+    delivery: { ...unpaid(purchase), headers, bodyBytes, body: () => stored.body() },
   };
 }
 
@@ -130,17 +131,27 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
 /** An error that another host answered, for those who waited there with the same header. */
 class MirroredError extends ServiceError {}
 
-/** What a `released` step keeps of the error that ended the call. */
-export function releasedData(reason: string, error: unknown): JsonObject {
+/** What a `released` step keeps: the error that ended the call, and whether its payer chose to end it. */
+export function releasedData(reason: string, outcome: Outcome): JsonObject {
+  const kept = { reason, isCounted: isPayersDoing(outcome) };
+  const error = outcome.kind === 'refused' ? outcome.error : null;
   if (error instanceof PaymentRefused) {
-    return { reason, refused: { code: error.code, message: error.message } };
+    return { ...kept, refused: { code: error.code, message: error.message } };
   }
   if (error instanceof ServiceError) {
     const { code, message, retryAfterSec } = error;
     const body = error.body as Readonly<Record<string, JsonValue>>; // answered as JSON, so it is
-    return { reason, error: { code, message, retryAfterSec, body } };
+    return { ...kept, error: { code, message, retryAfterSec, body } };
   }
-  return { reason };
+  return kept;
+}
+
+/** No fault of ours, and no 504: such ends count against a key and against an identifier. */
+function isPayersDoing(outcome: Outcome): boolean {
+  if (outcome.kind === 'gone') return true;
+  if (outcome.kind !== 'refused') return false;
+  const { error } = outcome;
+  return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
 /** The error to answer again, or null where the call ended without one: its waiters start anew. */
@@ -164,8 +175,8 @@ export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefu
   });
 }
 
-/** Knows at once which answers were written in full, and tells the ledger. */
-export class WrittenMarks {
+/** Acknowledgements of delivery: which answers were written in full, known at once and told to the ledger. */
+export class Acknowledgements {
   readonly #ledger: LedgerStore;
   readonly #onTrouble: (message: string, error: unknown) => void;
   readonly #pending = new Map<string, Promise<void>>();
@@ -185,7 +196,7 @@ export class WrittenMarks {
   }
 
   /** Written, and perhaps not yet marked in the ledger. */
-  isWritten(key: string): boolean {
+  isPending(key: string): boolean {
     return this.#pending.has(key);
   }
 

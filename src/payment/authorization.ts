@@ -11,7 +11,10 @@ import type { Authorization, SignedPayment } from './payment-header.ts';
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
  * other spelling of a payment is another payment.
  */
-export function paymentKey(terms: PaymentTerms, { from, nonce }: Authorization): string {
+export function paymentKey(
+  terms: PaymentTerms,
+  { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,
+): string {
   return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
 }
 
@@ -24,6 +27,8 @@ export function mockTransaction(key: string): `0x${string}` {
   return keccak256(stringToHex(`mock settlement of ${key}`));
 }
 
+/** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
+const MAX_VALIDITY_MS = 24 * 3_600_000;
 /** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
@@ -56,19 +61,6 @@ export async function isSignedByPayer(
   }
 }
 
-/** Scheme, network and token first: without them a signature cannot even be checked. */
-export function checkScheme({ accepted }: SignedPayment, terms: PaymentTerms): void {
-  if (accepted.scheme !== 'exact') {
-    throw new PaymentRefused('wrong_scheme', 'sign an authorization of scheme "exact"');
-  }
-  if (accepted.network !== terms.network) {
-    throw new PaymentRefused('wrong_network', `pay on ${terms.network}`);
-  }
-  if (accepted.asset !== null && !same(accepted.asset, terms.asset)) {
-    throw new PaymentRefused('wrong_asset', `pay in the token ${terms.asset}`);
-  }
-}
-
 /**
  * Whether a payment that was never seen offers what the route asks now. `accepted` is compared by
  * its terms alone: official clients drop and fill the other members.
@@ -76,7 +68,6 @@ export function checkScheme({ accepted }: SignedPayment, terms: PaymentTerms): v
 export function checkTerms(
   { accepted, authorization }: SignedPayment,
   requirements: Requirements,
-  route: PaidRoute,
   nowMs: number,
 ): void {
   const { amount, payTo } = requirements;
@@ -87,15 +78,32 @@ export function checkTerms(
   if (!isPrice || (accepted.amount !== null && accepted.amount !== amount)) {
     throw new PaymentRefused('wrong_amount', `sign for exactly ${amount} base units`);
   }
-  const now = `our clock says ${new Date(nowMs).toISOString()}`;
+  if (authorization.validBefore * 1000n <= BigInt(Math.ceil(nowMs))) {
+    throw new PaymentRefused('authorization_expired', `sign a new one; ${saysNow(nowMs)}`);
+  }
+}
+
+/** Whether there is time enough to work for a payment and to settle it, and not too much. */
+export function checkValidity(
+  { authorization }: Pick<SignedPayment, 'authorization'>,
+  { minValidityMs }: Pick<PaidRoute, 'minValidityMs'>,
+  nowMs: number,
+): void {
+  const now = saysNow(nowMs);
   if (authorization.validAfter * 1000n >= BigInt(Math.ceil(nowMs))) {
     throw new PaymentRefused('not_yet_valid', `set validAfter into the past, or to 0; ${now}`);
   }
-  const earliestMs = BigInt(Math.ceil(nowMs) + route.minValidityMs);
+  const earliestMs = BigInt(Math.ceil(nowMs) + minValidityMs);
   if (authorization.validBefore * 1000n < earliestMs) {
     throw new PaymentRefused(
       'authorization_expired',
-      `set validBefore at least ${route.minValidityMs / 1000} s ahead; ${now}`,
+      `set validBefore at least ${minValidityMs / 1000} s ahead; ${now}`,
+    );
+  }
+  if (authorization.validBefore * 1000n > BigInt(Math.floor(nowMs) + MAX_VALIDITY_MS)) {
+    throw new PaymentRefused(
+      'validity_too_long',
+      `set validBefore at most ${MAX_VALIDITY_MS / 3_600_000} h ahead; ${now}`,
     );
   }
 }
@@ -111,6 +119,10 @@ export function differingField(
   if (held.validAfter !== authorization.validAfter) return 'validAfter';
   if (held.validBefore !== authorization.validBefore) return 'validBefore';
   return null;
+}
+
+function saysNow(nowMs: number): string {
+  return `our clock says ${new Date(nowMs).toISOString()}`;
 }
 
 function same(a: string, b: string): boolean {

@@ -55,6 +55,7 @@ export type RefusalCode =
   | 'wrong_amount'
   | 'not_yet_valid'
   | 'authorization_expired'
+  | 'validity_too_long'
   | 'verification_failed'
   | 'settlement_failed';
 
@@ -96,7 +97,11 @@ export interface Challenge {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function offerOf(route: PaidRoute, terms: PaymentTerms, baseUrl: string): RouteOffer {
+export function offerOf<Input>(
+  route: PaidRoute<Input>,
+  terms: PaymentTerms,
+  baseUrl: string,
+): RouteOffer {
   return {
     requirements: {
       scheme: 'exact',
@@ -166,16 +171,19 @@ export function encodeSettlement(notice: SettlementNotice): string {
   });
 }
 
-function discoveryOf(route: PaidRoute): Record<string, unknown> {
-  const { input, inputSchema, output } = route.discovery;
+function discoveryOf({
+  discovery,
+  method,
+}: Pick<PaidRoute, 'discovery' | 'method'>): Record<string, unknown> {
+  const { input, inputSchema, output } = discovery;
   const query = { input: { ...input }, inputSchema: { ...inputSchema }, output };
   const declared = declareDiscoveryExtension(
-    route.method === 'GET' ? query : { ...query, bodyType: 'json' },
+    method === 'GET' ? query : { ...query, bodyType: 'json' },
   )['bazaar'];
   if (declared === undefined) throw new Error('@x402/extensions declared no bazaar extension.');
   // The package leaves the method to be filled in by its own server.
   return {
-    info: { ...declared.info, input: { ...declared.info.input, method: route.method } },
+    info: { ...declared.info, input: { ...declared.info.input, method } },
     schema: declared.schema,
   };
 }

@@ -1,248 +1,279 @@
-import { PaymentsUnavailable, Saturated, StoreUnavailable, UnpaidScans } from '../errors/errors.ts';
+/** The payment gate: reads top to bottom as the order of decisions about one paid call. */
+import { PaidCallFailed, ServiceError } from '../errors/codes.ts';
+import { PaymentsUnavailable, Saturated, ScanProcessing } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { StoreError } from '../store/contract/store-error.ts';
-import { type Delivery, paidAnswer, WrittenMarks } from './answers.ts';
+import { Acknowledgements, type Delivery, paidAnswer } from './answers.ts';
+import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
+import { PaymentRefused } from './challenge.ts';
+import { Challenges } from './challenges.ts';
+import { FairShares } from './fair-shares.ts';
+import { chargedOf, standingOf } from './ledger.ts';
+import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from './paid-route.ts';
+import { PaidRun, type RunOptions } from './paid-run.ts';
 import {
-  checkScheme,
-  checkTerms,
-  differingField,
-  isSignedByPayer,
-  payerOf,
-  paymentKey,
-} from './authorization.ts';
-import {
-  challengeFor,
-  encodeSettlement,
-  offerOf,
-  PaymentRefused,
-  type RouteOffer,
-} from './challenge.ts';
-import { isFree, storedPayment } from './ledger.ts';
-import type { PaidAnswer, PaidCall } from './paid-route.ts';
-import { type PaidRoute, requestOf } from './paid-route.ts';
-import { Abandoned, PaidRun, refuseUnverified } from './paid-run.ts';
-import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
+  decodePayment,
+  hasPaymentHeader,
+  type PaymentHeaders,
+  type SignedPayment,
+} from './payment-header.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
-import { StoreHealth } from './store-health.ts';
-import { Flights, KeyWaiter, throwIfEnded } from './waiting.ts';
-import { findLostAnswer, identifierOf, readIdentifier } from './whose-answer.ts';
+import { SignatureProofs } from './signature-proofs.ts';
+import { refuseDebtor } from './unpaid-work.ts';
+import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
+import {
+  findLostAnswer,
+  identifierOf,
+  namesBuyer,
+  readIdentifier,
+  refuseStranger,
+  refuseWornOut,
+} from './whose-answer.ts';
 
-const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+/** What can be said of a call before its body and query are looked at. */
+export type Preview =
+  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
+  | { readonly kind: 'payment'; readonly payment: SignedPayment };
+
+/** How one way of deciding ended: with an answer, with nobody left, or "look again". */
+type Decision = PaidAnswer | 'gone' | 'again';
 
 /**
  * Stands before every paid route: an answer is charged if and only if it is a delivered, or
- * redeliverable, 200. Errors that are no challenge are thrown; nothing was charged for them, with
- * the one exception that `SettlementUnknown` states.
+ * redeliverable, 200. Errors that are no challenge are thrown, and `charged` says what became of the
+ * payment that came along.
  */
 export class PaymentGate {
   readonly #options: GateOptions;
-  readonly #flights = new Flights();
-  readonly #waiter: KeyWaiter;
-  readonly #written: WrittenMarks;
-  readonly #health: StoreHealth;
+  readonly #inFlight = new InFlightCalls();
+  readonly #acknowledged: Acknowledgements;
+  readonly #shares: FairShares;
+  readonly #proofs: SignatureProofs;
+  readonly #challenges: Challenges;
   readonly #stopping = new AbortController();
-  /** Neither changes while the service runs. */
-  readonly #offers = new Map<string, RouteOffer>();
-  readonly #invitations = new Map<string, PaidAnswer>();
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#waiter = new KeyWaiter(options, this.#flights);
-    this.#written = new WrittenMarks(options.store.ledger, options.onTrouble);
-    this.#health = new StoreHealth(options.store);
+    this.#acknowledged = new Acknowledgements(options.store.ledger, options.onTrouble);
+    this.#shares = new FairShares(options);
+    this.#challenges = new Challenges(options);
+    this.#proofs = new SignatureProofs(options, this.#stopping.signal);
   }
 
   /** Whether this process works on a key now; whoever recovers keys leaves it alone. */
   isInFlight(key: string): boolean {
-    return this.#flights.has(key);
-  }
-
-  offerOf(route: PaidRoute): RouteOffer {
-    const { terms, baseUrl } = this.#options;
-    const offer = this.#offers.get(route.name) ?? offerOf(route, terms, baseUrl);
-    this.#offers.set(route.name, offer);
-    return offer;
+    return this.#inFlight.has(key);
   }
 
   /**
-   * What can be answered before body and query are looked at: the challenge where there is no
-   * payment (always so for HEAD), or where its header cannot be read; null where there is one.
+   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
+   * read; else the payment, decoded once.
    */
-  async preview(
-    route: PaidRoute,
+  async preview<Input>(
+    route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
-  ): Promise<PaidAnswer | null> {
-    if (isHead || !hasPaymentHeader(headers)) return this.#invite(route);
+  ): Promise<Preview> {
+    if (isHead || !hasPaymentHeader(headers)) {
+      return { kind: 'answer', answer: await this.#invite(route) };
+    }
     try {
-      decodePayment(headers);
-      return null;
+      return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
     } catch (error) {
-      return this.#refusal(route, headers, error);
+      if (!(error instanceof PaymentRefused)) throw error;
+      return { kind: 'answer', answer: this.#challenges.refuse(route, error) };
     }
   }
 
-  /** Answers a call that carries a payment. */
-  async handle<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer> {
+  /** Answers a call that carries a payment; 'gone' where nobody is left to be answered. */
+  async handle<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer | 'gone'> {
+    const { payment } = call;
+    const key = paymentKey(this.#options.terms, payment.authorization);
     try {
-      return await this.#pay(route, call);
+      const scope = identifierOf(payment, this.#options.terms);
+      const input = route.parse(call.request);
+      const payer = payerOf(payment);
+      const request = requestOf(route, input);
+      const offer = this.#challenges.offerOf(route);
+      return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
     } catch (error) {
-      if (error instanceof StoreError) throw new StoreUnavailable(error);
-      return this.#refusal(route, call.headers, error);
+      if (error instanceof PaymentRefused)
+        return this.#challenges.refuse(route, error, payment.legacyHeader);
+      throw await this.#toldCharged(error, key);
     }
   }
 
   /** Ends what is not being settled yet, and waits for what is. */
   async close(): Promise<void> {
     this.#stopping.abort();
-    await this.#flights.allEnded();
-    await this.#written.flushed();
+    await this.#inFlight.allEnded();
+    await this.#acknowledged.flushed();
   }
 
-  async #invite(route: PaidRoute): Promise<PaidAnswer> {
-    await this.#health.check();
-    this.#refuseWhileBusy(route);
-    const known = this.#invitations.get(route.name);
-    if (known !== undefined) return known;
-    const invitation = this.#challenge(
-      route,
-      new PaymentRefused('payment_required', INVITATION),
-      false,
-    );
-    this.#invitations.set(route.name, invitation);
-    return invitation;
-  }
-
-  #refusal(route: PaidRoute, headers: PaymentHeaders, error: unknown): PaidAnswer {
-    if (!(error instanceof PaymentRefused)) throw error;
-    return this.#challenge(route, error, headers['x-payment'] !== undefined);
-  }
-
-  #challenge(route: PaidRoute, refused: PaymentRefused, legacyHeader: boolean): PaidAnswer {
-    const { headers, body } = challengeFor(this.offerOf(route), refused);
-    const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
-    return {
-      status: 402,
-      headers: {
-        ...headers,
-        ...(settlement === null ? {} : { 'payment-response': settlement }),
-        ...(settlement === null || !legacyHeader ? {} : { 'x-payment-response': settlement }),
-      },
-      body,
-      written() {},
-    };
-  }
-
-  async #pay<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer> {
-    const { terms, store, failpoints } = this.#options;
-    const payment = decodePayment(call.headers);
-    const scope = identifierOf(payment, terms);
-    const input = route.parse(call.request);
-    const key = paymentKey(terms, payment.authorization);
-    const known = await store.ledger.entry(key);
-    const isNew = !this.#flights.has(key) && (known === null || isFree(known.last.state));
-    if (isNew) await route.admit?.(input);
-
-    checkScheme(payment, terms);
-    const request = requestOf(route, input);
-    const offer = this.offerOf(route);
-    const payer = payerOf(payment);
-    const work: Purchase<Input> = {
-      route,
-      input,
-      call,
-      payment,
-      offer,
-      key,
-      payer,
-      request,
-      scope,
-    };
-    const isVerified = await this.#authenticate(work, known);
+  /** From here on the ledger is looked at. */
+  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'gone'> {
+    const { store, failpoints } = this.#options;
+    let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
+    const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
+    if (proof === 'gone') return 'gone';
     failpoints.pass('parsed');
     for (;;) {
-      throwIfEnded(call, this.#stopping.signal);
-      const answer = await this.#attempt(work, isVerified);
-      if (answer !== null) return answer;
+      const ended = endOf(purchase.call, this.#stopping.signal);
+      if (ended !== null) return this.#ended(ended);
+      const decision = await this.#decide(purchase, proof.isVerified, entry);
+      if (decision !== 'again') return decision;
+      entry = undefined;
     }
   }
 
-  /** Whether the facilitator vouched for the signature; throws where nobody does. */
-  async #authenticate<Input>(work: Purchase<Input>, known: LedgerEntry | null): Promise<boolean> {
-    const { terms, store, facilitator } = this.#options;
-    const { payment, offer, route, payer } = work;
-    if (await isSignedByPayer(payment, terms)) return false;
-    // The very bytes that were vouched for when the key was claimed; asking again would fail once
-    // the nonce is spent.
-    if (known !== null && !isFree(known.last.state)) {
-      const held = storedPayment(known);
-      const isSame = held.signature === payment.signature && differingField(held, payment) === null;
-      if (isSame) return true;
-    }
-    checkTerms(payment, offer.requirements, route, store.now());
-    this.#refuseWhileBusy(route);
-    await this.#refuseDebtors(route, payer);
-    const stored = { ...payment, requirements: offer.requirements };
-    refuseUnverified(await facilitator.verify({ payment: stored, offer }));
-    return true;
-  }
-
-  /** Null where somebody else changed what this was based on: to be tried anew. */
-  async #attempt<Input>(work: Purchase<Input>, isVerified: boolean): Promise<PaidAnswer | null> {
+  /** An answer that exists, or is being made; else new work. `entry`: what was just read of the key. */
+  async #decide<Input>(
+    purchase: Purchase<Input>,
+    isVerified: boolean,
+    entry: LedgerEntry | null | undefined,
+  ): Promise<Decision> {
     const { store } = this.#options;
-    const { key, route, payer, request, scope, payment, offer } = work;
-    const known = await this.#waiter.wait(key, work);
-    if (known !== null) return this.#send(work, known, true);
-
-    const isInFlight = (other: string) => this.#flights.has(other);
-    const identifier =
-      scope === null ? null : await readIdentifier(store, scope, request, key, isInFlight);
-    const twin = identifier?.liveKey ?? null;
-    if (twin !== null) return this.#sendOther(work, twin);
-
-    checkTerms(payment, offer.requirements, route, store.now());
-    const lost = await findLostAnswer(store, work, (other) => this.#written.isWritten(other));
-    if (lost !== null) return this.#sendOther(work, lost);
-
-    this.#refuseWhileBusy(route);
-    await this.#refuseDebtors(route, payer);
-    if (this.#flights.has(key)) return null;
-    const gate = this.#options;
-    const stopping = this.#stopping.signal;
-    const run = new PaidRun(work, { gate, identifier, isVerified, isInFlight, stopping });
-    try {
-      return this.#send(work, await this.#flights.start(work, run).outcome, false);
-    } catch (error) {
-      if (error instanceof Abandoned) return null;
-      throw error;
+    const { key, route, scope, payment, offer } = purchase;
+    const fate = await this.#awaitPayment(key, purchase, entry);
+    switch (fate.kind) {
+      case 'gone':
+        return 'gone';
+      case 'refused':
+        throw fate.error;
+      case 'paid':
+        if (fate.entry !== null) await refuseStranger(store, purchase, fate.entry);
+        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
+      case 'free':
     }
+
+    checkTerms(payment, offer.requirements, store.now());
+    const isInFlight = (other: string) => this.#inFlight.has(other);
+    const identifier =
+      scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
+    const other = identifier?.liveKey ?? (await this.#findLost(purchase));
+    if (other !== null) return this.#sendOther(purchase, other);
+
+    checkValidity(payment, route, store.now());
+    refuseWornOut(fate.entry, store.now());
+    await this.#refuseUnwelcome(purchase);
+    return this.#begin(purchase, { entry: fate.entry, identifier, isVerified });
   }
 
   /** The answer that another authorization of the same payer bought; this one is never settled. */
-  async #sendOther<Input>(work: Purchase<Input>, key: string): Promise<PaidAnswer | null> {
-    const delivery = await this.#waiter.wait(key, work);
-    return delivery === null ? null : this.#send(work, delivery, true);
+  async #sendOther<Input>(purchase: Purchase<Input>, key: string): Promise<Decision> {
+    const fate = await this.#awaitPayment(key, purchase);
+    switch (fate.kind) {
+      case 'gone':
+        return 'gone';
+      case 'refused':
+        throw fate.error;
+      case 'paid':
+        return this.#send(
+          purchase,
+          fate.delivery,
+          await namesBuyer(this.#options.store, purchase, key),
+        );
+      case 'free':
+        return 'again';
+    }
   }
 
-  #send(work: Purchase, delivery: Delivery, isRedelivered: boolean): PaidAnswer {
+  /** New work: admitted, in its turn, and then claimed, computed and settled. */
+  async #begin<Input>(
+    purchase: Purchase<Input>,
+    read: Pick<RunOptions, 'entry' | 'identifier' | 'isVerified'>,
+  ): Promise<Decision> {
+    const { route, input, call, key } = purchase;
+    const stopping = this.#stopping.signal;
+    const admitted = await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, stopping);
+    if (admitted.kind !== 'done') return this.#ended(admitted.kind);
+    const turn = await this.#shares.take(purchase, stopping);
+    if (turn.kind === 'refused') throw turn.error;
+    if (turn.kind !== 'taken') return this.#ended(turn.kind);
+    // The ledger decides all other races; these two it does not see.
+    if (this.#inFlight.has(key) || (turn.hasWaited && (await this.#findLost(purchase)) !== null)) {
+      turn.release();
+      return 'again';
+    }
+    const run = new PaidRun(purchase, {
+      gate: this.#options,
+      ...read,
+      isInFlight: (other) => this.#inFlight.has(other),
+      stopping,
+      release: turn.release,
+    });
+    const outcome = await this.#inFlight.start(purchase, run);
+    switch (outcome.kind) {
+      case 'paid':
+        return this.#send(purchase, outcome.delivery, true, false);
+      case 'refused':
+      case 'unknown':
+        throw outcome.error;
+      case 'abandoned':
+        return 'again';
+      case 'gone':
+        return 'gone';
+    }
+  }
+
+  #findLost(purchase: Purchase): Promise<string | null> {
+    const isPending = (key: string) => this.#acknowledged.isPending(key);
+    return findLostAnswer(this.#options.store, purchase, isPending);
+  }
+
+  #awaitPayment(key: string, purchase: Purchase, known?: LedgerEntry | null) {
+    const parts = { gate: this.#options, inFlight: this.#inFlight };
+    return awaitPayment(parts, key, purchase, known);
+  }
+
+  /** `isBuyers`: it is proved that the one who bought it gets it, so that it counts as delivered. */
+  #send(
+    purchase: Purchase,
+    delivery: Delivery,
+    isBuyers: boolean,
+    isRedelivered = true,
+  ): PaidAnswer {
     return paidAnswer(delivery, {
-      legacyHeader: work.payment.legacyHeader,
+      legacyHeader: purchase.payment.legacyHeader,
       isRedelivered,
       failpoints: this.#options.failpoints,
-      written: () => this.#written.mark(delivery.key),
+      written: () => {
+        if (isBuyers) this.#acknowledged.mark(delivery.key);
+      },
     });
   }
 
-  #refuseWhileBusy(route: PaidRoute): void {
-    if (this.#stopping.signal.aborted || route.isSaturated?.()) throw new Saturated();
+  async #invite<Input>(route: PaidRoute<Input>): Promise<PaidAnswer> {
+    await this.#challenges.checkStore();
+    this.#refuseWhileBusy(route);
+    return this.#challenges.invite(route);
+  }
+
+  /** Who may not begin new work, before anything is verified for it. */
+  async #refuseUnwelcome<Input>(purchase: Purchase<Input>): Promise<void> {
+    this.#refuseWhileBusy(purchase.route, purchase.input);
+    if (this.#options.isRateLimited) await refuseDebtor(this.#options.store, purchase);
+  }
+
+  #refuseWhileBusy<Input>(route: PaidRoute<Input>, input?: Input): void {
+    if (this.#stopping.signal.aborted || route.isSaturated?.(input)) throw new Saturated();
     if (!this.#options.isReady()) throw new PaymentsUnavailable();
   }
 
-  async #refuseDebtors(route: PaidRoute, payer: string): Promise<void> {
-    if (!this.#options.isRateLimited) return;
-    const untilMs = (await route.unpaidWork?.blockedUntilMs(payer)) ?? null;
-    if (untilMs === null) return;
-    const leftMs = untilMs - this.#options.store.now();
-    throw new UnpaidScans(Math.max(1, Math.ceil(leftMs / 1000)));
+  #ended(ended: Ended): 'gone' {
+    if (ended === 'gone') return 'gone';
+    throw ended === 'late' ? new ScanProcessing() : new Saturated();
+  }
+
+  /** Tells with an error whether the payment that came along was charged. */
+  async #toldCharged(error: unknown, key: string): Promise<unknown> {
+    // Bad input is told before anything is looked up, and some errors know by themselves.
+    if (error instanceof ServiceError && (error.charged !== undefined || error.status === 400)) {
+      return error;
+    }
+    const charged = await this.#options.store.ledger.entry(key).then(
+      (entry) => (entry === null ? false : chargedOf(standingOf(entry.last.state))),
+      () => null,
+    );
+    return new PaidCallFailed(error, charged);
   }
 }

@@ -34,19 +34,55 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
   return FOLLOWERS[from].includes(to);
 }
 
-/** The payer's money has moved, and the answer is the payer's. */
+/**
+ * What a state means for whoever meets a key. Everything that decides by states asks for this, and a
+ * state that is added does not compile until it has its meaning here.
+ * - `free`: the authorization is as if it had never been seen.
+ * - `working`: claimed, and nothing was sent.
+ * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
+ * - `paid`: the money has moved, and the answer is the payer's.
+ * - `failed`: it is proved that the authorization can never pay us.
+ */
+export type Standing = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
+
+export function standingOf(state: LedgerState): Standing {
+  switch (state) {
+    case 'released':
+      return 'free';
+    case 'claimed':
+    case 'computed':
+      return 'working';
+    case 'settling':
+    case 'unknown':
+      return 'in_doubt';
+    case 'settled':
+    case 'published':
+      return 'paid';
+    case 'failed':
+      return 'failed';
+  }
+}
+
+/** What an error may say of the payment that came along, as `charged`. */
+export function chargedOf(standing: Standing): boolean | null {
+  switch (standing) {
+    case 'free':
+    case 'working':
+    case 'failed':
+      return false;
+    case 'in_doubt':
+      return null;
+    case 'paid':
+      return true;
+  }
+}
+
 export function isPaid(state: LedgerState): boolean {
-  return state === 'settled' || state === 'published';
+  return standingOf(state) === 'paid';
 }
 
-/** The authorization is as if it had never been seen. */
-export function isFree(state: LedgerState): boolean {
-  return state === 'released';
-}
-
-/** Money may have moved; only the facilitator or the chain can tell. */
 export function isInDoubt(state: LedgerState): boolean {
-  return state === 'settling' || state === 'unknown';
+  return standingOf(state) === 'in_doubt';
 }
 
 /** Another writer made the step: whoever gets this stops, and may read the key again. */
@@ -66,17 +102,6 @@ export interface ClaimFacts {
 
 /** One try more tells a writer whose reply was lost whether its step is in. */
 const TRIES = 2;
-/**
- * The store keeps a key as long as its authorization lasts. Payers may sign for centuries, and a
- * key that was never paid for would stay as long; after this the chain remembers what was spent.
- */
-const MAX_KEPT_MS = 30 * 24 * 3_600_000;
-
-export function keptUntilMs(validBeforeSec: bigint, nowMs: number): number {
-  const latestMs = nowMs + MAX_KEPT_MS;
-  return validBeforeSec > BigInt(latestMs) / 1000n ? latestMs : Number(validBeforeSec) * 1000;
-}
-
 /**
  * Writes the steps of one claim, each its own last step + 1, and stops for good once another
  * writer made one of them. Every method rejects with `StoreError` or `StepLost`.
@@ -179,6 +204,12 @@ export function currentClaim(entry: LedgerEntry): LedgerRow {
   const claim = entry.rows.findLast((row) => row.state === 'claimed');
   if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
   return claim;
+}
+
+/** Ended claims that count against a key: those that their payer ended, and no fault of ours did. */
+export function countedClaims({ rows }: LedgerEntry): number {
+  return rows.filter(({ state, data }) => state === 'released' && data['isCounted'] === true)
+    .length;
 }
 
 export function storedPayment(entry: LedgerEntry): StoredPayment {

@@ -1,22 +1,22 @@
 /** What a paid route says of itself, and one call of it; the gate does the rest. */
-import type { PaymentHeaders } from './payment-header.ts';
+import type { SignedPayment } from './payment-header.ts';
 
 /** The parts of a request that make its input. */
-export interface PaidRequest {
+export type PaidRequest = {
   /** Parsed JSON body; undefined where there is none. */
   readonly body: unknown;
   readonly query: unknown;
-}
+};
 
 /** What a computation may know of the call that it serves. */
-export interface ComputeContext {
+export type ComputeContext = {
   /** The payer's address, lower case. */
   readonly payer: string;
-  /** Until then the caller is answered 504; `compute` may throw `ScanProcessing` by itself. */
-  readonly withinMs: number;
   /** Scans that earlier calls under this very authorization computed, newest first. */
   readonly earlierScanIds: readonly string[];
-}
+  /** To be told which scan the computation waits for, as soon as that is known. */
+  readonly onScan: (scanId: string) => void;
+};
 
 /** A 200, about to be stored and then charged. Everything else is thrown. */
 export type ComputedAnswer = {
@@ -31,25 +31,27 @@ export type ComputedAnswer = {
   | { readonly answerId: string }
 );
 
-/** Whether payers walk away from finished work; only routes whose work costs something have it. */
-export interface UnpaidWork {
-  note(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
-  clear(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
-  /** When this payer may ask again, ms since the epoch; null while nothing stands against it. */
-  blockedUntilMs(payer: string): Promise<number | null>;
-}
-
 /** Example and schema of input and output, as the bazaar extension of x402 wants them. */
-export interface DiscoveryExample {
+export type DiscoveryExample = {
   readonly input: Readonly<Record<string, unknown>>;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly output: {
     readonly example: Readonly<Record<string, unknown>>;
     readonly schema: Readonly<Record<string, unknown>>;
   };
-}
+};
 
-export interface PaidRoute<Input = unknown> {
+/** Work that costs something, whether or not its payer stays: so much of it is done at once. */
+export type Workshop<Input> = {
+  /** How many computations may run at once in this process. */
+  readonly places: number;
+  /** True where the work is done or under way already: paying for that takes no place. */
+  isShared(input: Input, payer: string): Promise<boolean>;
+  /** True where this payer's own earlier call has finished the work that it asks for. */
+  isFinished(input: Input, payer: string): Promise<boolean>;
+};
+
+export type PaidRoute<Input = unknown> = {
   /** First word of the request as the ledger knows it; never changes. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
@@ -60,21 +62,26 @@ export interface PaidRoute<Input = unknown> {
   readonly maxTimeoutSeconds: number;
   /** How far ahead `validBefore` of a new payment must be, ms. */
   readonly minValidityMs: number;
+  /** Whether anybody may read for free what is sold here: then a redelivery gives nothing away. */
+  readonly isPublic: boolean;
   readonly discovery: DiscoveryExample;
 
   /** Throws the error to be answered (400) where the input is bad. Local and quick. */
   parse(request: PaidRequest): Input;
-  /** Refuses what must not be worked on, by means of the network; skipped for known payments. */
+  /** Refuses what must not be worked on, by means of the network; for new work alone. */
   admit?(input: Input): Promise<void>;
   /** Equal for inputs that one payment may buy. */
   canonical(input: Input): string;
+  /** The host that the work is about, if it is about one. */
+  host?(input: Input): string;
   /** True while new work would be refused; asked before anything is verified. */
-  isSaturated?(): boolean;
+  isSaturated?(input?: Input): boolean;
+  /** Goes on when its caller has left: what it finishes waits for its payer. */
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;
   /** Makes a paid scan public. May be run again after a crash, and by several hosts at once. */
   publish?(scanId: string): Promise<void>;
-  readonly unpaidWork?: UnpaidWork | undefined;
-}
+  readonly workshop?: Workshop<Input> | undefined;
+};
 
 /** One authorization buys one of these. */
 export function requestOf<Input>(route: PaidRoute<Input>, input: Input): string {
@@ -86,24 +93,21 @@ export function routeNameOf(request: string): string {
 }
 
 /** One request for a paid route, whatever framework it came in by. */
-export interface PaidCall {
-  readonly headers: PaymentHeaders;
+export type PaidCall = {
+  readonly payment: SignedPayment;
   readonly request: PaidRequest;
+  /** Who calls, for fair shares: an address or a block of them; null where that cannot be known. */
+  readonly client: string | null;
   /** When it is answered 504, unless its payment is being settled: `performance.now()` of then. */
   readonly deadlineMs: number;
   /** Aborted when the client has gone before its answer was written. */
   readonly gone: AbortSignal;
-}
+};
 
-export interface PaidAnswer {
+export type PaidAnswer = {
   readonly status: 200 | 402;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<Uint8Array>;
   /** To be called when the last byte was handed to the client's connection. */
   written(): void;
-}
-
-/** The client hung up: nobody is left to be answered. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-}
+};

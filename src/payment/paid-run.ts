@@ -1,45 +1,51 @@
-import { PaymentsUnavailable, ScanProcessing } from '../errors/errors.ts';
-import type { Delivery } from './answers.ts';
-import { releasedData, storeDelivery } from './answers.ts';
+/** Claims a key, works for it and settles it: the only place from which money is first asked for. */
+import {
+  PaymentsUnavailable,
+  Saturated,
+  ScanProcessing,
+  type ServiceError,
+} from '../errors/errors.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
+import { type Delivery, releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
 import type { VerifyOutcome } from './facilitator.ts';
-import { isFree, keptUntilMs, LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
-import { ClientGone } from './paid-route.ts';
-import type { GateOptions, Purchase } from './purchase.ts';
+import { LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
+import type { ComputedAnswer } from './paid-route.ts';
+import type { GateOptions, Outcome, Purchase } from './purchase.ts';
 import { Settlement } from './settlement.ts';
-import { leftMs, throwIfEnded, until } from './waiting.ts';
+import { noteUnpaid } from './unpaid-work.ts';
+import { type Ended, endOf, withDeadline } from './waiting.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-answer.ts';
 
-/** Another writer holds the key now: whoever is still there begins anew. */
-export class Abandoned extends Error {
-  override readonly name = 'Abandoned';
-}
-
-export interface RunOptions {
+export type RunOptions = {
   readonly gate: GateOptions;
-  /** Of `work.scope`, as it was read before. */
+  /** The key as it was read last: it is free. Whoever was quicker wins the first step. */
+  readonly entry: LedgerEntry | null;
+  /** What the purchase's identifier stood for when that was read. */
   readonly identifier: IdentifierState | null;
   /** The facilitator has said already that the signature, of a contract wallet, is good. */
   readonly isVerified: boolean;
   readonly isInFlight: (key: string) => boolean;
   /** Aborted when the service stops: nothing new is settled then. */
   readonly stopping: AbortSignal;
-}
+  /** Gives back the purchase's share of what may be open; called once its work has ended. */
+  readonly release: () => void;
+};
 
 /** A facilitator that takes its time, and a block or two, must fit in before `validBefore`. */
 const MIN_LEFT_TO_SETTLE_MS = 15_000;
+const ABANDONED: Outcome = { kind: 'abandoned' };
 
-/** Claims a key, works for it and settles it: the only place from which money is first asked for. */
 export class PaidRun<Input> {
-  readonly #work: Purchase<Input>;
+  readonly #purchase: Purchase<Input>;
   readonly #options: RunOptions;
-  #pen: LedgerWriter | null = null;
-  #isSettling = false;
-  #isUnpaid = false;
+  #writer: LedgerWriter | null = null;
+  #computing: Promise<ComputedAnswer> | null = null;
   #scanId: string | undefined;
+  #isSettling = false;
 
-  constructor(work: Purchase<Input>, options: RunOptions) {
-    this.#work = work;
+  constructor(purchase: Purchase<Input>, options: RunOptions) {
+    this.#purchase = purchase;
     this.#options = options;
   }
 
@@ -48,96 +54,110 @@ export class PaidRun<Input> {
     return this.#isSettling;
   }
 
-  /** The paid answer. Rejects with what is to be answered instead, `ClientGone` or `Abandoned`. */
-  async run(): Promise<Delivery> {
-    const { gate, isVerified, stopping } = this.#options;
-    try {
-      const pen = await this.#claim();
-      gate.failpoints.pass('claimed');
-      if (!isVerified) await this.#verify();
-      gate.failpoints.pass('verified');
-      const delivery = await this.#compute(pen);
-      gate.failpoints.pass('computed');
-      await this.#checkIdentifier();
-      this.#checkValidity();
-      throwIfEnded(this.#work.call, stopping);
+  /** Never rejects: what is thrown on the way is the error to be answered. */
+  async run(): Promise<Outcome> {
+    const outcome = await this.#steps().catch((error: unknown): Outcome => {
+      return error instanceof StepLost ? ABANDONED : { kind: 'refused', error };
+    });
+    await this.#end(outcome);
+    return outcome;
+  }
 
-      const settlement = new Settlement(gate, this.#work, pen, delivery);
-      this.#isSettling = true;
-      await settlement.declareIntent();
-      gate.failpoints.pass('intent-synced');
-      const paid = await settlement.send();
-      await this.#clearUnpaid();
-      return paid;
-    } catch (error) {
-      await this.#end(error);
-      throw error instanceof StepLost ? new Abandoned() : error;
+  async #steps(): Promise<Outcome> {
+    const { gate, stopping, isVerified } = this.#options;
+    const { failpoints } = gate;
+    const { call } = this.#purchase;
+    const writer = await this.#claim();
+    if (writer === null) return ABANDONED;
+    failpoints.pass('claimed');
+
+    const refusal = isVerified ? null : await this.#verify();
+    if (refusal !== null) return refusal;
+    failpoints.pass('verified');
+
+    const computed = await this.#compute();
+    if (computed.kind !== 'done') return outcomeOf(computed.kind);
+    const { answerId, scanId, delivery } = await this.#store(computed.value);
+    await writer.write('computed', {}, { answerId, scanId });
+    failpoints.pass('computed');
+
+    if (!(await this.#holdsIdentifier())) return ABANDONED;
+    this.#refuseLateSignature();
+    const ended = endOf(call, stopping);
+    if (ended !== null) return outcomeOf(ended);
+
+    this.#isSettling = true;
+    return await new Settlement(gate, this.#purchase, writer, delivery).run();
+  }
+
+  /** Null where an identifier was bound elsewhere meanwhile. */
+  async #claim(): Promise<LedgerWriter | null> {
+    const { gate, entry, identifier } = this.#options;
+    const { key, payer, request, payment, offer, scope } = this.#purchase;
+    if (scope !== null && identifier !== null) {
+      const isBound = await bindIdentifier(gate.store, scope, identifier, this.#purchase);
+      // A host that bound the id before us may have claimed its key meanwhile.
+      if (!isBound || !(await this.#holdsIdentifier())) return null;
     }
-  }
-
-  async #claim(): Promise<LedgerWriter> {
-    const { store } = this.#options.gate;
-    const { key, payer, request, payment, offer } = this.#work;
-    const entry = await store.ledger.entry(key);
-    if (entry !== null && !isFree(entry.last.state)) throw new Abandoned();
-    await this.#bindIdentifier();
-    const validBeforeMs = keptUntilMs(payment.authorization.validBefore, store.now());
+    const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
     const facts = { key, payer, request, validBeforeMs };
-    const pen = new LedgerWriter(store.ledger, facts, entry?.last ?? null);
-    await pen.write('claimed', storePayment(payment, offer.requirements));
-    this.#pen = pen;
-    return pen;
+    const writer = new LedgerWriter(gate.store.ledger, facts, entry?.last ?? null);
+    await writer.write('claimed', storePayment(payment, offer.requirements));
+    this.#writer = writer;
+    return writer;
   }
 
-  async #bindIdentifier(): Promise<void> {
-    const { gate, identifier } = this.#options;
-    const { scope, request, key } = this.#work;
-    if (scope === null || identifier === null) return;
-    if (!(await bindIdentifier(gate.store, scope, identifier, request, key))) throw new Abandoned();
-    // A host that bound the id before us may have claimed its key meanwhile.
-    await this.#checkIdentifier();
-  }
-
-  async #checkIdentifier(): Promise<void> {
+  async #holdsIdentifier(): Promise<boolean> {
     const { gate, isInFlight } = this.#options;
-    const { scope, request, key } = this.#work;
-    if (scope === null) return;
-    const now = await readIdentifier(gate.store, scope, request, key, isInFlight);
-    if (now.lastKey !== key || now.liveKey !== null) throw new Abandoned();
+    const { scope, key } = this.#purchase;
+    if (scope === null) return true;
+    const now = await readIdentifier(gate.store, scope, this.#purchase, isInFlight);
+    return now.lastKey === key && now.liveKey === null;
   }
 
-  async #verify(): Promise<void> {
+  async #verify(): Promise<Outcome | null> {
     const { gate, stopping } = this.#options;
-    const { payment, offer, call } = this.#work;
+    const { payment, offer, call } = this.#purchase;
     const stored = { ...payment, requirements: offer.requirements };
     const verifying = gate.facilitator.verify({ payment: stored, offer });
-    const atDeadline = () => new PaymentsUnavailable();
-    refuseUnverified(await until(verifying, call, { stopping, atDeadline }));
+    const waited = await withDeadline(verifying, call, stopping);
+    if (waited.kind === 'done') return refusalOf(waited.value);
+    // A facilitator that does not answer is no scan that goes on.
+    if (waited.kind === 'late') return { kind: 'refused', error: new PaymentsUnavailable() };
+    return outcomeOf(waited.kind);
   }
 
-  async #compute(pen: LedgerWriter): Promise<Delivery> {
-    const { gate, stopping } = this.#options;
-    const { route, input, call, payer, key } = this.#work;
-    throwIfEnded(call, stopping);
-    const earlierScanIds = scanIdsOf(await gate.store.ledger.entry(key));
+  async #compute() {
+    const { gate, entry, stopping } = this.#options;
+    const { route, input, call, payer } = this.#purchase;
+    const ended = endOf(call, stopping);
+    if (ended !== null) return { kind: ended };
     gate.failpoints.pass('computing');
-    const computing = route.compute(input, { payer, withinMs: leftMs(call), earlierScanIds });
-    // It may end long after its caller has gone; then it is finished work that nobody paid for.
-    computing.then(
-      ({ scanId }) => {
+    this.#computing = route.compute(input, {
+      payer,
+      earlierScanIds: scanIdsOf(entry),
+      onScan: (scanId) => {
         this.#scanId = scanId;
-        if (this.#isUnpaid) this.#noteUnpaid();
       },
-      () => undefined,
-    );
-    const computed = await until(computing, call, { stopping });
-    const { answerId, delivery } = await storeDelivery(gate.store.answers, this.#work, computed);
-    await pen.write('computed', {}, { answerId, scanId: computed.scanId });
-    return delivery;
+    });
+    // Waited for twice: here, and by whoever keeps what its caller did not wait for.
+    this.#computing.catch(() => undefined);
+    return await withDeadline(this.#computing, call, stopping);
   }
 
-  #checkValidity(): void {
-    const { validBefore } = this.#work.payment.authorization;
+  async #store(
+    computed: ComputedAnswer,
+  ): Promise<{ answerId: string; scanId: string | undefined; delivery: Delivery }> {
+    const { answers } = this.#options.gate.store;
+    const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
+    const { scanId } = computed;
+    // An answer that nobody pays for is stored for an hour, so it counts as unpaid work as well.
+    this.#scanId = scanId ?? ('answerId' in computed ? undefined : `answer ${answerId}`);
+    return { answerId, scanId, delivery };
+  }
+
+  #refuseLateSignature(): void {
+    const { validBefore } = this.#purchase.payment.authorization;
     const leftToSettleMs = Number(validBefore) * 1000 - this.#options.gate.store.now();
     if (leftToSettleMs >= MIN_LEFT_TO_SETTLE_MS) return;
     throw new PaymentRefused(
@@ -146,53 +166,107 @@ export class PaidRun<Input> {
     );
   }
 
-  /** Frees the key where nothing was sent, so that it is as if it had never been used. */
-  async #end(error: unknown): Promise<void> {
-    const pen = this.#pen;
-    if (pen === null || error instanceof StepLost) return;
-    if (isPayersChoice(error)) {
-      this.#isUnpaid = true;
-      this.#noteUnpaid();
+  /** Frees the key where nothing was sent, keeps the work for its payer, gives back the share. */
+  async #end(outcome: Outcome): Promise<void> {
+    const writer = this.#writer;
+    if (outcome.kind === 'paid') {
+      await this.#clearUnpaid();
+      this.#options.release();
+      return;
     }
-    if (pen.state !== 'claimed' && pen.state !== 'computed') return;
-    const reason = error instanceof ClientGone ? 'the client hung up' : String(error);
-    await pen.write('released', releasedData(reason.slice(0, 200), error)).catch((failure) => {
-      this.#options.gate.onTrouble(`${this.#work.key} is released later`, failure);
+    if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
+    else await this.#keepWork(this.#computing, outcome);
+    if (outcome.kind === 'abandoned' || writer === null) return;
+    if (writer.state !== 'claimed' && writer.state !== 'computed') return;
+    const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
+    await writer.write('released', data).catch((failure: unknown) => {
+      this.#options.gate.onTrouble(`${this.#purchase.key} is released later`, failure);
     });
   }
 
-  #noteUnpaid(): void {
-    const { route, payer } = this.#work;
+  /**
+   * What a call leaves behind waits for its payer, also where it is not finished yet: the mark is in
+   * the store before the caller is answered, so a retry finds the scan. It is a debt once it ended.
+   */
+  async #keepWork(computing: Promise<ComputedAnswer>, outcome: Outcome): Promise<void> {
+    const isDebt = outcome.kind === 'gone' || isPayersToPay(outcome);
+    let hasEnded = false;
+    const later = computing.then(
+      async ({ scanId }) => {
+        hasEnded = true;
+        this.#scanId = scanId ?? this.#scanId;
+        await this.#noteUnpaid(isDebt);
+      },
+      async () => {
+        hasEnded = true;
+        await this.#clearUnpaid();
+      },
+    );
+    later.finally(this.#options.release);
+    await turn();
+    await (hasEnded ? later : this.#noteUnpaid(false));
+  }
+
+  async #noteUnpaid(isDebt: boolean): Promise<void> {
+    const { store, onTrouble } = this.#options.gate;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
-    route.unpaidWork?.note({ payer, scanId }).catch((error: unknown) => {
-      this.#options.gate.onTrouble(`${payer} left ${scanId} unpaid, unnoted`, error);
+    await noteUnpaid(store, this.#purchase, scanId, isDebt).catch((error: unknown) => {
+      onTrouble(`${this.#purchase.payer} left ${scanId} unpaid, unnoted`, error);
     });
   }
 
   async #clearUnpaid(): Promise<void> {
-    const { route, payer } = this.#work;
+    const { store, onTrouble } = this.#options.gate;
+    const { payer } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
-    await route.unpaidWork?.clear({ payer, scanId }).catch((error: unknown) => {
-      this.#options.gate.onTrouble(`${payer} paid for ${scanId}, which still counts`, error);
+    await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
+      onTrouble(`${payer} owes nothing for ${scanId}, which still counts`, error);
     });
   }
 }
 
-export function refuseUnverified(verdict: VerifyOutcome): void {
-  if (verdict.kind === 'valid') return;
-  if (verdict.kind === 'unavailable') throw new PaymentsUnavailable(new Error(verdict.reason));
+/** Lets promises that are settled already run what waits for them. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+function outcomeOf(ended: Ended): Outcome {
+  switch (ended) {
+    case 'gone':
+      return { kind: 'gone' };
+    case 'late':
+      return { kind: 'refused', error: new ScanProcessing() };
+    case 'stopping':
+      return { kind: 'refused', error: new Saturated() };
+  }
+}
+
+/** Null where the payment is good. */
+export function refusalOf(
+  verdict: VerifyOutcome,
+): { readonly kind: 'refused'; readonly error: PaymentRefused | ServiceError } | null {
+  if (verdict.kind === 'valid') return null;
+  if (verdict.kind === 'unavailable') {
+    return { kind: 'refused', error: new PaymentsUnavailable(new Error(verdict.reason)) };
+  }
   const word = reasonWord(verdict.reason);
   const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
-  throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
+  const error = new PaymentRefused(
+    code,
+    `${word}. Nothing was charged: set that right and pay again`,
+  );
+  return { kind: 'refused', error };
+}
+
+function reasonOf(outcome: Outcome): string {
+  if (outcome.kind === 'gone') return 'the client hung up';
+  return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
 }
 
 /** The work was done, or goes on, and its payer does not have it: not for a fault of ours. */
-function isPayersChoice(error: unknown): boolean {
-  return (
-    error instanceof ClientGone ||
-    error instanceof ScanProcessing ||
-    error instanceof PaymentRefused
-  );
+function isPayersToPay(outcome: Outcome): boolean {
+  if (outcome.kind !== 'refused') return false;
+  return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;
 }

@@ -2,7 +2,7 @@
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
-import { PaymentRefused } from './challenge.ts';
+import { PaymentRefused, type PaymentTerms } from './challenge.ts';
 
 /** The members of EIP-3009 `TransferWithAuthorization`, as they were signed. */
 export interface Authorization {
@@ -58,9 +58,9 @@ export function hasPaymentHeader(headers: PaymentHeaders): boolean {
 }
 
 /** The one payment that a request carries, in either header or, the same, in both. */
-export function decodePayment(headers: PaymentHeaders): SignedPayment {
-  const current = decodeLines('PAYMENT-SIGNATURE', headers['payment-signature']);
-  const legacy = decodeLines('X-PAYMENT', headers['x-payment']);
+export function decodePayment(headers: PaymentHeaders, terms: PaymentTerms): SignedPayment {
+  const current = decodeLines('PAYMENT-SIGNATURE', headers['payment-signature'], terms);
+  const legacy = decodeLines('X-PAYMENT', headers['x-payment'], terms);
   if (current !== null && legacy !== null && !saySame(current, legacy)) {
     throw malformed('PAYMENT-SIGNATURE and X-PAYMENT carry different payments; send one of them');
   }
@@ -71,11 +71,15 @@ export function decodePayment(headers: PaymentHeaders): SignedPayment {
 
 type Decoded = Omit<SignedPayment, 'legacyHeader'>;
 
-function decodeLines(name: string, lines: readonly string[] | undefined): Decoded | null {
+function decodeLines(
+  name: string,
+  lines: readonly string[] | undefined,
+  terms: PaymentTerms,
+): Decoded | null {
   if (lines === undefined) return null;
   const [line] = lines;
   if (line === undefined || lines.length > 1) throw malformed(`${name} must be one header line`);
-  return readPayload(name, parseJson(name, decodeBase64(name, line)));
+  return readPayload(name, parseJson(name, decodeBase64(name, line)), terms);
 }
 
 function decodeBase64(name: string, text: string): Buffer {
@@ -98,18 +102,38 @@ function parseJson(name: string, bytes: Buffer): unknown {
   }
 }
 
-function readPayload(name: string, value: unknown): Decoded {
-  const payload = record(value, `${name}`);
+function readPayload(name: string, value: unknown, terms: PaymentTerms): Decoded {
+  const payload = record(value, name);
+  const accepted = readTerms(payload);
+  // First of all: a payload of another chain has another form, and its payer is to be told why.
+  checkScheme(accepted, terms);
   const inner = record(payload['payload'], 'payload');
-  const signed = {
+  return {
     authorization: readAuthorization(record(inner['authorization'], 'payload.authorization')),
     signature: readSignature(inner['signature']),
     identifier: readIdentifier(payload['extensions']),
+    accepted,
   };
+}
+
+function readTerms(payload: Readonly<Record<string, unknown>>): SignedPayment['accepted'] {
   const version = payload['x402Version'];
-  if (version === 2) return { ...signed, accepted: readAccepted(payload['accepted']) };
-  if (version === 1) return { ...signed, accepted: readV1Terms(payload) };
+  if (version === 2) return readAccepted(payload['accepted']);
+  if (version === 1) return readV1Terms(payload);
   throw malformed('x402Version must be the number 2 (or 1)');
+}
+
+/** Scheme, network and token first: without them a signature cannot even be checked. */
+function checkScheme(accepted: SignedPayment['accepted'], terms: PaymentTerms): void {
+  if (accepted.scheme !== 'exact') {
+    throw new PaymentRefused('wrong_scheme', 'sign an authorization of scheme "exact"');
+  }
+  if (accepted.network !== terms.network) {
+    throw new PaymentRefused('wrong_network', `pay on ${terms.network}`);
+  }
+  if (accepted.asset !== null && accepted.asset.toLowerCase() !== terms.asset.toLowerCase()) {
+    throw new PaymentRefused('wrong_asset', `pay in the token ${terms.asset}`);
+  }
 }
 
 function readAccepted(value: unknown): SignedPayment['accepted'] {

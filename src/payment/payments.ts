@@ -33,6 +33,7 @@ export interface PaymentsOptions {
   readonly rpcTimeoutMs?: number | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
+  readonly turnWithinMs?: number | undefined;
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;

@@ -1,6 +1,7 @@
-/** One purchase, and what the gate gives it to work with. */
+/** One purchase, how it can end, and what the gate gives it to work with. */
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { Delivery } from './answers.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
@@ -9,8 +10,8 @@ import type { SignedPayment } from './payment-header.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 
-/** One paid request, decoded and signed for. */
-export interface Purchase<Input = unknown> {
+/** One paid request, decoded: who wants what, and which payment is to pay for it. */
+export type Purchase<Input = unknown> = {
   readonly route: PaidRoute<Input>;
   readonly input: Input;
   readonly call: PaidCall;
@@ -23,10 +24,22 @@ export interface Purchase<Input = unknown> {
   readonly request: string;
   /** The payment identifier, where the payload carries one. */
   readonly scope: IdentifierScope | null;
-}
+};
+
+/** How the run of a purchase ended. By then its key is free, or its fate is in the ledger. */
+export type Outcome =
+  | { readonly kind: 'paid'; readonly delivery: Delivery }
+  /** Answered with this error; the payment settles nothing, now or later. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** Answered with this error; whether money moved, reconciling will find out. */
+  | { readonly kind: 'unknown'; readonly error: Error }
+  /** Another writer holds the key: those who still wait begin anew. */
+  | { readonly kind: 'abandoned' }
+  /** The client hung up: nobody is left to be answered. */
+  | { readonly kind: 'gone' };
 
 /** What the gate stands on. */
-export interface GateOptions {
+export type GateOptions = {
   readonly store: Store;
   readonly terms: PaymentTerms;
   /** Without a trailing slash; every URL that a challenge names begins with it. */
@@ -36,16 +49,19 @@ export interface GateOptions {
   readonly publish: PublishByRoute;
   /** Whether the facilitator was reached. */
   readonly isReady: () => boolean;
-  /** Off: payers may leave any number of finished scans unpaid. */
+  /** Off: payers may have any number of calls open, and leave any number of scans unpaid. */
   readonly isRateLimited: boolean;
   readonly failpoints: Failpoints;
   /** How long a call waits for the outcome of its own settlement; default 20 s. */
   readonly reconcileWithinMs?: number | undefined;
   /** How long a later call waits for it; default 5 s. */
   readonly retryWithinMs?: number | undefined;
+  /** How long a call waits for its turn; default 30 s. */
+  readonly turnWithinMs?: number | undefined;
   /** Told of trouble that no caller meets. */
   readonly onTrouble: (message: string, error: unknown) => void;
-}
+};
 
 export const RECONCILE_WITHIN_MS = 20_000;
 export const RETRY_WITHIN_MS = 5_000;
+export const TURN_WITHIN_MS = 30_000;

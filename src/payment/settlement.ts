@@ -1,57 +1,36 @@
+/** The one send that a claim makes, and what is made of its answer. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { SettlementUnknown } from '../errors/errors.ts';
+import { PaymentsUnavailable, SettlementUnknown } from '../errors/errors.ts';
+import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import type { Delivery } from './answers.ts';
-import { releasedData } from './answers.ts';
-import type { EvmNetwork } from './challenge.ts';
-import { PaymentRefused, reasonWord } from './challenge.ts';
+import { type Delivery, releasedData } from './answers.ts';
+import { type EvmNetwork, PaymentRefused, reasonWord } from './challenge.ts';
 import type { FacilitatorRequest } from './facilitator.ts';
-import {
-  isInDoubt,
-  isPaid,
-  type LedgerWriter,
-  StepLost,
-  storePayment,
-  transactionOf,
-} from './ledger.ts';
+import { type LedgerWriter, StepLost, standingOf, storePayment, transactionOf } from './ledger.ts';
 import type { Authorization } from './payment-header.ts';
 import { publishSettled } from './publisher.ts';
-import type { Purchase } from './purchase.ts';
-import { type GateOptions, RECONCILE_WITHIN_MS } from './purchase.ts';
+import { type GateOptions, type Outcome, type Purchase, RECONCILE_WITHIN_MS } from './purchase.ts';
 
-/** The one send that a claim makes, and what is made of its answer. */
 export class Settlement {
   readonly #gate: GateOptions;
-  readonly #work: Purchase;
-  readonly #pen: LedgerWriter;
+  readonly #purchase: Purchase;
+  readonly #writer: LedgerWriter;
   readonly #delivery: Delivery;
 
-  constructor(gate: GateOptions, work: Purchase, pen: LedgerWriter, delivery: Delivery) {
+  constructor(gate: GateOptions, purchase: Purchase, writer: LedgerWriter, delivery: Delivery) {
     this.#gate = gate;
-    this.#work = work;
-    this.#pen = pen;
+    this.#purchase = purchase;
+    this.#writer = writer;
     this.#delivery = delivery;
   }
 
-  /**
-   * Says in the ledger that the payment is about to be sent: nothing is sent that is not written
-   * there. Rejects with `SettlementUnknown` where the step may or may not be in.
-   */
-  async declareIntent(): Promise<void> {
-    const { payment, offer, key } = this.#work;
-    try {
-      await this.#pen.write('settling', storePayment(payment, offer.requirements));
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'unavailable') throw error;
-      this.#gate.reconciler.watch(key);
-      throw this.#unknown(null);
-    }
-  }
-
-  /** The paid answer, or a rejection: `PaymentRefused`, free of charge, or `SettlementUnknown`. */
-  async send(): Promise<Delivery> {
+  /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
+  async run(): Promise<Outcome> {
     const { facilitator, failpoints } = this.#gate;
-    const { payment, offer } = this.#work;
+    const { payment, offer } = this.#purchase;
+    if (!(await this.#declareIntent())) return this.#unknown(null);
+    failpoints.pass('intent-synced');
     const request: FacilitatorRequest = {
       payment: { ...payment, requirements: offer.requirements },
       offer,
@@ -63,41 +42,69 @@ export class Settlement {
         await this.#record(outcome.transaction);
         return this.#paidBy(outcome.transaction);
       case 'refused':
+        return this.#release(outcome.reason, this.#refusedFor(outcome.reason));
       case 'not_sent':
-        return this.#refuse(outcome.reason);
+        return this.#release(outcome.reason, new PaymentsUnavailable(new Error(outcome.reason)));
       case 'nonce_used':
       case 'unclear':
         return this.#reconcile(outcome.reason, outcome.transaction);
     }
   }
 
+  /**
+   * Says in the ledger that the payment is about to be sent: nothing is sent that is not written
+   * there. False where the step may or may not be in.
+   */
+  async #declareIntent(): Promise<boolean> {
+    const { payment, offer, key } = this.#purchase;
+    try {
+      await this.#writer.write('settling', storePayment(payment, offer.requirements));
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'unavailable') throw error;
+      this.#gate.reconciler.watch(key);
+      return false;
+    }
+  }
+
   async #record(transaction: Hex): Promise<void> {
-    const { key } = this.#work;
+    const { key } = this.#purchase;
     const { failpoints, onTrouble, publish, reconciler } = this.#gate;
     try {
-      await this.#pen.write('settled', { transaction, how: 'settled' });
+      await this.#writer.write('settled', { transaction, how: 'settled' });
       failpoints.pass('settled-recorded');
     } catch (error) {
       // The money has moved and the answer is stored: it is sent whatever the store says now, and
       // a host that took the key over learns the transaction.
-      if (error instanceof StepLost) {
-        reconciler.recordLater(key, transaction);
-        return;
+      if (!(error instanceof StepLost)) {
+        onTrouble(`the settlement of ${key} is recorded later`, error);
       }
-      onTrouble(`the settlement of ${key} is recorded later`, error);
       reconciler.recordLater(key, transaction);
       return;
     }
-    await publishSettled(publish, this.#pen).catch((error: unknown) => {
+    await publishSettled(publish, this.#writer).catch((error: unknown) => {
       onTrouble(`publishing ${key} failed and is tried again`, error);
     });
   }
 
   /** Nothing was sent, so the authorization is free for another try, after a top-up for instance. */
-  async #refuse(reason: string): Promise<never> {
-    const { payment, offer, key } = this.#work;
+  async #release(reason: string, error: Error): Promise<Outcome> {
+    const refused: Outcome = { kind: 'refused', error };
+    try {
+      await this.#writer.write('released', releasedData(reasonWord(reason), refused));
+      return refused;
+    } catch (failure) {
+      // Still `settling` in the ledger, so it may be sent again: no promise can be made.
+      this.#gate.onTrouble(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
+      this.#gate.reconciler.watch(this.#purchase.key);
+      return this.#unknown(null);
+    }
+  }
+
+  #refusedFor(reason: string): PaymentRefused {
+    const { payment, offer } = this.#purchase;
     const word = reasonWord(reason);
-    const refused = new PaymentRefused(
+    return new PaymentRefused(
       'settlement_failed',
       `${word}. Nothing was charged: set that right and send the payment again, or sign a new one`,
       {
@@ -107,22 +114,31 @@ export class Settlement {
         errorReason: word,
       },
     );
-    try {
-      await this.#pen.write('released', releasedData(word, refused));
-    } catch (error) {
-      // Still `settling` in the ledger, so it may be sent again: no promise can be made.
-      this.#gate.onTrouble(`the refusal of ${key} could not be recorded`, error);
-      this.#gate.reconciler.watch(key);
-      throw this.#unknown(null);
-    }
-    throw refused;
   }
 
-  async #reconcile(reason: string, transaction: Hex | null): Promise<Delivery> {
+  async #reconcile(reason: string, transaction: Hex | null): Promise<Outcome> {
+    const { onTrouble } = this.#gate;
+    onTrouble(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
+    const entry = await this.#lookWithin(reason, transaction);
+    if (entry === null) return this.#unknown(transaction);
+    switch (standingOf(entry.last.state)) {
+      case 'in_doubt':
+        return this.#unknown(transactionOf(entry) ?? transaction);
+      case 'paid':
+        return this.#paidBy(transactionOf(entry));
+      case 'free':
+      case 'working':
+      case 'failed':
+        return { kind: 'refused', error: endedUnpaid() };
+    }
+  }
+
+  /** The entry when its fate is known, or as it is when the call's patience ends. */
+  async #lookWithin(reason: string, transaction: Hex | null): Promise<LedgerEntry | null> {
     const { store, reconciler, onTrouble, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
-    const { key } = this.#work;
-    onTrouble(`the settlement of ${key} is in doubt`, new Error(reason));
-    const entry = await this.#pen
+    const { key } = this.#purchase;
+    const patience = new AbortController();
+    const looking = this.#writer
       .write('unknown', { reason, transaction })
       .then(() => reconciler.resolve(key, reconcileWithinMs))
       .catch((error: unknown) => {
@@ -130,24 +146,23 @@ export class Settlement {
         reconciler.watch(key);
         return store.ledger.entry(key).catch(() => null);
       });
-    if (entry === null || isInDoubt(entry.last.state)) {
-      throw this.#unknown(transaction);
-    }
-    if (isPaid(entry.last.state)) return this.#paidBy(transactionOf(entry));
-    throw new PaymentRefused(
-      'settlement_failed',
-      'your authorization ended without having paid us. Nothing was charged: sign a new one',
-    );
+    // One look may take as long as a slow node likes, and the payer has waited long enough.
+    const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);
+    return await Promise.race([looking, late]).finally(() => patience.abort());
   }
 
-  #unknown(transaction: Hex | null): SettlementUnknown {
-    const { payment, offer } = this.#work;
-    return unknownSettlement(payment.authorization, offer.requirements.network, transaction);
+  #unknown(transaction: Hex | null): Outcome {
+    const { payment, offer } = this.#purchase;
+    const { network } = offer.requirements;
+    return {
+      kind: 'unknown',
+      error: unknownSettlement(payment.authorization, network, transaction),
+    };
   }
 
-  #paidBy(transaction: Hex | null): Delivery {
+  #paidBy(transaction: Hex | null): Outcome {
     const settlement = { ...this.#delivery.settlement, transaction };
-    return { ...this.#delivery, settlement };
+    return { kind: 'paid', delivery: { ...this.#delivery, settlement } };
   }
 }
 
@@ -158,4 +173,12 @@ export function unknownSettlement(
   transaction: Hex | null,
 ): SettlementUnknown {
   return new SettlementUnknown({ network, payer: from, nonce, transaction });
+}
+
+/** What the payer is told once it is proved that its authorization can never pay us. */
+export function endedUnpaid(): PaymentRefused {
+  return new PaymentRefused(
+    'settlement_failed',
+    'your authorization ended without having paid us. Nothing was charged: sign a new one',
+  );
 }

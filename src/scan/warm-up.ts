@@ -4,16 +4,11 @@ import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
 import { judge, type ScannerOptions } from './run-scan.ts';
 
-export const SILENT: HttpObservation = {
-  ok: false,
-  reason: 'refused',
-  detail: 'nobody was asked',
-  ms: 0,
-};
+const SILENT: HttpObservation = { ok: false, reason: 'refused', detail: 'nobody was asked', ms: 0 };
 const OFF = { state: 'off', why: 'offline' } as const;
 
 /** An origin that nobody asked: all that a check may need is there, and says nothing. */
-export const NOBODY: Observations = {
+const NOBODY: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
     scheme: 'https',

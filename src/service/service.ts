@@ -12,10 +12,9 @@ import { discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
 import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
-import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
-import { createScanHost, type ScanHost } from '../scan/scan-host.ts';
+import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmUp } from '../scan/warm-up.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -53,34 +52,29 @@ export async function openService(config: Config): Promise<Service> {
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
   const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
-  undo.defer(() => probe.close());
-  const { createClient, isSaturated } = probe;
-  const scanner = createScanner({
-    catalog,
-    checks,
-    pool,
-    policy,
-    standing,
-    userAgent,
-    createClient,
-    isSaturated,
-  });
+  const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
   undo.defer(() => scanner.close());
   await warmUp({ catalog, checks, pool });
 
-  const scanHost = openScanHost(config, store, scanner, catalog, log);
-  undo.defer(() => scanHost.close());
-  const fetchChallenge = createChallengeFetcher({ policy, userAgent, createClient });
+  const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
+  undo.defer(() => scanCoordinator.close());
+  const fetchChallenge = createChallengeFetcher({ policy, userAgent });
   const payments = await openPayments({
     config,
     store,
-    scanHost,
+    scanCoordinator,
     // What no caller meets, and an operator may want to know.
     onTrouble: (message, err) => log.warn({ err }, `payments: ${message}`),
   });
   undo.defer(() => payments.stop());
-  const app = await buildApp(config, { log, store, scanHost, catalog, fetchChallenge, payments });
+  const app = await buildApp(config, {
+    log,
+    store,
+    scanCoordinator,
+    catalog,
+    fetchChallenge,
+    payments,
+  });
   undo.defer(() => app.close());
   await payments.start();
 
@@ -103,7 +97,7 @@ export async function openService(config: Config): Promise<Service> {
     const answered = app.close();
     // Connections that were busy when it closed stay open for their next request, which never comes.
     const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-    const settled = scanHost.close(graceMs).then(async () => {
+    const settled = scanCoordinator.close(graceMs).then(async () => {
       // Those whose scan has just ended are about to settle, and to be answered.
       const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
       await Promise.race([answered, late]);
@@ -115,17 +109,15 @@ export async function openService(config: Config): Promise<Service> {
   }
 }
 
-function openScanHost(
-  config: Config,
+function openScanCoordinator(
   store: Store,
   scanner: Scanner,
   { scoring }: Catalog,
   log: Logger,
-): ScanHost {
-  return createScanHost({
+): ScanCoordinator {
+  return createScanCoordinator({
     scanner,
     store,
-    scanTimeoutMs: config.scanTimeoutMs,
     catalogFacts: { scoring },
     onError: (err) => log.error({ err }, 'scan failed'),
   });

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
-import { createScanHost } from '../../src/scan/scan-host.ts';
+import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
@@ -49,22 +49,21 @@ const slowScanner = {
     return scanner.scan(...args);
   },
 };
-const scanHost = createScanHost({
+const scanCoordinator = createScanCoordinator({
   scanner: slowScanner,
   store,
-  scanTimeoutMs: config.scanTimeoutMs,
   catalogFacts: {},
 });
 const payments = await openPayments({
   config,
   store,
-  scanHost,
+  scanCoordinator,
   failpoints: armable(),
   onTrouble: () => undefined,
 });
 const app = await buildApp(config, {
   store,
-  scanHost,
+  scanCoordinator,
   catalog: readCatalog(config.checksVersion),
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   payments,

@@ -31,10 +31,6 @@ export async function newPurchase(operation: PaidOperation, privateKey?: Hex): P
     key: paymentKey(TERMS, {
       from: payer.address,
       nonce,
-      to: TERMS.payTo,
-      value: priceOf(operation),
-      validAfter: 0n,
-      validBefore: 0n,
     }),
     address: payer.address,
     headers: { 'payment-signature': header },

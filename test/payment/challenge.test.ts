@@ -12,7 +12,7 @@ import {
   offerOf,
   PaymentRefused,
 } from '../../src/payment/challenge.ts';
-import { createScanHost } from '../../src/scan/scan-host.ts';
+import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { termsOf } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
@@ -23,8 +23,12 @@ function challengesOf(revision: RevisionName) {
   const config = loadConfig({ API_REVISION: revision, BASE_URL: 'https://api.scanner.example' });
   const store = openSqlite(MEMORY);
   const scanner = createFakeScanner();
-  const scanHost = createScanHost({ scanner, store, scanTimeoutMs: 1, catalogFacts: {} });
-  return soldRoutes({ config, store, scanHost }).map(({ operation, route, offer }) => {
+  const scanCoordinator = createScanCoordinator({
+    scanner,
+    store,
+    catalogFacts: {},
+  });
+  return soldRoutes({ config, store, scanCoordinator }).map(({ operation, route, offer }) => {
     const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
     const challenge = challengeFor(offerOf(route, termsOf(config), config.baseUrl), longest);
     const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');

@@ -20,7 +20,7 @@ import { tokenAbi } from '../fixtures/chain/token-abi.ts';
 import { needs } from '../fixtures/needs.ts';
 import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
-import { newNonce, type Payer, type SignedHeader } from './payer.ts';
+import { newNonce, type Payer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, PRICE } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
@@ -183,7 +183,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const evidence = createChainEvidence(nodeRequests({ rpcUrl: chain.rpcUrl }));
     const lookUp = async (nonce: Hex) => {
       const { header } = await sign(payer, { nonce });
-      const { authorization, signature } = decodePayment({ 'payment-signature': [header] });
+      const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);
       const requirements = {
         scheme: 'exact',
         network: 'eip155:8453',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { newPayer, type SignedHeader } from './payer.ts';
+import { paymentKey } from '../../src/payment/authorization.ts';
+import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
@@ -8,8 +9,13 @@ const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 /** Pays, is charged, and hangs up before the answer comes. */
-async function payAndLose(shop: Shop, item: string, settle: ReturnType<typeof slowSettlement>) {
-  const signed = await pay();
+async function payAndLose(
+  shop: Shop,
+  item: string,
+  settle: ReturnType<typeof slowSettlement>,
+  options = {},
+) {
+  const signed = await pay(options);
   const abort = new AbortController();
   const call = shop.buy(item, v2(signed), { signal: abort.signal });
   await expect.poll(() => settle.facilitator.sent.length).toBe(1);
@@ -45,7 +51,7 @@ describe('an answer that was paid for and never arrived', () => {
     expect(shop.computations).toHaveLength(1);
   });
 
-  test('is owed once: what was written in full is charged again', async () => {
+  test('is owed however often it is asked for: only its buyer’s own call counts as delivered', async () => {
     const slow = slowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     await payAndLose(shop, 'x', slow);
@@ -54,6 +60,27 @@ describe('an answer that was paid for and never arrived', () => {
     expect((await shop.buy('x', v2(await pay()))).headers.get('x-redelivered')).toBe('1');
     const next = await shop.buy('x', v2(await pay()));
     expect(next.status).toBe(200);
+    expect(next.headers.get('x-redelivered')).toBe('1');
+    expect(slow.facilitator.sent).toHaveLength(1);
+  });
+
+  test('is owed once to a call that names the buyer', async () => {
+    const slow = slowSettlement();
+    await using shop = await startShop({ facilitator: slow.facilitator });
+    const identifier = 'order_0123456789abcdef';
+    const { nonce } = await payAndLose(shop, 'x', slow, { identifier });
+    slow.settle();
+    await expect.poll(() => shop.published.length).toBe(1);
+    const again = await shop.buy('x', v2(await pay({ identifier })));
+    expect(again.headers.get('x-redelivered')).toBe('1');
+    const authorization = { from: payer.address, nonce };
+    await expect
+      .poll(async () => {
+        const entry = await shop.store.ledger.entry(paymentKey(TERMS, authorization));
+        return entry?.writtenAtMs ?? null;
+      })
+      .not.toBeNull();
+    const next = await shop.buy('x', v2(await pay()));
     expect(next.headers.get('x-redelivered')).toBeNull();
     expect(slow.facilitator.sent).toHaveLength(2);
   });
@@ -110,11 +137,32 @@ describe('a payment identifier', () => {
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('is checked by signature alone: a signature of old terms still gets the answer', async () => {
+  test('opens to no signature for other terms: any seller that its payer ever paid has one', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
-    const old = await pay({ identifier: id, value: PRICE * 3n, validBefore: 5n });
-    expect((await shop.buy('x', v2(old))).headers.get('x-redelivered')).toBe('1');
+    const expired = { validBefore: BigInt(Math.floor(Date.now() / 1000) - 1) };
+    const others = [
+      [{ value: 7n }, 'wrong_amount'],
+      [{ to: TERMS.asset }, 'wrong_recipient'],
+      [expired, 'authorization_expired'],
+    ] as const;
+    for (const [options, code] of others) {
+      const answer = await shop.buy('x', v2(await pay({ identifier: id, ...options })));
+      expect(answer.status).toBe(402);
+      expect(answer.json['error']).toMatch(new RegExp(`^${code}: `));
+      // Nor does it tell whether the identifier is known.
+      const probe = await shop.buy('y', v2(await pay({ identifier: id, ...options })));
+      expect(probe.status).toBe(402);
+    }
+    expect(shop.settlements).toHaveLength(1);
+  });
+
+  test('opens to a signature that could not be settled any more', async () => {
+    await using shop = await startShop();
+    expect((await shop.buy('x', v2(await pay({ identifier: id })))).status).toBe(200);
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + 60);
+    const late = await shop.buy('x', v2(await pay({ identifier: id, validBefore })));
+    expect(late.headers.get('x-redelivered')).toBe('1');
     expect(shop.settlements).toHaveLength(1);
   });
 

@@ -131,7 +131,7 @@ describe('one payment buys one request', () => {
     expect(answer.json).toMatchObject({
       error: 'payment_conflict',
       field: 'request',
-      charged: false,
+      charged: true,
     });
   });
 
@@ -145,7 +145,7 @@ describe('one payment buys one request', () => {
     ['value', { value: PRICE * 2n }],
     ['to', { to: '0x3333333333333333333333333333333333333333' as const }],
     ['validAfter', { validAfter: 5n }],
-    ['validBefore', { validBefore: 4_000_000_000n }],
+    ['validBefore', { validBefore: BigInt(Math.floor(Date.now() / 1000) + 3_600) }],
   ])('the same nonce with another %s is a conflict that names it', async (field, options) => {
     const answer = await shop.buy('mine', v2(await pay({ nonce: signed.nonce, ...options })));
     expect(answer.status).toBe(409);
@@ -169,7 +169,7 @@ describe('one payment buys one request', () => {
 test('an answer that was purged is gone, and its payment buys nothing more', async () => {
   let nowMs = Date.now();
   await using shop = await startShop({ clock: () => nowMs });
-  const signed = await pay({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 30 * 86_400) });
+  const signed = await pay({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 86_400) });
   expect((await shop.buy('old', v2(signed))).status).toBe(200);
   nowMs += 23 * 3_600_000;
   await shop.store.purge(nowMs);
@@ -178,7 +178,7 @@ test('an answer that was purged is gone, and its payment buys nothing more', asy
   await shop.store.purge(nowMs);
   const answer = await shop.buy('old', v2(signed));
   expect(answer.status).toBe(410);
-  expect(answer.json).toMatchObject({ error: 'answer_expired', charged: false });
+  expect(answer.json).toMatchObject({ error: 'answer_expired', charged: true });
   expect(shop.settlements).toHaveLength(1);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PaymentRefused } from '../../src/payment/challenge.ts';
 import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/payment-header.ts';
-import { encode, newPayer } from './payer.ts';
+import { encode, newPayer, TERMS } from './payer.ts';
 
 const payer = newPayer();
 const signed = await payer.sign({ value: 50_000n });
@@ -19,7 +19,7 @@ function changed(change: (payload: Json & { payload: Json & { authorization: Jso
 
 function refusalOf(headers: Parameters<typeof decodePayment>[0]): string {
   try {
-    decodePayment(headers);
+    decodePayment(headers, TERMS);
   } catch (error) {
     if (error instanceof PaymentRefused && error.code === 'invalid_payment') return error.message;
     throw error;
@@ -29,7 +29,7 @@ function refusalOf(headers: Parameters<typeof decodePayment>[0]): string {
 
 describe('a payment header', () => {
   test('of version 2 is read with all that was signed', () => {
-    const payment = decodePayment({ 'payment-signature': [signed.header] });
+    const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     expect(payment).toMatchObject({
       authorization: { from: payer.address, value: 50_000n, validAfter: 0n, nonce: signed.nonce },
       accepted: { scheme: 'exact', network: 'eip155:8453', amount: '50000' },
@@ -39,8 +39,8 @@ describe('a payment header', () => {
   });
 
   test('of version 1 is the same payment, its network by its CAIP-2 name', () => {
-    const payment = decodePayment({ 'x-payment': [signed.v1] });
-    const current = decodePayment({ 'payment-signature': [signed.header] });
+    const payment = decodePayment({ 'x-payment': [signed.v1] }, TERMS);
+    const current = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     expect(payment.authorization).toEqual(current.authorization);
     expect(payment.signature).toBe(current.signature);
     expect(payment.accepted).toEqual({
@@ -55,7 +55,7 @@ describe('a payment header', () => {
 
   test('may come as both headers if they say the same', () => {
     const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
-    expect(decodePayment(headers).legacyHeader).toBe(true);
+    expect(decodePayment(headers, TERMS).legacyHeader).toBe(true);
     expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
       'different payments',
     );
@@ -65,7 +65,9 @@ describe('a payment header', () => {
     const header = changed(({ payload }) => {
       payload.authorization['nonce'] = signed.nonce.toUpperCase().replace('0X', '0x');
     });
-    expect(decodePayment({ 'payment-signature': [header] }).authorization.nonce).toBe(signed.nonce);
+    expect(decodePayment({ 'payment-signature': [header] }, TERMS).authorization.nonce).toBe(
+      signed.nonce,
+    );
   });
 
   test('may have 8,192 characters and not more', () => {
@@ -77,7 +79,7 @@ describe('a payment header', () => {
     };
     const longest = padded(MAX_PAYMENT_HEADER_LENGTH);
     expect(longest).toHaveLength(MAX_PAYMENT_HEADER_LENGTH);
-    expect(decodePayment({ 'payment-signature': [longest] }).accepted.scheme).toBe('exact');
+    expect(decodePayment({ 'payment-signature': [longest] }, TERMS).accepted.scheme).toBe('exact');
     expect(refusalOf({ 'payment-signature': [padded(MAX_PAYMENT_HEADER_LENGTH + 1)] })).toContain(
       'over 8192',
     );

@@ -38,7 +38,7 @@ const REQUIREMENTS = {
 
 /** What a process leaves behind that dies when a payment is in the last of these states. */
 async function leave(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
-  const payment = decodePayment({ 'payment-signature': [signed.header] });
+  const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
   const key = paymentKey(TERMS, payment.authorization);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
@@ -158,7 +158,7 @@ describe('after a crash, on the embedded store,', () => {
   test('hundreds of open payments keep nobody waiting: calls are answered in between', async () => {
     const signed = await pay();
     const data = storePayment(
-      decodePayment({ 'payment-signature': [signed.header] }),
+      decodePayment({ 'payment-signature': [signed.header] }, TERMS),
       REQUIREMENTS,
     );
     for (let n = 0; n < 400; n++) {

@@ -12,7 +12,7 @@ const URL_ = 'https://facilitator.example/x402';
 const TRANSACTION = `0x${'ab'.repeat(32)}`;
 const payer = newPayer();
 const { header } = await payer.sign({ value: 50_000n });
-const { authorization, signature } = decodePayment({ 'payment-signature': [header] });
+const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);
 const requirements = {
   scheme: 'exact',
   network: TERMS.network,

@@ -24,11 +24,9 @@ const nonceUsed: SettleOutcome = {
 };
 
 describe('a definite refusal', () => {
-  test.each<SettleOutcome>([
-    { kind: 'refused', reason: 'insufficient_funds' },
-    { kind: 'not_sent', reason: 'connection refused' },
-  ])('$kind: 402, told in PAYMENT-RESPONSE, and free for another try', async (outcome) => {
+  test('of the payer’s making: 402, told in PAYMENT-RESPONSE, and free for another try', async () => {
     const facilitator = stubFacilitator();
+    const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK });
     const signed = await pay();
@@ -43,9 +41,9 @@ describe('a definite refusal', () => {
       payer: payer.address,
     });
     expect(shop.published).toHaveLength(0);
-    expect(shop.unpaid.size).toBe(1);
+    expect(await shop.unpaid(payer.address)).toHaveLength(1);
     expect((await shop.buy('x', v2(signed))).status).toBe(200);
-    expect(shop.unpaid.size).toBe(0);
+    expect(await shop.unpaid(payer.address)).toHaveLength(0);
     expect(await statesOf(shop, signed)).toEqual([
       'claimed',
       'computed',
@@ -57,6 +55,23 @@ describe('a definite refusal', () => {
       'settled',
       'published',
     ]);
+  });
+
+  test('of our making, not sent: 503, uncharged, no debt, and free for another try', async () => {
+    const facilitator = stubFacilitator();
+    const away: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
+    facilitator.outcomes = [...Array<SettleOutcome>(7).fill(away), settled];
+    await using shop = await startShop({ facilitator, ...QUICK });
+    for (let n = 1; n <= 7; n++) {
+      const refused = await shop.buy(`x${n}`, v2(await pay()));
+      expect(refused.status).toBe(503);
+      expect(refused.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+      expect(refused.headers.get('retry-after')).not.toBeNull();
+    }
+    const marks = await shop.unpaid(payer.address);
+    expect(marks).toHaveLength(7);
+    expect(marks.filter(({ isDebt }) => isDebt)).toHaveLength(0);
+    expect((await shop.buy('x8', v2(await pay()))).status).toBe(200);
   });
 });
 

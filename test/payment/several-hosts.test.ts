@@ -53,7 +53,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
   });
 
   async function claimAs(store: Store, signed: SignedHeader) {
-    const payment = decodePayment({ 'payment-signature': [signed.header] });
+    const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     const requirements = {
       scheme: 'exact',
       network: TERMS.network,

@@ -12,16 +12,18 @@ export interface WorkConduct {
   /** Runs instead of answering at once; throws, waits or answers. */
   readonly compute?: (item: string, context: ComputeContext) => Promise<ComputedAnswer>;
   readonly publish?: (scanId: string) => Promise<void>;
+  /** Default: it is. */
+  readonly isPublic?: boolean;
+  /** Default: more than anybody fills. */
+  readonly places?: number;
+  readonly isFinished?: (item: string, payer: string) => boolean;
 }
 
 /** What became of its calls. */
 export interface WorkBook {
   readonly computations: Computation[];
   readonly published: string[];
-  /** Scans that payers left unpaid, as `payer scan`. */
-  readonly unpaid: Set<string>;
   readonly state: { isSaturated: boolean };
-  readonly clock: () => number;
   readonly price: bigint;
 }
 
@@ -38,7 +40,7 @@ export function answerOf(item: string): ComputedAnswer {
 
 /** Work for an item, published once it is paid for. */
 export function workRoute(conduct: WorkConduct, book: WorkBook): PaidRoute<string> {
-  const { computations, published, unpaid, state, clock, price } = book;
+  const { computations, published, state, price } = book;
   return {
     name: 'work',
     method: 'POST',
@@ -63,17 +65,12 @@ export function workRoute(conduct: WorkConduct, book: WorkBook): PaidRoute<strin
       await conduct.publish?.(scanId);
       published.push(scanId);
     },
-    unpaidWork: {
-      async note({ payer, scanId }) {
-        unpaid.add(`${payer} ${scanId}`);
-      },
-      async clear({ payer, scanId }) {
-        unpaid.delete(`${payer} ${scanId}`);
-      },
-      async blockedUntilMs(payer) {
-        const left = [...unpaid].filter((mark) => mark.startsWith(payer));
-        return left.length > 5 ? clock() + 60_000 : null;
-      },
+    isPublic: conduct.isPublic ?? true,
+    host: (item) => item,
+    workshop: {
+      places: conduct.places ?? 1_000,
+      isShared: async () => false,
+      isFinished: async (item, payer) => conduct.isFinished?.(item, payer) ?? false,
     },
   };
 }
@@ -88,6 +85,7 @@ export function listRoute(price: bigint): PaidRoute<string> {
     priceBaseUnits: price,
     maxTimeoutSeconds: 120,
     minValidityMs: 20_000,
+    isPublic: false,
     discovery: discovery('n'),
     parse: ({ query }) => String((query as { n?: string }).n ?? '3'),
     canonical: (n) => n,

@@ -5,7 +5,6 @@ import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
-import unknownPaths from '../../plugins/unknown-paths.ts';
 import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import type { Failpoints } from '../../src/payment/failpoints.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
+import type { UnpaidMark } from '../../src/store/contract/results.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { TERMS } from './payer.ts';
@@ -29,11 +29,11 @@ export type ShopOptions = Partial<
     PaymentsOptions,
     | 'reconcileWithinMs'
     | 'retryWithinMs'
+    | 'turnWithinMs'
     | 'reconcileTiming'
     | 'rpcUrl'
     | 'rpcTimeoutMs'
     | 'onEvent'
-    | 'onTrouble'
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'
@@ -68,8 +68,8 @@ export interface Shop extends AsyncDisposable {
   readonly settlements: MockSettlement[];
   readonly published: string[];
   readonly troubles: string[];
-  /** Scans that payers left unpaid, as `payer scan`. */
-  readonly unpaid: Set<string>;
+  /** Scans that a payer left unpaid; debts alone count against him. */
+  unpaid(payer: string): Promise<readonly UnpaidMark[]>;
   isSaturated: boolean;
   /** Paid calls that have reached the gate and are not answered. */
   paidCalls(): number;
@@ -88,10 +88,9 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const computations: Computation[] = [];
   const published: string[] = [];
   const troubles: string[] = [];
-  const unpaid = new Set<string>();
   const state = { isSaturated: false };
 
-  const work = workRoute(options, { computations, published, unpaid, state, clock, price });
+  const work = workRoute(options, { computations, published, state, price });
   const list = listRoute(price);
 
   const payments = createPayments({
@@ -103,19 +102,16 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     rpcUrl: options.rpcUrl ?? null,
     routes: [work, list],
     isRateLimited: options.isRateLimited ?? true,
-    onTrouble(message, error) {
-      troubles.push(message);
-      options.onTrouble?.(message, error);
-    },
+    onTrouble: (message) => troubles.push(message),
   });
   const app = Fastify({ forceCloseConnections: true });
   await app.register(allowedMethods);
   await app.register(errors);
-  await app.register(unknownPaths);
   await app.register(offers);
   await app.register(payment, {
     gate: payments.gate,
     answerWithinMs: options.answerWithinMs ?? 60_000,
+    trustsProxy: false,
   });
   const schema = (operationId: string) => ({ operationId, summary: operationId, tags: ['test'] });
   let paidCalls = 0;
@@ -152,7 +148,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     settlements,
     published,
     troubles,
-    unpaid,
+    unpaid: (payer) => store.results.unpaid(payer.toLowerCase(), 0),
     paidCalls: () => paidCalls,
     get isSaturated() {
       return state.isSaturated;

@@ -23,6 +23,8 @@ export type FakeScanner = Scanner & {
   readonly blocked: Set<string>;
   /** Hosts in the order in which scans began. */
   readonly began: string[];
+  /** Whether each of them was told that its host has a record. */
+  readonly toldOfRecord: boolean[];
 };
 
 /** Scans nothing and answers what it was told to. */
@@ -30,18 +32,21 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const canned = new Map<string, CannedScan>();
   const blocked = new Set<string>();
   const began: string[] = [];
+  const toldOfRecord: boolean[] = [];
   return {
     checksVersion,
     blocked,
     began,
+    toldOfRecord,
     will: (host, scan) => {
       canned.set(host, scan);
     },
     async admit({ host }) {
       if (blocked.has(host)) throw new OriginRefused('blocked_ip');
     },
-    async scan(origin, { signal } = {}) {
+    async scan(origin, { signal, hasRecord = false } = {}) {
       began.push(origin.host);
+      toldOfRecord.push(hasRecord);
       const scan = canned.get(origin.host) ?? {};
       const aborted = new Promise<never>((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -14,7 +14,11 @@ function errorSchema(codes: readonly ErrorCode[]): TSchema {
     {
       error: Type.Unsafe<ErrorCode>({ type: 'string', enum: [...codes] }),
       message: Type.String({ description: 'What happened and what to do.' }),
-      charged: Type.Unsafe<false>({ type: 'boolean', const: false }),
+      charged: Type.Unsafe<boolean | null>({
+        type: ['boolean', 'null'],
+        description:
+          'What became of the payment that was sent: true once it settled, null while that is in doubt, else false.',
+      }),
       ...(codes.includes('scan_processing') && {
         status: Type.String({ const: 'processing' }),
         retryAfterSec: Type.Integer(),

@@ -1,15 +1,21 @@
-/** What routes are given. */
 import type { Config } from '../../config/config.ts';
 import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
-import type { ScanHost } from '../../scan/scan-host.ts';
+import type { Origin } from '../../origin/origin.ts';
+import { parseOrigin } from '../../origin/origin.ts';
+import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 /** What every route group is registered with. */
 export type AppParts = {
   readonly config: Config;
   readonly store: Store;
-  readonly scanHost: ScanHost;
+  readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly verification: Verification;
 };
+
+/** The origin that a caller names by URL or bare host. Throws OriginRefused. */
+export function requestedOrigin(url: string, { config }: Pick<AppParts, 'config'>): Origin {
+  return parseOrigin(url, config.originPolicy);
+}

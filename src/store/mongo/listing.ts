@@ -1,7 +1,6 @@
 /** Owners' preferences on MongoDB. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { MongoContext } from './context.ts';
-import type { ListingDocument } from './documents.ts';
 import { listingOf } from './owner-preferences.ts';
 import { idOf } from './table.ts';
 import { bumpPreferences } from './versions.ts';
@@ -13,18 +12,10 @@ export function mongoListing(context: MongoContext): ListingStore {
       return read(host);
     },
 
-    async keyed(host) {
-      const rows = await listing.all({ host });
-      return Object.fromEntries(
-        rows.flatMap(({ setting, keyedBy }) => (keyedBy === null ? [] : [[setting, keyedBy]])),
-      );
-    },
-
-    async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
-      if (listed !== undefined) await write({ setting: 'listed', host, value: listed, keyedBy });
+    async set(host, { listed, enrichmentSuppressed }) {
+      if (listed !== undefined) await write('listed', host, listed);
       if (enrichmentSuppressed !== undefined) {
-        const value = enrichmentSuppressed;
-        await write({ setting: 'enrichmentSuppressed', host, value, keyedBy });
+        await write('enrichmentSuppressed', host, enrichmentSuppressed);
       }
       await bumpPreferences(context);
       return read(host);
@@ -37,7 +28,11 @@ export function mongoListing(context: MongoContext): ListingStore {
   }
 
   /** A row for each setting, so that two owners who set different ones lose neither. */
-  async function write(row: Omit<ListingDocument, '_id' | 'atMs'>): Promise<void> {
-    await listing.replace({ _id: idOf(row.setting, row.host), ...row, atMs: now() });
+  async function write(
+    setting: keyof ListingSettings,
+    host: string,
+    value: boolean,
+  ): Promise<void> {
+    await listing.replace({ _id: idOf(setting, host), setting, host, value, atMs: now() });
   }
 }

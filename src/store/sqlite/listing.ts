@@ -9,21 +9,11 @@ export function sqliteListing(context: SqliteContext): ListingStore {
       return readListing(context, host);
     },
 
-    async keyed(host) {
-      const rows = context.connection.all(
-        'SELECT setting, keyed_by FROM listing WHERE host = ? AND keyed_by IS NOT NULL',
-        host,
-      );
-      return Object.fromEntries(rows.map((row) => [row.text('setting'), row.text('keyed_by')]));
-    },
-
-    async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
-      const write = (setting: keyof ListingSettings, value: boolean) =>
-        writeSetting(context, { host, setting, value, keyedBy });
+    async set(host, { listed, enrichmentSuppressed }) {
       return context.connection.transaction(() => {
-        if (listed !== undefined) write('listed', listed);
+        if (listed !== undefined) writeSetting(context, 'listed', host, listed);
         if (enrichmentSuppressed !== undefined) {
-          write('enrichmentSuppressed', enrichmentSuppressed);
+          writeSetting(context, 'enrichmentSuppressed', host, enrichmentSuppressed);
         }
         bumpPreferences(context);
         return readListing(context, host);
@@ -32,26 +22,19 @@ export function sqliteListing(context: SqliteContext): ListingStore {
   };
 }
 
-type Setting = {
-  readonly host: string;
-  readonly setting: keyof ListingSettings;
-  readonly value: boolean;
-  readonly keyedBy: string | null;
-};
-
 function writeSetting(
   { connection, now }: SqliteContext,
-  { host, setting, value, keyedBy }: Setting,
+  setting: keyof ListingSettings,
+  host: string,
+  value: boolean,
 ): void {
   connection.run(
-    `INSERT INTO listing (setting, host, value, at_ms, keyed_by) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms,
-       keyed_by = excluded.keyed_by`,
+    `INSERT INTO listing (setting, host, value, at_ms) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms`,
     setting,
     host,
     value ? 1 : 0,
     now(),
-    keyedBy,
   );
 }
 

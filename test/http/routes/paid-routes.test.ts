@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RevisionName } from '../../../src/config/revision.ts';
 import { ScannerFailure } from '../../../src/scan/scanner.ts';
 import { termsOf } from '../../../src/service/payments.ts';
+import type { UnpaidMark } from '../../../src/store/contract/results.ts';
 import { type Answer, DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { newPayer, type Payer } from '../../payment/payer.ts';
 
@@ -13,6 +14,8 @@ type Buyer = TestApp & {
   scan(url: unknown, header?: Record<string, string>): Promise<Answer>;
   buy(path: string, value: bigint): Promise<Answer>;
   sign(value: bigint): Promise<Record<string, string>>;
+  /** What the buyer asked for and has not paid. */
+  unpaid(): Promise<readonly UnpaidMark[]>;
 };
 
 async function startShop(
@@ -27,10 +30,17 @@ async function startShop(
   return {
     ...service,
     sign,
+    unpaid: () => service.store.results.unpaid(payer.address.toLowerCase(), 0),
     scan: async (url, header) =>
       service.post('/v1/scan', { url }, header ?? (await sign(SCAN_PRICE[revision]))),
     buy: async (path, value) => service.get(path, await sign(value)),
   };
+}
+
+async function openClaims({ store }: Buyer): Promise<number> {
+  let open = 0;
+  for await (const _entry of store.ledger.unfinished()) open += 1;
+  return open;
 }
 
 function expectUncharged(answer: Answer, status: number, error: string): void {
@@ -136,8 +146,10 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(early.json()).toMatchObject({ status: 'processing', retryAfterSec: 10 });
       expect(early.headers['retry-after']).toBe('10');
 
+      // Whatever the first call left behind has run by now: the scan ends long after it.
+      await new Promise((resolve) => setTimeout(resolve, 0));
       gate.resolve();
-      await expect.poll(() => shop.scanHost.running()).toBe(0);
+      await expect.poll(() => shop.scanCoordinator.running()).toBe(0);
       const retry = await shop.scan(SHOP, header);
       expect(retry.statusCode).toBe(200);
       expect(retry.json().cache).toBe('hit');
@@ -145,12 +157,59 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(shop.scanner.began).toEqual([SHOP]);
     });
 
+    test.each(['the same header', 'a new payment'])(
+      'still running when the retry comes with %s: it joins the one scan, and is a miss',
+      async (how) => {
+        await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
+        const gate = Promise.withResolvers<void>();
+        shop.scanner.will(SHOP, { until: gate.promise });
+        const header = await shop.sign(SCAN_PRICE[revision]);
+        expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
+        const again = how === 'the same header' ? header : await shop.sign(SCAN_PRICE[revision]);
+        const retry = shop.scan(SHOP, again);
+        // It waits for the scan: its claim is in the ledger.
+        await expect.poll(() => openClaims(shop)).toBe(1);
+        gate.resolve();
+        expect((await retry).statusCode).toBe(200);
+        expect((await retry).json().cache).toBe('miss');
+        expect(shop.scanner.began).toEqual([SHOP]);
+        await expect.poll(() => shop.unpaid()).toEqual([]);
+      },
+    );
+
+    test('it is a debt from its end on, until it is paid, and for an hour at most', async () => {
+      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '300' });
+      const gate = Promise.withResolvers<void>();
+      shop.scanner.will(SHOP, { until: gate.promise });
+      const header = await shop.sign(SCAN_PRICE[revision]);
+      expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
+      expect(await shop.unpaid()).toMatchObject([{ host: SHOP, isDebt: false }]);
+      gate.resolve();
+      await expect.poll(() => shop.unpaid()).toMatchObject([{ host: SHOP, isDebt: true }]);
+      shop.advance(9 * 60_000);
+      const retry = await shop.scan(SHOP);
+      expect(retry.json().cache).toBe('hit');
+      expect(await shop.unpaid()).toEqual([]);
+      expect(shop.scanner.began).toEqual([SHOP]);
+    });
+
+    test('a scan that fails after its caller was told to wait is nobody’s debt', async () => {
+      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '300' });
+      const gate = Promise.withResolvers<void>();
+      const failure = new ScannerFailure('no threads');
+      shop.scanner.will(SHOP, { until: gate.promise, failure });
+      expectUncharged(await shop.scan(SHOP), 504, 'scan_processing');
+      expect(await shop.unpaid()).toHaveLength(1);
+      gate.resolve();
+      await expect.poll(() => shop.unpaid()).toEqual([]);
+    });
+
     test('callers at the same time join one scan, and each is charged for its answer', async () => {
       await using shop = await startShop(revision);
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
       const callers = [shop.scan(SHOP), shop.scan(SHOP)];
-      await expect.poll(() => shop.scanHost.running()).toBe(1);
+      await expect.poll(() => shop.scanCoordinator.running()).toBe(1);
       gate.resolve();
       const answers = await Promise.all(callers);
       expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);

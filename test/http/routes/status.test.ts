@@ -49,7 +49,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
     test('a scan that nobody paid for leaves the origin unknown', async () => {
       await using service = await startApp({ revision });
-      await service.scanHost.run(parseOrigin('shop.example.com'));
+      await service.scanCoordinator.run(parseOrigin('shop.example.com'));
       expect((await service.get('/v1/status?url=shop.example.com')).json().known).toBe(false);
     });
   },

@@ -19,6 +19,7 @@ export function changesRoute(
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
+    isPublic: false,
     discovery: {
       input: { since: '2026-08-14T00:00:00Z', limit: '100' },
       inputSchema: {

@@ -17,6 +17,7 @@ export function exportRoute({ config, store }: SellingParts, offer: PaidOffer): 
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
+    isPublic: false,
     discovery: {
       input: {},
       inputSchema: { properties: {} },

@@ -4,7 +4,7 @@ import { toReportBody } from '../../../directory/report-body.ts';
 import { NoFreshReport } from '../../../errors/errors.ts';
 import type { Origin } from '../../../origin/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import { requestedOrigin } from '../requested-origin.ts';
+import { requestedOrigin } from '../route-context.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { reportExample } from './report-example.ts';
 import type { SellingParts } from './scan-route.ts';
@@ -23,6 +23,8 @@ export function reportRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Or
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
+    // Where the report is sold, its answers are nobody else's business.
+    isPublic: false,
     discovery: {
       input: { url: 'https://api.example.com' },
       inputSchema: { properties: { url: { type: 'string' } }, required: ['url'] },

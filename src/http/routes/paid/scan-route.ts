@@ -5,15 +5,13 @@ import type { Origin } from '../../../origin/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { fromStoredReport } from '../../../scan/finished-scan.ts';
-import { requestedOrigin } from '../requested-origin.ts';
-import type { AppParts } from '../route-context.ts';
+import { type AppParts, requestedOrigin } from '../route-context.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { reportExample } from './report-example.ts';
-import { unpaidScans } from './unpaid-scans.ts';
 
 export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string };
 
-export type SellingParts = Pick<AppParts, 'config' | 'store' | 'scanHost'>;
+export type SellingParts = Pick<AppParts, 'config' | 'store' | 'scanCoordinator'>;
 
 /** A payer who did not get its finished scan may still pay for it: ten minutes, and the scan itself. */
 const WAITING_MS = 12 * 60_000;
@@ -21,7 +19,7 @@ const MIN_VALIDITY_MS = 90_000;
 
 /** `POST /v1/scan`: runs all checks now, or hands over what this payer's last call found. */
 export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<ScanInput> {
-  const { config, store, scanHost } = parts;
+  const { config, store, scanCoordinator } = parts;
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
   const answer = (scan: FinishedScan, cache: 'hit' | 'miss') => ({
@@ -46,25 +44,38 @@ export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Scan
       },
       output: reportExample('miss'),
     },
-    unpaidWork: unpaidScans(store),
+    isPublic: revision.offers.report?.kind === 'free',
+    workshop: {
+      places: scanCoordinator.maxScans,
+      isShared: async ({ origin }, payer) =>
+        scanCoordinator.join(origin) !== null || (await findWaiting(store, payer, origin)) !== null,
+      isFinished: async ({ origin }, payer) => (await findWaiting(store, payer, origin)) !== null,
+    },
 
     parse({ body }) {
       const { url } = body as { url: string }; // validated by the route's schema
       return { origin: requestedOrigin(url, parts), submittedUrl: url };
     },
-    admit: ({ origin }) => scanHost.admit(origin),
+    admit: ({ origin }) => scanCoordinator.admit(origin),
     canonical: ({ origin }) => origin.host,
-    isSaturated: () => scanHost.isSaturated(),
-    publish: (scanId) => scanHost.publish(scanId),
+    host: ({ origin }) => origin.host,
+    isSaturated: (input) =>
+      scanCoordinator.isSaturated() &&
+      (input === undefined || scanCoordinator.join(input.origin) === null),
+    publish: (scanId) => scanCoordinator.publish(scanId),
 
-    async compute({ origin, submittedUrl }, { payer, withinMs, earlierScanIds }) {
-      const waiting = await findWaiting(store, payer, origin, earlierScanIds);
+    async compute({ origin, submittedUrl }, { payer, earlierScanIds, onScan }) {
+      // Taken hold of first: a scan that ends while the store is asked is joined all the same.
+      const running = scanCoordinator.join(origin, onScan);
+      const finishedBefore = () => findWaiting(store, payer, origin, earlierScanIds);
+      const waiting = await finishedBefore();
       if (waiting !== null) return { ...answer(waiting, 'hit'), scanId: waiting.scanId };
-      if (revision.scanServesPublished) {
+      if (running === null && revision.scanServesPublished) {
         const published = await findFreshReport(store, origin.host);
         if (published?.origin === origin.url) return answer(published, 'hit');
       }
-      const finished = await scanHost.run(origin, { withinMs, submittedUrl });
+      const run = () => scanCoordinator.run(origin, { submittedUrl, onScan, finishedBefore });
+      const finished = await (running ?? run());
       return { ...answer(finished, 'miss'), scanId: finished.scanId };
     },
   };
@@ -78,7 +89,7 @@ async function findWaiting(
   store: AppParts['store'],
   payer: string,
   origin: Origin,
-  earlierScanIds: readonly string[],
+  earlierScanIds: readonly string[] = [],
 ): Promise<FinishedScan | null> {
   const sinceMs = store.now() - WAITING_MS;
   const left = await store.results.unpaid(payer, sinceMs);

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { Saturated, ScanProcessing } from '../../src/errors/errors.ts';
+import { Saturated } from '../../src/errors/errors.ts';
 import { OriginRefused } from '../../src/origin/errors.ts';
 import { type Origin, parseOrigin } from '../../src/origin/origin.ts';
-import { createScanHost, type ScanHostOptions } from '../../src/scan/scan-host.ts';
+import {
+  createScanCoordinator,
+  type ScanCoordinatorOptions,
+} from '../../src/scan/scan-coordinator.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
@@ -12,15 +15,14 @@ const SHOP = parseOrigin('shop.example.com');
 const OTHER = parseOrigin('other.example.com');
 const HOUR_MS = 3_600_000;
 
-function setUp(options: Partial<ScanHostOptions> = {}) {
+function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
   let nowMs = Date.parse('2026-09-01T12:00:00Z');
   const store = options.store ?? openSqlite(MEMORY, { clock: () => nowMs });
   const scanner = createFakeScanner();
   const errors: unknown[] = [];
-  const host = createScanHost({
+  const host = createScanCoordinator({
     scanner,
     store,
-    scanTimeoutMs: 60_000,
     catalogFacts: { scoring: 'scoring@1' },
     onError: (error) => errors.push(error),
     ...options,
@@ -70,33 +72,48 @@ test('the report carries the time of the store, and the result keeps the URL as 
   expect(stored?.submittedUrl).toBe('https://shop.example.com/x?y');
 });
 
-test('a caller whose time is up is told that the scan goes on, and finds it finished later', async () => {
+test('a caller that joins is told which scan it waits for, and nobody joins what has ended', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
   scanner.will(SHOP.host, { until: gate.promise });
-  const patient = host.run(SHOP);
-  const refusal = await host.run(SHOP, { withinMs: 1 }).catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(ScanProcessing);
-  expect(refusal).toMatchObject({ status: 504, body: { status: 'processing', retryAfterSec: 10 } });
-  expect(await parts.waiting(SHOP)).toBeNull();
+  expect(host.join(SHOP)).toBeNull();
+  const told: string[] = [];
+  const onScan = (scanId: string) => told.push(scanId);
+  const first = host.run(SHOP, { onScan });
+  const second = host.join(SHOP, onScan);
+  await expect.poll(() => told.length).toBe(2);
+  const third = host.run(SHOP, { onScan });
   gate.resolve();
-  const finished = await patient;
-  expect(await parts.waiting(SHOP)).toBe(finished.scanId);
+  const { scanId } = await first;
+  expect(await second).toBe(await first);
+  expect(await third).toBe(await first);
+  expect(told).toEqual([scanId, scanId, scanId]);
+  expect(host.join(SHOP)).toBeNull();
 });
 
-test('a caller that leaves ends nothing', async () => {
+test('what another instance has just finished is not scanned again', async () => {
   await using parts = setUp();
   const { host, scanner } = parts;
-  const gate = Promise.withResolvers<void>();
-  scanner.will(SHOP.host, { until: gate.promise });
-  const leaving = new AbortController();
-  const left = host.run(SHOP, { signal: leaving.signal });
-  const patient = host.run(SHOP);
-  leaving.abort(new Error('gone'));
-  await expect(left).rejects.toThrow('gone');
-  gate.resolve();
-  expect((await patient).report.origin).toBe(SHOP.url);
+  const before = await host.run(SHOP);
+  const again = await host.run(SHOP, { finishedBefore: async () => before });
+  expect(again).toBe(before);
+  expect((await host.run(SHOP, { finishedBefore: async () => null })).scanId).not.toBe(
+    before.scanId,
+  );
+  expect(scanner.began).toHaveLength(2);
+});
+
+test('a blocked host is refused, unless it has a record: then the scan is told so', async () => {
+  await using parts = setUp();
+  const { host, scanner } = parts;
+  const { scanId } = await host.run(SHOP);
+  scanner.blocked.add(SHOP.host);
+  await expect(host.admit(SHOP)).rejects.toThrow(OriginRefused);
+  await host.publish(scanId);
+  await host.admit(SHOP);
+  await host.run(SHOP);
+  expect(scanner.toldOfRecord).toEqual([false, true]);
 });
 
 test('a finished scan is private until it is published', async () => {

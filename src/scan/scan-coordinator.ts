@@ -1,7 +1,9 @@
+/** Scans for many callers at once: one scan an origin, in this process and across instances. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Saturated, ScanProcessing } from '../errors/errors.ts';
+import { Saturated } from '../errors/errors.ts';
 import type { JsonObject } from '../model/json.ts';
+import { OriginRefused } from '../origin/errors.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Lease } from '../store/contract/leases.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -16,39 +18,45 @@ import type { Scanner } from './scanner.ts';
 export type { FinishedScan } from './finished-scan.ts';
 
 export type RunOptions = {
-  /** The caller left: rejects with the signal's reason. The scan goes on. */
-  readonly signal?: AbortSignal | undefined;
-  /** How long this caller waits before `ScanProcessing`; default `scanTimeoutMs`. */
-  readonly withinMs?: number | undefined;
   /** As the caller wrote it; kept with the result, and purged with it. */
   readonly submittedUrl?: string | undefined;
+  /** Told the id of the scan that is waited for, once it is known. */
+  readonly onScan?: ((scanId: string) => void) | undefined;
+  /**
+   * A scan that would serve this caller as well, looked for once no instance can be scanning: what
+   * another instance finished a moment ago is not scanned again.
+   */
+  readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
 };
 
-/** Scans for many callers at once: one scan an origin, in this process and across hosts. */
-export type ScanHost = {
-  /** Refuses blocked addresses before anything is charged. Throws OriginRefused. */
+export type ScanCoordinator = {
+  /**
+   * Refuses blocked addresses before anything is charged: throws OriginRefused. A host that has a
+   * published record is not refused, or its seller could keep a grade by his DNS.
+   */
   admit(origin: Origin): Promise<void>;
   /**
    * Joins the scan of this origin that is in flight, or starts one, and stores its result privately.
-   * Throws ScanProcessing when this caller's time is up, Saturated, ScannerFailure, OriginRefused,
-   * StoreError.
+   * Goes on whoever leaves. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
    */
   run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
+  /** Joins the scan that is in flight in this process; null where there is none. */
+  join(origin: Origin, onScan?: (scanId: string) => void): Promise<FinishedScan> | null;
   /** Makes a finished scan public: cache, directory, changes. May be done again. */
   publish(scanId: string): Promise<void>;
   /** True while a new scan would be refused; joining one in flight is always possible. */
   isSaturated(): boolean;
+  /** Scans that this process runs at most. */
+  readonly maxScans: number;
   /** Scans that this process runs now. */
   running(): number;
   /** Lets scans in flight end for `graceMs`, then abandons them. */
   close(graceMs?: number): Promise<void>;
 };
 
-export type ScanHostOptions = {
+export type ScanCoordinatorOptions = {
   readonly scanner: Scanner;
   readonly store: Store;
-  /** When a caller is answered 504. */
-  readonly scanTimeoutMs: number;
   /** Stored beside every published scan, such as the name of the scoring. */
   readonly catalogFacts: JsonObject;
   readonly maxScans?: number | undefined;
@@ -63,61 +71,91 @@ const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
 
-export function createScanHost(options: ScanHostOptions): ScanHost {
-  const flights = new ScanFlights(options);
-  const { scanner, store, catalogFacts, scanTimeoutMs } = options;
+export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoordinator {
+  const inFlight = new InFlightScans(options);
+  const { scanner, store, catalogFacts, maxScans = MAX_SCANS } = options;
   return {
-    admit: (origin) => scanner.admit(origin),
-    run: (origin, { signal, withinMs = scanTimeoutMs, submittedUrl = origin.url } = {}) =>
-      waitWithin(flights.join(origin, submittedUrl), withinMs, signal),
+    async admit(origin) {
+      try {
+        await scanner.admit(origin);
+      } catch (error) {
+        const isKnown = error instanceof OriginRefused && (await hasRecord(store, origin));
+        if (!isKnown) throw error;
+      }
+    },
+    run: (origin, runOptions = {}) => inFlight.run(origin, runOptions),
+    join: (origin, onScan) => inFlight.join(origin, onScan),
     async publish(scanId) {
       const result = await store.results.byScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
       await store.publish(toPublishedScan(fromStoredReport(result), catalogFacts));
     },
-    isSaturated: () => flights.isFull(),
-    running: () => flights.size,
-    close: (graceMs = 0) => flights.close(graceMs),
+    isSaturated: () => inFlight.isFull(),
+    maxScans,
+    running: () => inFlight.size,
+    close: (graceMs = 0) => inFlight.close(graceMs),
   };
 }
 
+async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {
+  return (await store.directory.get(host)) !== null;
+}
+
+/** A scan that is in flight. Its id is known once this instance holds the lease. */
+type InFlightScan = {
+  readonly finished: Promise<FinishedScan>;
+  scanId: string | null;
+  readonly listeners: ((scanId: string) => void)[];
+};
+
 /** The scans in flight of this process, by origin. */
-class ScanFlights {
-  readonly #options: ScanHostOptions;
-  readonly #flights = new Map<string, Promise<FinishedScan>>();
+class InFlightScans {
+  readonly #options: ScanCoordinatorOptions;
+  readonly #scans = new Map<string, InFlightScan>();
   readonly #abandoned = new AbortController();
   #closing = false;
 
-  constructor(options: ScanHostOptions) {
+  constructor(options: ScanCoordinatorOptions) {
     this.#options = options;
   }
 
   get size(): number {
-    return this.#flights.size;
+    return this.#scans.size;
   }
 
   isFull(): boolean {
-    const { scanner, maxScans = MAX_SCANS } = this.#options;
-    return this.#closing || this.#flights.size >= maxScans || scanner.isSaturated?.() === true;
+    return this.#closing || this.#scans.size >= (this.#options.maxScans ?? MAX_SCANS);
   }
 
-  join(origin: Origin, submittedUrl: string): Promise<FinishedScan> {
-    const flight = this.#flights.get(origin.url);
-    if (flight !== undefined) return flight;
+  join({ url }: Origin, onScan?: (scanId: string) => void): Promise<FinishedScan> | null {
+    const scan = this.#scans.get(url);
+    if (scan === undefined) return null;
+    if (onScan !== undefined) listen(scan, onScan);
+    return scan.finished;
+  }
+
+  run(origin: Origin, options: RunOptions): Promise<FinishedScan> {
+    const joined = this.join(origin, options.onScan);
+    if (joined !== null) return joined;
     if (this.isFull()) return Promise.reject(new Saturated());
 
-    const started = this.#scanOnceAmongHosts(origin, submittedUrl).finally(() =>
-      this.#flights.delete(origin.url),
+    const { promise, resolve } = Promise.withResolvers<FinishedScan>();
+    const scan: InFlightScan = { finished: promise, scanId: null, listeners: [] };
+    if (options.onScan !== undefined) listen(scan, options.onScan);
+    this.#scans.set(origin.url, scan);
+    const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
+      this.#scans.delete(origin.url),
     );
     // Every caller may have left by the time it fails.
     started.catch((error: unknown) => this.#options.onError?.(error));
-    this.#flights.set(origin.url, started);
-    return started;
+    resolve(started);
+    promise.catch(() => undefined);
+    return promise;
   }
 
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const ended = Promise.allSettled(this.#flights.values());
+    const ended = Promise.allSettled([...this.#scans.values()].map(({ finished }) => finished));
     const stopWaiting = new AbortController();
     const grace = pause(graceMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
     await Promise.race([ended, grace]);
@@ -126,7 +164,11 @@ class ScanFlights {
     await ended;
   }
 
-  async #scanOnceAmongHosts(origin: Origin, submittedUrl: string): Promise<FinishedScan> {
+  async #scanOnceAmongInstances(
+    origin: Origin,
+    options: RunOptions,
+    scan: InFlightScan,
+  ): Promise<FinishedScan> {
     const { leases } = this.#options.store;
     for (;;) {
       this.#abandoned.signal.throwIfAborted();
@@ -135,21 +177,34 @@ class ScanFlights {
         attempt: randomUUID(),
         lifetimeMs: LEASE_LIFETIME_MS,
       });
-      if (turn.held) return await this.#scanUnderLease(turn.lease, origin, submittedUrl);
-      const finished = await this.#awaitOtherHost(turn.heldBy, origin);
+      if (turn.held) return await this.#scanUnderLease(turn.lease, origin, options, scan);
+      const finished = await this.#awaitOtherInstance(turn.heldBy, origin);
       if (finished !== null) return finished;
     }
   }
 
-  async #scanUnderLease(lease: Lease, origin: Origin, submittedUrl: string) {
+  async #scanUnderLease(
+    lease: Lease,
+    origin: Origin,
+    { submittedUrl = origin.url, finishedBefore }: RunOptions,
+    scan: InFlightScan,
+  ): Promise<FinishedScan> {
     const { scanner, store } = this.#options;
     try {
-      // Never before the lease: hosts that wait look for results from its beginning on.
+      const before = await finishedBefore?.();
+      if (before) return before;
+      const scanId = randomUUID();
+      scan.scanId = scanId;
+      for (const onScan of scan.listeners) onScan(scanId);
+      // Never before the lease: instances that wait look for results from its beginning on.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
-      const outcome = await scanner.scan(origin, { signal: this.#abandoned.signal });
+      const outcome = await scanner.scan(origin, {
+        signal: this.#abandoned.signal,
+        hasRecord: await hasRecord(store, origin),
+      });
       const finished: FinishedScan = {
-        scanId: randomUUID(),
+        scanId,
         host: origin.host,
         origin: origin.url,
         scannedAt,
@@ -157,7 +212,7 @@ class ScanFlights {
         branding: outcome.branding,
         signals: outcome.signals,
       };
-      const { scanId, host } = finished;
+      const { host } = finished;
       const report = toStoredReport(finished);
       await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report });
       return finished;
@@ -170,7 +225,7 @@ class ScanFlights {
     }
   }
 
-  /** Until it expired, no host could scan this origin. */
+  /** Until it expired, no instance could scan this origin. */
   async #releaseLater(lease: Lease): Promise<void> {
     const { store } = this.#options;
     const { signal } = this.#abandoned;
@@ -185,14 +240,14 @@ class ScanFlights {
     }
   }
 
-  /** The result of a scan that another host runs, or null if that ended without one. */
-  async #awaitOtherHost(lease: Lease, origin: Origin): Promise<FinishedScan | null> {
+  /** The result of a scan that another instance runs, or null if that ended without one. */
+  async #awaitOtherInstance(lease: Lease, origin: Origin): Promise<FinishedScan | null> {
     const { leases, results } = this.#options.store;
     for (;;) {
       // Asked first: a result is stored before its lease is released.
       const isRunning = await leases.isHeld(lease);
       const sinceMs = lease.takenAtMs;
-      // A payer of the other host may have published it between two looks.
+      // A payer of the other instance may have published it between two looks.
       const result =
         (await results.waiting(origin.host, sinceMs)) ?? (await results.published(origin.host));
       if (result !== null && result.scannedAtMs >= sinceMs) {
@@ -205,15 +260,7 @@ class ScanFlights {
   }
 }
 
-/** Leaves the work running when the caller's time is up or the caller has gone. */
-function waitWithin<T>(work: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
-  const leave = Promise.withResolvers<never>();
-  const onAbort = () => leave.reject(signal?.reason);
-  const timer = setTimeout(() => leave.reject(new ScanProcessing()), Math.max(0, ms));
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
-  return Promise.race([work, leave.promise]).finally(() => {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  });
+function listen(scan: InFlightScan, onScan: (scanId: string) => void): void {
+  if (scan.scanId === null) scan.listeners.push(onScan);
+  else onScan(scan.scanId);
 }
