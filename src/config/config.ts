@@ -77,6 +77,14 @@ function refuseUnsafeInProduction(settings: Settings): void {
       'local or facilitator in production, or set ALLOW_MOCK_PAYMENTS=1 as well to give work away',
     );
   }
+  const isProvable = settings.RPC_URL !== undefined || settings.ALLOW_UNPROVED_SETTLEMENTS === '1';
+  if (settings.PAYMENT_MODE === 'facilitator' && !isProvable) {
+    throw new SettingError(
+      'RPC_URL',
+      undefined,
+      'in production a node proves what became of a settlement whose answer was lost; or set ALLOW_UNPROVED_SETTLEMENTS=1 as well: then a payer who cancels his payment in time is served for nothing',
+    );
+  }
   if (settings.RATE_LIMIT === 'off') {
     throw new SettingError('RATE_LIMIT', 'off', 'on in production');
   }

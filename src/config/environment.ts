@@ -1,6 +1,7 @@
 /** The settings of the environment, one by one: form, default and what is accepted. */
 import { envSchema } from 'env-schema';
 import { type Static, Type } from 'typebox';
+import { redact } from '../errors/redact.ts';
 
 /** One line for the operator; the start stops with it. */
 export class SettingError extends Error {
@@ -82,6 +83,7 @@ const SCHEMA = Type.Object({
   METRICS_ALLOW: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
   LOG_LEVEL: choice(LOG_LEVELS, 'info'),
   ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
+  ALLOW_UNPROVED_SETTLEMENTS: flag('1 or 0'),
   TEST_TIME_SCALE: Type.Number({
     minimum: 0.01,
     maximum: 1,
@@ -102,6 +104,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'CDP_API_KEY_ID',
   'CDP_API_KEY_SECRET',
 ]);
+const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'FACILITATOR_URL']);
 
 /** Reads and checks each setting on its own. Throws SettingError for the first bad one. */
 export function readSettings(environment: Environment): Settings {
@@ -141,6 +144,9 @@ function firstInstancePath(error: unknown): string | null {
 /** On one line, without secrets: this text ends up in logs and terminals. */
 function presentable(setting: string, value: string): string {
   if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
-  const withoutPassword = value.replace(/\/\/[^/@]*@/, '//(hidden)@');
-  return JSON.stringify(withoutPassword.slice(0, 200));
+  // Nodes and facilitators carry their keys in the path.
+  const withoutKeys = WITH_KEYS.has(setting)
+    ? redact(value)
+    : value.replace(/\/\/[^/@]*@/, '//(hidden)@');
+  return JSON.stringify(withoutKeys.slice(0, 200));
 }

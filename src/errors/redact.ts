@@ -1,6 +1,7 @@
 /** Text without what must not be kept: paths and credentials of URLs, signatures, keys. */
 
-const URL_TEXT = /\b(https?|wss?|mongodb(?:\+srv)?):\/\/[^\s"'`<>()\\]+/g;
+/** But for those of files, which stand in stacks. */
+const URL_TEXT = /\b(?!file:)[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'`<>()\\]+/gi;
 /** Longer than a hash or a key: signatures and calldata, which holds them. */
 const LONG_HEX = /0x[0-9a-fA-F]{100,}/g;
 

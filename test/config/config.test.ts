@@ -177,6 +177,16 @@ describe('work is never given away by mistake', () => {
       /^PAYMENT_MODE="mock" .* ALLOW_MOCK_PAYMENTS=1/,
     ],
     [
+      'settlements that nobody can prove, in production',
+      {
+        NODE_ENV: 'production',
+        PAYMENT_MODE: 'facilitator',
+        FACILITATOR_URL: 'https://f.example',
+        PAY_TO,
+      },
+      /^RPC_URL is not set: in production .* ALLOW_UNPROVED_SETTLEMENTS=1 .* served for nothing\.$/,
+    ],
+    [
       'no rate limit in production',
       { ...LOCAL, NODE_ENV: 'production', RATE_LIMIT: 'off' },
       /^RATE_LIMIT="off" /,
@@ -201,6 +211,14 @@ describe('work is never given away by mistake', () => {
     expect(loadConfig(stated).payment.mode).toBe('mock');
     const production = { NODE_ENV: 'production', ALLOW_MOCK_PAYMENTS: '1' };
     expect(loadConfig(production).isProduction).toBe(true);
+    const unproved = {
+      NODE_ENV: 'production',
+      PAYMENT_MODE: 'facilitator',
+      FACILITATOR_URL: 'https://f.example',
+      PAY_TO,
+      ALLOW_UNPROVED_SETTLEMENTS: '1',
+    };
+    expect(loadConfig(unproved).payment.rpcUrl).toBeNull();
     const open = {
       ...production,
       SCAN_ALLOW_HOSTS: 'localhost:3000',
@@ -215,6 +233,8 @@ test('a refusal shows no secret', () => {
   expect(refusalOf({ PAYMENT_MODE: 'mock', SETTLEMENT_KEY: secret })).not.toContain(secret);
   expect(refusalOf({ STORE_URL: `redis://user:${secret}@db.example` })).not.toContain(secret);
   expect(refusalOf({ RPC_URL: `ftp://user:${secret}@node.example` })).not.toContain(secret);
+  expect(refusalOf({ RPC_URL: `wss://node.example/v2/${secret}` })).not.toContain(secret);
+  expect(refusalOf({ RPC_URL: `wss://node.example/?key=${secret}` })).not.toContain(secret);
 });
 
 test('a file of certificates is accepted', () => {
