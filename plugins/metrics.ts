@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { Forbidden } from '../src/errors/errors.ts';
 
 declare module 'fastify' {
@@ -17,12 +17,17 @@ export type MetricsParts = {
   readonly isBehindProxy: boolean;
   /** Scans that run now. */
   readonly runningScans: () => number;
+  /** What other parts count by themselves; answered as well. */
+  readonly further?: readonly Registry[];
 };
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
 
 export default fp(
-  async (app: FastifyInstance, { allow, isBehindProxy, runningScans }: MetricsParts) => {
+  async (
+    app: FastifyInstance,
+    { allow, isBehindProxy, runningScans, further = [] }: MetricsParts,
+  ) => {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     app.decorate('metrics', registry);
@@ -43,7 +48,14 @@ export default fp(
       },
     });
 
+    const redeliveries = new Counter({
+      name: 'payments_redelivered_total',
+      help: 'Answers that were paid for before and were given again.',
+      registers: [registry],
+    });
+
     app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+      if (reply.statusCode === 200 && reply.hasHeader('x-redelivered')) redeliveries.inc();
       const labels = { method, route: routeOptions.url ?? 'none', status: reply.statusCode };
       durations.observe(labels, reply.elapsedTime / 1_000);
     });
@@ -55,7 +67,8 @@ export default fp(
       if (isForwarded || !isAllowed(request.ip, allow)) {
         throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
       }
-      return reply.type(registry.contentType).send(await registry.metrics());
+      const parts = await Promise.all([registry, ...further].map((one) => one.metrics()));
+      return reply.type(registry.contentType).send(parts.join('\n'));
     });
   },
   { name: 'metrics', dependencies: ['errors'] },

@@ -1,10 +1,12 @@
 /** `npm start`: reads the settings, opens the service, listens, and stops in good order. */
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
+import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from './config/config.ts';
 import { SettingError } from './config/environment.ts';
 import { CatalogError } from './engine/errors.ts';
+import { redact } from './errors/redact.ts';
 import { WrongNode } from './payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from './payment/readiness.ts';
 import { openService, type Service } from './service/service.ts';
@@ -15,7 +17,7 @@ const GRACE_MS = 15_000;
 const CLOSE_WITHIN_MS = 30_000;
 
 const WITHOUT_RPC =
-  'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain, and D3 and D4 do not read its logs';
+  'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain (a payer who cancels in time is served for nothing), and D3 and D4 do not read its logs';
 
 async function main(): Promise<void> {
   const knownCertificates = process.env['NODE_EXTRA_CA_CERTS'];
@@ -74,7 +76,7 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
 }
 
 /** What an operator can mend is told in one line; anything else with all that is known of it. */
-function explain(error: unknown): unknown {
+function explain(error: unknown): string {
   const isForOperators =
     error instanceof SettingError ||
     error instanceof CatalogError ||
@@ -85,7 +87,7 @@ function explain(error: unknown): unknown {
   if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another process listens there. Stop it, or set PORT.`;
   }
-  return error;
+  return redact(inspect(error));
 }
 
 main().catch((error: unknown) => {

@@ -102,6 +102,7 @@ async function registerPlugins(
     allow: config.metricsAllow,
     isBehindProxy: config.trustProxy.length > 0,
     runningScans: () => scanCoordinator.running(),
+    further: [payments.metrics.registry],
   });
 }
 

@@ -9,16 +9,24 @@ import { createLocalFacilitator } from '../payment/facilitators/local-facilitato
 import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.ts';
 import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
+import type { OnPaymentEvent, PaymentEvent } from '../payment/payment-events.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/purchase.ts';
 import { TIMING } from '../payment/reconciler.ts';
 import { SWEEP_INTERVAL_MS } from '../payment/recovery.ts';
 import type { Store } from '../store/contract/store.ts';
+import { type Alarm, alarmOf } from './money-alarms.ts';
+import { MoneyMetrics } from './money-metrics.ts';
 
-export type OpenPayments = Payments & { readonly sold: readonly SoldRoute[] };
+export type OpenPayments = Payments & {
+  readonly sold: readonly SoldRoute[];
+  readonly metrics: MoneyMetrics;
+};
 
 export type PaymentParts = SellingParts & {
   readonly onTrouble: (message: string, error: unknown) => void;
+  /** Told of what somebody has to act on. */
+  readonly onAlarm?: Alarm | undefined;
   readonly environment?: Environment | undefined;
   /** Default: what the environment arms, and that under test alone. */
   readonly failpoints?: Failpoints | undefined;
@@ -30,19 +38,26 @@ export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = termsOf(config);
   const sold = soldRoutes(parts);
+  const metrics = new MoneyMetrics();
+  const onEvent = (event: PaymentEvent) => {
+    metrics.observe(event);
+    if (parts.onAlarm !== undefined) alarmOf(event, parts.onAlarm);
+  };
   const payments = createPayments({
     store,
     terms,
     baseUrl,
-    facilitator: await facilitatorFor(config, terms, store),
+    facilitator: facilitatorFor(config, terms, store, onEvent),
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
     failpoints: parts.failpoints ?? failpointsOf(environment),
     onTrouble,
+    onEvent,
     ...scaledTimes(timeScale),
   });
-  return { ...payments, sold };
+  metrics.watch(payments, () => store.now());
+  return { ...payments, sold, metrics };
 }
 
 /** The ledger's times, as tests of several instances shorten them; 1 leaves all as they are. */
@@ -70,17 +85,18 @@ export function termsOf({ payment }: Config): PaymentTerms {
   };
 }
 
-async function facilitatorFor(
+function facilitatorFor(
   { payment }: Config,
   terms: PaymentTerms,
   store: Store,
-): Promise<Facilitator> {
+  onEvent: OnPaymentEvent,
+): Facilitator {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
     return createRemoteFacilitator({ url: facilitatorUrl, cdpKey });
   }
   if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
-    return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network });
+    return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network, onEvent });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
   return createMockFacilitator({ terms, now: () => store.now() });

@@ -1,14 +1,15 @@
 /** Puts the parts of the service together, and takes them apart again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { SettingError } from '../config/environment.ts';
 import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
 import type { SnapshotShelf } from '../ecosystem/answer-shelf.ts';
 import { createStanding, type RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
-import { type Catalog, loadCatalog } from '../engine/catalog/catalog.ts';
-import { discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
 import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
@@ -19,7 +20,10 @@ import type { Scanner } from '../scan/scanner.ts';
 import { warmUp } from '../scan/warm-up.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
-import { openPayments } from './payments.ts';
+import { createLogger } from './logger.ts';
+import { watchTill } from './money-alarms.ts';
+import { type OpenPayments, openPayments } from './payments.ts';
+import { PurgeTimer } from './purge-timer.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -31,7 +35,6 @@ export type Service = {
 
 const SETTLE_GRACE_MS = 5_000;
 const SWEEP_INTERVAL_MS = 100;
-const PURGE_INTERVAL_MS = 10 * 60_000;
 const LISTING_INTERVAL_MS = 60 * 60_000;
 /** Not while everything else starts. */
 const FIRST_LISTING_MS = 5_000;
@@ -39,13 +42,13 @@ const FIRST_LISTING_MS = 5_000;
 /** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
-  const log = pino({ level: config.logLevel });
+  const log = createLogger(config);
   const { storeUrl, timeScale } = config;
   const store = await openStore(storeUrl, { timeScale, onWarning: (text) => log.warn(text) });
   undo.defer(() => store.close());
 
   const checks = await discoverChecks();
-  const catalog = await loadCatalog(config.checksVersion, { checks });
+  const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
@@ -65,6 +68,7 @@ export async function openService(config: Config): Promise<Service> {
     scanCoordinator,
     // What no caller meets, and an operator may want to know.
     onTrouble: (message, err) => log.warn({ err }, `payments: ${message}`),
+    onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());
   const app = await buildApp(config, {
@@ -78,7 +82,7 @@ export async function openService(config: Config): Promise<Service> {
   undo.defer(() => app.close());
   await payments.start();
 
-  const stopTimers = startTimers(app, store, standing);
+  const stopTimers = startTimers(app, store, standing, payments);
   const started = undo.move();
   let closing: Promise<void> | null = null;
   return {
@@ -159,19 +163,45 @@ function shelfOn(store: Store): SnapshotShelf {
   };
 }
 
-function startTimers(app: FastifyInstance, store: Store, standing: RefreshingStanding): () => void {
-  const purge = () =>
-    store.purge(store.now()).then(
-      (removed) => app.log.info(removed, 'purged'),
-      (error: unknown) => app.log.error({ err: error }, 'purge failed; tried again in ten minutes'),
-    );
-  const onTrouble = (message: string) => app.log.warn(message);
+function startTimers(
+  app: FastifyInstance,
+  store: Store,
+  standing: RefreshingStanding,
+  { metrics, trouble }: OpenPayments,
+): () => void {
+  const { log } = app;
+  const purging = new PurgeTimer({
+    store,
+    onPurged(removed, atMs) {
+      metrics.purged(atMs);
+      log.info(removed, 'purged');
+    },
+    onTrouble: (message, err) => log.error({ err }, message),
+  });
+  purging.start();
+  const unwatchTill = watchTill(trouble, {
+    closed: (message, facts) => log.error(facts, message),
+    opened: (message) => log.info(message),
+  });
+  const onTrouble = (message: string) => log.warn(message);
   const refresh = () => refreshListing({ store, standing, onTrouble });
-  const timers = [
-    setInterval(purge, PURGE_INTERVAL_MS),
-    setTimeout(refresh, FIRST_LISTING_MS),
-    setInterval(refresh, LISTING_INTERVAL_MS),
-  ];
+  const timers = [setTimeout(refresh, FIRST_LISTING_MS), setInterval(refresh, LISTING_INTERVAL_MS)];
   for (const timer of timers) timer.unref();
-  return () => timers.forEach(clearInterval);
+  return () => {
+    purging.stop();
+    unwatchTill();
+    timers.forEach(clearInterval);
+  };
+}
+
+/** Throws SettingError for a version that there is none of, and CatalogError for a bad one. */
+async function catalogFor(
+  { checksVersion }: Config,
+  checks: readonly DiscoveredCheck[],
+): Promise<Catalog> {
+  const versions = await listCatalogs();
+  if (!versions.includes(checksVersion)) {
+    throw new SettingError('CHECKS_VERSION', checksVersion, `one of ${versions.join(', ')}`);
+  }
+  return loadCatalog(checksVersion, { checks });
 }

@@ -120,8 +120,27 @@ test('a bad setting stops the start with its line, from .env too; the environmen
   await untilListening(other);
 });
 
+test('a node that fails is told without the key in its address', async () => {
+  const key = 'a1b2c3d4e5f6a7b8';
+  const run = start({
+    PORT: String(await freePort()),
+    PAYMENT_MODE: 'local',
+    PAY_TO: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    RPC_URL: `http://127.0.0.1:9/v2/${key}`,
+    SETTLEMENT_KEY: `0x${'7'.repeat(64)}`,
+  });
+  await untilListening(run);
+  await expect.poll(() => run.out()).toContain('payments cannot be taken yet');
+  expect(run.out() + run.err()).not.toContain(key);
+  run.process.kill('SIGTERM');
+  expect(await run.exited).toBe(0);
+  expect(run.out() + run.err()).not.toContain('77777777');
+});
+
 test('an unknown catalog stops the start, and names those there are', async () => {
   const run = start({ CHECKS_VERSION: '2020-01-01.1' });
   expect(await run.exited).toBe(1);
-  expect(run.err()).toMatch(/No catalog 2020-01-01\.1\. There are: .*2026-08-14\.2/);
+  expect(run.err()).toMatch(
+    /^CHECKS_VERSION="2020-01-01\.1" is not accepted: give one of 2026-07-25\.1, .*\.\n$/,
+  );
 });

@@ -1,0 +1,36 @@
+/** The log lines about money that somebody has to act on; docs/payments.md says how. */
+import type { PaymentEvent } from '../payment/payment-events.ts';
+
+/** Written as an error. */
+export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;
+
+const TILL_INTERVAL_MS = 5_000;
+
+export function alarmOf(event: PaymentEvent, alarm: Alarm): void {
+  if (event.kind === 'overdue') {
+    const { key, reason } = event;
+    alarm('a payment is overdue: nobody has proved what became of it', { key, reason });
+  }
+  if (event.kind !== 'reconciled' || event.outcome === 'settled') return;
+  const { key, reason } = event;
+  if (event.outcome === 'failed')
+    alarm('a payment failed: it was sent, and did not pay us', { key, reason });
+  else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
+}
+
+/** Tells when the till closes, and why; returns how to stop. */
+export function watchTill(
+  trouble: () => string | null,
+  tell: { readonly closed: Alarm; readonly opened: (message: string) => void },
+  intervalMs = TILL_INTERVAL_MS,
+): () => void {
+  let told: string | null = null;
+  const timer = setInterval(() => {
+    const now = trouble();
+    if (now !== null && told === null) tell.closed('payments are not taken', { reason: now });
+    if (now === null && told !== null) tell.opened('payments are taken again');
+    told = now;
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,153 @@
+/** What an operator sees of money: counters of what happened, gauges of how it stands. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PaymentEvent } from '../payment/payment-events.ts';
+import type { Payments } from '../payment/payments.ts';
+
+/** What the gauges read when they are asked. */
+export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'trouble'>;
+
+const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const STATES = ['claimed', 'computed', 'settling', 'unknown', 'settled'] as const;
+const WEI = 1e18;
+
+export class MoneyMetrics {
+  readonly registry = new Registry();
+  readonly #registers = [this.registry];
+  readonly #verified = new Counter({
+    name: 'payments_verified_total',
+    help: 'Payments that the facilitator was asked about, by outcome.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #sent = new Counter({
+    name: 'payments_sent_total',
+    help: 'Settlements sent, again ones included, by outcome.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #reconciled = new Counter({
+    name: 'payments_reconciled_total',
+    help: 'Payments in doubt that have come to their end, by outcome.',
+    labelNames: ['outcome'],
+    registers: this.#registers,
+  });
+  readonly #overdue = new Counter({
+    name: 'payments_overdue_total',
+    help: 'Payments whose end should have been proved, and was not.',
+    registers: this.#registers,
+  });
+  readonly #facilitatorSeconds = new Histogram({
+    name: 'payments_facilitator_seconds',
+    help: 'Time that the facilitator took, by call and outcome.',
+    labelNames: ['call', 'outcome'],
+    buckets: SECONDS,
+    registers: this.#registers,
+  });
+  readonly #nodeSeconds = new Histogram({
+    name: 'payments_node_seconds',
+    help: 'Time that the node behind RPC_URL took, by method and whether it failed.',
+    labelNames: ['method', 'failed'],
+    buckets: SECONDS,
+    registers: this.#registers,
+  });
+  readonly #purged = new Gauge({
+    name: 'store_purged_timestamp_seconds',
+    help: 'When the store was last purged, in seconds since the epoch; 0 before that.',
+    registers: this.#registers,
+  });
+
+  constructor() {
+    for (const outcome of ['settled', 'failed', 'unproved']) this.#reconciled.inc({ outcome }, 0);
+  }
+
+  observe(event: PaymentEvent): void {
+    switch (event.kind) {
+      case 'verified':
+        this.#verified.inc({ outcome: event.outcome });
+        this.#took('verify', event);
+        return;
+      case 'sent':
+        this.#sent.inc({ outcome: event.outcome });
+        this.#took('settle', event);
+        return;
+      case 'node_call': {
+        const { method, isError, ms } = event;
+        this.#nodeSeconds.observe({ method, failed: String(isError) }, ms / 1_000);
+        return;
+      }
+      case 'reconciled':
+        this.#reconciled.inc({ outcome: event.outcome });
+        return;
+      case 'overdue':
+        this.#overdue.inc();
+    }
+  }
+
+  purged(atMs: number): void {
+    this.#purged.set(Math.floor(atMs / 1_000));
+  }
+
+  /** From here on the gauges say how it stands. */
+  watch(source: MoneySource, now: () => number): void {
+    const gauge = (name: string, help: string, read: () => number | null) => {
+      new Gauge({
+        name,
+        help,
+        registers: this.#registers,
+        collect() {
+          const value = read();
+          if (value !== null) this.set(value);
+        },
+      });
+    };
+    const account = () => source.facilitator.account?.() ?? null;
+    this.#watchKeys(source);
+    gauge('payments_ready', '1 while payments are taken, else 0.', () =>
+      source.trouble() === null ? 1 : 0,
+    );
+    gauge(
+      'payments_oldest_doubt_seconds',
+      'Age of the payment that has been in doubt for longest; 0 where there is none.',
+      () => {
+        const { oldestInDoubtMs } = source.recovery.census;
+        return oldestInDoubtMs === null ? 0 : Math.max(0, (now() - oldestInDoubtMs) / 1_000);
+      },
+    );
+    if (source.facilitator.kind !== 'local') return;
+    gauge('payments_gas_balance_ether', 'What SETTLEMENT_KEY holds to pay gas with.', () => {
+      const balance = account()?.balance ?? null;
+      return balance === null ? null : Number(balance) / WEI;
+    });
+    gauge(
+      'payments_transactions_unconfirmed',
+      'Transactions of SETTLEMENT_KEY that are sent and not mined.',
+      () => account()?.unconfirmed ?? null,
+    );
+    gauge('payments_oldest_transaction_seconds', 'Age of the oldest of them.', () => {
+      const oldestMs = account()?.oldestUnconfirmedMs ?? null;
+      return oldestMs === null ? null : oldestMs / 1_000;
+    });
+    gauge(
+      'payments_nonce_gap',
+      'Nonces of SETTLEMENT_KEY that the node holds as pending and that this process did not send.',
+      () => account()?.nonceGap ?? null,
+    );
+  }
+
+  #watchKeys({ recovery }: MoneySource): void {
+    new Gauge({
+      name: 'payments_keys',
+      help: 'Payments that have not come to their end, by state.',
+      labelNames: ['state'],
+      registers: this.#registers,
+      collect() {
+        const { byState } = recovery.census;
+        for (const state of STATES) this.set({ state }, byState[state] ?? 0);
+      },
+    });
+  }
+
+  #took(call: string, { outcome, ms }: { readonly outcome: string; readonly ms: number }): void {
+    this.#facilitatorSeconds.observe({ call, outcome }, ms / 1_000);
+  }
+}

@@ -1,0 +1,110 @@
+/** What an operator reads of money at /metrics, and which lines call for a hand. */
+import { expect, test } from 'vitest';
+import { alarmOf, watchTill } from '../../src/service/money-alarms.ts';
+import { MoneyMetrics, type MoneySource } from '../../src/service/money-metrics.ts';
+
+function source(changes: Partial<MoneySource> = {}): MoneySource {
+  const census = { byState: { unknown: 2, settled: 1 }, oldestInDoubtMs: 40_000 };
+  return {
+    facilitator: {
+      kind: 'local',
+      location: 'a test',
+      supported: async () => [],
+      verify: async () => ({ kind: 'valid' }),
+      settle: async () => ({ kind: 'refused', reason: 'x' }),
+      account: () => ({
+        balance: 5n * 10n ** 17n,
+        unconfirmed: 3,
+        oldestUnconfirmedMs: 61_000,
+        nonceGap: 1,
+      }),
+    },
+    recovery: { census } as MoneySource['recovery'], // the census is all that is read
+    trouble: () => null,
+    ...changes,
+  };
+}
+
+test('counters say what happened, gauges how it stands', async () => {
+  const metrics = new MoneyMetrics();
+  metrics.watch(source(), () => 100_000);
+  metrics.observe({ kind: 'verified', outcome: 'valid', ms: 20 });
+  metrics.observe({ kind: 'sent', outcome: 'settled', ms: 900 });
+  metrics.observe({ kind: 'sent', outcome: 'unclear', ms: 9_000 });
+  metrics.observe({ kind: 'node_call', method: 'eth_call', ms: 30, isError: true });
+  metrics.observe({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' });
+  metrics.observe({ kind: 'overdue', key: 'k', reason: 'r' });
+  metrics.purged(1_800_000_000_000);
+  const lines = (await metrics.registry.metrics()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'payments_verified_total{outcome="valid"} 1',
+      'payments_sent_total{outcome="settled"} 1',
+      'payments_sent_total{outcome="unclear"} 1',
+      'payments_facilitator_seconds_count{call="settle",outcome="unclear"} 1',
+      'payments_node_seconds_count{method="eth_call",failed="true"} 1',
+      'payments_reconciled_total{outcome="unproved"} 1',
+      'payments_reconciled_total{outcome="failed"} 0',
+      'payments_overdue_total 1',
+      'payments_keys{state="unknown"} 2',
+      'payments_keys{state="settling"} 0',
+      'payments_keys{state="settled"} 1',
+      'payments_oldest_doubt_seconds 60',
+      'payments_ready 1',
+      'payments_gas_balance_ether 0.5',
+      'payments_transactions_unconfirmed 3',
+      'payments_oldest_transaction_seconds 61',
+      'payments_nonce_gap 1',
+      'store_purged_timestamp_seconds 1800000000',
+    ]),
+  );
+});
+
+test('a closed till shows', async () => {
+  const metrics = new MoneyMetrics();
+  metrics.watch(source({ trouble: () => 'no gas' }), Date.now);
+  expect(await metrics.registry.metrics()).toContain('payments_ready 0');
+});
+
+test('failed, given up and overdue are alarms; what settled late is none', () => {
+  const alarms: string[] = [];
+  const alarm = (message: string) => alarms.push(message);
+  alarmOf({ kind: 'overdue', key: 'k', reason: 'r' }, alarm);
+  alarmOf({ kind: 'reconciled', outcome: 'failed', key: 'k', reason: 'r' }, alarm);
+  alarmOf({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' }, alarm);
+  alarmOf({ kind: 'reconciled', outcome: 'settled', key: 'k', reason: 'r' }, alarm);
+  alarmOf({ kind: 'sent', outcome: 'unclear', ms: 1 }, alarm);
+  expect(alarms).toEqual([
+    expect.stringMatching(/^a payment is overdue/),
+    expect.stringMatching(/^a payment failed/),
+    expect.stringMatching(/^a payment was given up/),
+  ]);
+});
+
+test('the till is told of once when it closes, and once when it opens', async () => {
+  const said: string[] = [];
+  let trouble: string | null = null;
+  let asked = 0;
+  const stop = watchTill(
+    () => {
+      asked += 1;
+      return trouble;
+    },
+    {
+      closed: (message, { reason }) => said.push(`${message}: ${reason}`),
+      opened: (message) => said.push(message),
+    },
+    5,
+  );
+  const turns = async () => {
+    const from = asked;
+    await expect.poll(() => asked).toBeGreaterThan(from + 2);
+  };
+  await turns();
+  trouble = 'no gas';
+  await turns();
+  trouble = null;
+  await turns();
+  stop();
+  expect(said).toEqual(['payments are not taken: no gas', 'payments are taken again']);
+});

@@ -1,0 +1,42 @@
+/** A clock that jumps takes nothing from payers. */
+import { expect, test } from 'vitest';
+import { PurgeTimer } from '../../src/service/purge-timer.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+
+const HOUR_MS = 3_600_000;
+
+test.each([
+  ['as time goes by', 10 * HOUR_MS, 10 * HOUR_MS, true],
+  ['an hour off', HOUR_MS, 0, true],
+  ['more than an hour ahead of the monotonic clock', HOUR_MS + 1, 0, false],
+  ['more than an hour behind it', -HOUR_MS - 1, 0, false],
+  ['where the machine slept', 10 * HOUR_MS, HOUR_MS, false],
+])('a purge %s', async (_what, wallMs, monotonicMs, isPurged) => {
+  let [nowMs, ticks] = [1_800_000_000_000, 5_000];
+  const store = openSqlite(MEMORY, { clock: () => nowMs });
+  const purged: number[] = [];
+  const troubles: string[] = [];
+  const timer = new PurgeTimer({
+    store,
+    monotonic: () => ticks,
+    onPurged: (_removed, atMs) => purged.push(atMs),
+    onTrouble: (message) => troubles.push(message),
+  });
+  nowMs += wallMs;
+  ticks += monotonicMs;
+  await timer.run();
+  await store.close();
+  expect(purged).toEqual(isPurged ? [nowMs] : []);
+  expect(troubles.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
+});
+
+test('a purge that fails is told, and stops nothing', async () => {
+  const troubles: string[] = [];
+  const timer = new PurgeTimer({
+    store: { now: Date.now, purge: () => Promise.reject(new Error('disk')) },
+    onPurged: () => undefined,
+    onTrouble: (message) => troubles.push(message),
+  });
+  await timer.run();
+  expect(troubles).toEqual(['a purge failed, and is tried again']);
+});
