@@ -1,3 +1,4 @@
+/** Knows which methods a path takes, for the `Allow` of a 405. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
@@ -8,30 +9,29 @@ declare module 'fastify' {
   }
 }
 
-/** Knows which methods a path takes, for the `Allow` of a 405. */
+type Pattern = { readonly segments: readonly string[]; readonly methods: Set<string> };
+
 export default fp(
   async (app: FastifyInstance) => {
-    const methodsByPattern = new Map<string, Set<string>>();
+    const patterns = new Map<string, Pattern>();
     app.addHook('onRoute', ({ url, method }) => {
       // The catch-all that answers CORS preflights is no resource.
       if (url === '*' || url === '/*') return;
-      const methods = methodsByPattern.get(url) ?? new Set();
-      for (const name of [method].flat()) methods.add(name);
-      methodsByPattern.set(url, methods);
+      const pattern = patterns.get(url) ?? { segments: url.split('/'), methods: new Set() };
+      for (const name of [method].flat()) pattern.methods.add(name);
+      patterns.set(url, pattern);
     });
     app.decorate('allowedMethods', (url) => {
-      const path = url.split('?', 1)[0] ?? '';
-      const matching = [...methodsByPattern].filter(([pattern]) => matches(pattern, path));
-      return [...new Set(matching.flatMap(([, methods]) => [...methods]))].sort();
+      const segments = (url.split('?', 1)[0] ?? '').split('/');
+      const matching = [...patterns.values()].filter((pattern) => matches(pattern, segments));
+      return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
     });
   },
   { name: 'allowed-methods' },
 );
 
 /** A segment that begins with a colon stands for any one segment. */
-function matches(pattern: string, path: string): boolean {
-  const expected = pattern.split('/');
-  const segments = path.split('/');
+function matches({ segments: expected }: Pattern, segments: readonly string[]): boolean {
   return (
     expected.length === segments.length &&
     expected.every((part, index) => {

@@ -8,8 +8,6 @@ import {
   InvalidPath,
   InvalidRequest,
   InvalidUrl,
-  MethodNotAllowed,
-  NotFound,
   RejectedParameter,
   ScannerFailed,
   ServiceError,
@@ -24,13 +22,8 @@ import { StoreError } from '../src/store/contract/store-error.ts';
 export default fp(
   async (app: FastifyInstance) => {
     app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
-    app.setNotFoundHandler((request, reply) => {
-      const allowed = app.allowedMethods(request.url);
-      const isKnown = allowed.length > 0 && !allowed.includes(request.method);
-      return answerError(isKnown ? new MethodNotAllowed(allowed) : new NotFound(), request, reply);
-    });
   },
-  { name: 'errors', dependencies: ['allowed-methods'] },
+  { name: 'errors' },
 );
 
 export function answerError(

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -61,10 +61,7 @@ export default fp(
     });
 
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
-      // Without a trusted proxy, a forwarded request would look as if it came from loopback.
-      const isForwarded =
-        !isBehindProxy && (request.headers['x-forwarded-for'] ?? request.headers['forwarded']);
-      if (isForwarded || !isAllowed(request.ip, allow)) {
+      if (isSomebodyElse(request, isBehindProxy) || !isAllowed(request.ip, allow)) {
         throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
       }
       const parts = await Promise.all([registry, ...further].map((one) => one.metrics()));
@@ -73,6 +70,24 @@ export default fp(
   },
   { name: 'metrics', dependencies: ['errors'] },
 );
+
+/** What proxies add, some of them nothing but one of these. */
+const FORWARDING =
+  /^(?:forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|.*-connecting-ip|true-client-ip|fastly-client-ip|x-original-.*|x-envoy-.*)$/;
+
+/**
+ * Whether a proxy passed this on for a client whose address is not known: it then comes from the
+ * proxy's, which is often loopback. A trusted proxy states the client's in X-Forwarded-For.
+ */
+function isSomebodyElse({ headers, ip }: FastifyRequest, isBehindProxy: boolean): boolean {
+  if (!Object.keys(headers).some((name) => FORWARDING.test(name))) return false;
+  const isStated = isBehindProxy && headers['x-forwarded-for'] !== undefined;
+  return !isStated || isLoopback(ip);
+}
+
+function isLoopback(ip: string): boolean {
+  return ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
+}
 
 function isAllowed(ip: string, blocks: readonly string[]): boolean {
   if (!ipaddr.isValid(ip)) return false;

@@ -19,6 +19,10 @@ export default fp(
           frameAncestors: ["'none'"],
         },
       },
+      // For what is older than frame-ancestors.
+      xFrameOptions: { action: 'deny' },
+      // A service may share its domain with others, who have not promised https.
+      strictTransportSecurity: { includeSubDomains: false },
       referrerPolicy: { policy: 'no-referrer' },
       // Badges and icons are there to be shown on other sites.
       crossOriginResourcePolicy: { policy: 'cross-origin' },

@@ -12,11 +12,24 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
+const signIn = resource({
+  path: '/profile',
+  get: challenge402(
+    challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
+  ),
+});
+const mpp = speaking('/mpp', 'Payment id="d41d8cd9", method="tempo", intent="charge"');
+const l402 = speaking('/l402', 'L402 macaroon="AGIAJEemVQUTEyNCR0exk7ek90Cg==", invoice="lnbc1"');
 const unsentPost = resource({ method: 'POST', post: [] });
 const post422 = resource({
   method: 'POST',
   post: answer(422, { detail: [{ loc: ['body', 'text'], msg: 'Field required' }] }),
 });
+
+/** A 402 of another protocol. */
+function speaking(path: string, challenge: string) {
+  return resource({ path, get: answer(402, {}, { 'www-authenticate': challenge }) });
+}
 
 const both: readonly CheckCase[] = [
   {
@@ -37,6 +50,62 @@ const both: readonly CheckCase[] = [
     name: 'only PUT, PATCH and DELETE are paid',
     seen: { resources: resources([], { otherMethods: 3 }) },
     expect: { status: 'warn', outcome: 'other-methods', evidence: ['3 paid operations'] },
+  },
+  {
+    name: 'the OpenAPI document names another origin as the server of what is paid',
+    seen: { resources: resources([], { elsewhere: ['https://api.other.example'] }) },
+    expect: {
+      status: 'fail',
+      outcome: 'none-found',
+      evidence: ['/openapi.json', 'https://api.other.example'],
+    },
+  },
+  {
+    name: 'the manifest lists resources here that the OpenAPI document serves from elsewhere',
+    seen: { resources: resources([free], { elsewhere: ['https://api.other.example'] }) },
+    expect: {
+      status: 'fail',
+      outcome: 'no-402',
+      evidence: ['GET /free: 200', 'https://api.other.example'],
+    },
+  },
+  {
+    name: 'all that answers 402 asks for a sign-in',
+    seen: { resources: resources([signIn]) },
+    expect: { status: 'fail', outcome: 'none-found', evidence: ['1 ask for a sign-in'] },
+  },
+  {
+    name: 'a sign-in beside a paid resource is counted, and no resource',
+    seen: { resources: resources([resource(), signIn]) },
+    expect: {
+      status: 'pass',
+      outcome: 'challenged',
+      evidence: ['1 of 1 challenge', '1 ask for a sign-in'],
+    },
+  },
+  {
+    name: 'MPP alone',
+    seen: { resources: resources([mpp]) },
+    expect: {
+      status: 'fail',
+      outcome: 'other-protocol',
+      evidence: ['MPP is spoken', 'GET /mpp: 402'],
+    },
+  },
+  {
+    name: 'MPP and L402, each on its own resource',
+    seen: { resources: resources([mpp, l402]) },
+    expect: { status: 'fail', outcome: 'other-protocol', evidence: ['MPP and L402'] },
+  },
+  {
+    name: 'MPP on one resource, a 402 without any challenge on another',
+    seen: { resources: resources([mpp, resource({ get: answer(402), head: answer(402) })]) },
+    expect: { status: 'fail', outcome: 'undecodable' },
+  },
+  {
+    name: 'MPP on one resource, x402 on another',
+    seen: { resources: resources([mpp, resource()]) },
+    expect: { status: 'warn', outcome: 'some-missing', evidence: ['1 of 2', 'GET /mpp: 402'] },
   },
   {
     name: 'the one paid resource answers 200 unpaid',

@@ -10,17 +10,15 @@ import {
 import type { ResourceObservation, ResourceSet } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-/** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
-const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
-
 const CHALLENGE_FIX = 'Mount the x402 middleware before the route and check its facilitator URL.';
 const ORDER_FIX = 'Check payment before input: a bare request must be answered with 402.';
-const FIND_FIX = 'Declare each paid operation in /openapi.json with x-payment-info and a 402.';
+const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
 
 const OUTCOMES = {
-  'none-found': fail(FIND_FIX),
+  'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
   'post-unsent': warn('Offer at least one paid GET, which every crawler sends.'),
+  'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'no-402': fail(CHALLENGE_FIX),
   'validates-first': warn(ORDER_FIX),
@@ -42,48 +40,87 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const { probed, declared, planFailure } = resources;
+    const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
-    if (probed.length === 0) return nothingProbed(resources);
+    const signIns = kit.signIns(resources);
+    const paid = probed.filter((one) => !signIns.includes(one));
+    if (paid.length === 0) return nothingPaid(resources, signIns.length);
 
     const challenged = kit.challenged(resources);
-    const missing = probed.filter((one) => !challenged.some(({ resource }) => resource === one));
+    const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
+    const missing = paid.filter((one) => !asking.includes(one));
     const silent = missing.filter((one) => !kit.isPostOnly(one));
-    if (challenged.length === 0) return nothingChallenged(silent, missing, kit);
+    if (asking.length === 0) return nothingChallenged(silent, missing, elsewhere, kit);
 
-    const count = `${challenged.length} of ${challenged.length + silent.length} challenge`;
+    const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
-      const isValidation = silent.every((one) => VALIDATION.has(kit.status(one, 'GET')));
-      const name = isValidation ? 'validates-first' : 'some-missing';
-      return [name, `${count}; ${kit.answers(silent)}`];
+      const isOrder = silent.every((one) => kit.validatesFirst(one));
+      return [isOrder ? 'validates-first' : 'some-missing', `${count}; ${kit.answers(silent)}`];
     }
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
       const list = kit.answers(old.map(({ resource }) => resource));
       return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}`];
     }
-    return ['challenged', `${count}; ${probed.length} of ${declared} paid resources looked at`];
+    const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
+    return [
+      'challenged',
+      `${count}; ${paid.length} of ${declared} paid resources looked at${free}`,
+    ];
   },
 });
 
-function nothingProbed({ otherMethods, looked }: ResourceSet): Result {
-  if (otherMethods === 0) return ['none-found', `no paid resource: ${looked.join('; ')}`];
-  const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
-  return ['other-methods', evidence];
+function nothingPaid(
+  { otherMethods, looked, elsewhere = [] }: ResourceSet,
+  signIns: number,
+): Result {
+  if (otherMethods > 0) {
+    const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
+    return ['other-methods', evidence];
+  }
+  if (elsewhere.length > 0) {
+    return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
+  }
+  const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
+  return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
 }
 
 function nothingChallenged(
   silent: readonly ResourceObservation[],
   missing: readonly ResourceObservation[],
+  elsewhere: readonly string[],
   kit: Kit,
 ): Result {
   if (silent.length === 0) {
     const evidence = `this catalog sends no POST, which ${missing.length} paid resources need`;
     return ['post-unsent', evidence];
   }
-  const list = kit.answers(silent);
-  if (silent.some((one) => kit.status(one, 'GET') === 402)) {
-    return ['undecodable', `no challenge in ${list}`];
-  }
-  return ['no-402', list];
+  return withoutChallenge(silent, kit) ?? missing402(silent, elsewhere, kit);
+}
+
+function missing402(
+  silent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
+  kit: Kit,
+): Result {
+  const answers = kit.answers(silent);
+  if (elsewhere.length === 0) return ['no-402', answers];
+  return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+function serversText(elsewhere: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
+}
+
+/** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */
+function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Result | null {
+  const answers = silent
+    .flatMap(({ probes }) => probes)
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok && answer.data.status === 402 ? [answer.data] : []));
+  if (answers.length === 0) return null;
+  const protocols = answers.map((answer) => kit.otherProtocol(answer));
+  if (protocols.includes(null)) return ['undecodable', `no challenge in ${kit.answers(silent)}`];
+  const spoken = [...new Set(protocols)].join(' and ');
+  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}`];
 }

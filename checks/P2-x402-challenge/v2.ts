@@ -11,16 +11,14 @@ import type { ResourceObservation, ResourceSet } from '../../src/model/observati
 import { notSeen } from '../../src/model/verdict.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-/** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
-const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
-
 const CHALLENGE_FIX = 'Mount the x402 middleware before the route and check its facilitator URL.';
 const ORDER_FIX = 'Check payment before input: even an empty JSON body must be answered with 402.';
-const FIND_FIX = 'Declare each paid operation in /openapi.json with x-payment-info and a 402.';
+const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
 
 const OUTCOMES = {
-  'none-found': fail(FIND_FIX),
+  'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
+  'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'validates-only': warn(ORDER_FIX),
   'no-402': fail(CHALLENGE_FIX),
@@ -44,24 +42,27 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const { probed, declared, planFailure } = resources;
+    const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
-    if (probed.length === 0) return nothingProbed(resources);
+    const signIns = kit.signIns(resources);
+    const paid = probed.filter((one) => !signIns.includes(one));
+    if (paid.length === 0) return nothingPaid(resources, signIns.length);
 
     const challenged = kit.challenged(resources);
-    const missing = probed.filter((one) => !challenged.some(({ resource }) => resource === one));
+    const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
+    const missing = paid.filter((one) => !asking.includes(one));
     const unsent = missing.filter((one) => isUnsent(one, kit));
     const silent = missing.filter((one) => !unsent.includes(one));
-    if (challenged.length === 0) return nothingChallenged(silent, unsent, kit);
+    if (asking.length === 0) return nothingChallenged(silent, unsent, elsewhere, kit);
 
-    const count = `${challenged.length} of ${challenged.length + silent.length} challenge`;
+    const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
-      const name = silent.every((one) => validates(one, kit)) ? 'validates-first' : 'some-missing';
-      return [name, `${count}; ${kit.answers(silent)}`];
+      const isOrder = silent.every((one) => kit.validatesFirst(one));
+      return [isOrder ? 'validates-first' : 'some-missing', `${count}; ${kit.answers(silent)}`];
     }
     const postOnly = challenged
-      .map(({ resource }) => resource)
-      .filter((one) => one.method === 'GET' && kit.status(one, 'GET') !== 402);
+      .filter(({ resource, probe }) => resource.method === 'GET' && probe.method === 'POST')
+      .map(({ resource }) => resource);
     if (postOnly.length > 0) {
       return ['post-only', `GET is declared, yet ${kit.answers(postOnly)}`];
     }
@@ -70,41 +71,73 @@ export default defineCheck({
       const list = kit.answers(old.map(({ resource }) => resource));
       return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}`];
     }
-    return ['challenged', `${count}; ${probed.length} of ${declared} paid resources probed`];
+    const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
+    return ['challenged', `${count}; ${paid.length} of ${declared} paid resources probed${free}`];
   },
 });
 
-function nothingProbed({ otherMethods, looked }: ResourceSet): Result {
-  if (otherMethods === 0) return ['none-found', `no paid resource: ${looked.join('; ')}`];
-  const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
-  return ['other-methods', evidence];
+function nothingPaid(
+  { otherMethods, looked, elsewhere = [] }: ResourceSet,
+  signIns: number,
+): Result {
+  if (otherMethods > 0) {
+    const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
+    return ['other-methods', evidence];
+  }
+  if (elsewhere.length > 0) {
+    return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
+  }
+  const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
+  return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
 }
 
 function nothingChallenged(
   silent: readonly ResourceObservation[],
   unsent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
   kit: Kit,
 ): Result {
-  const list = kit.answers(silent);
-  const has402 = (one: ResourceObservation) =>
-    kit.status(one, 'GET') === 402 || kit.status(one, 'POST') === 402;
-  if (silent.some(has402)) return ['undecodable', `no challenge in ${list}`];
+  const wrong402 = withoutChallenge(silent, kit);
+  if (wrong402 !== null) return wrong402;
   // A recording made under an older catalog.
   if (unsent.length > 0) {
     return notSeen('unseen', `${unsent.length} resources need a POST: none sent`, ORDER_FIX);
   }
   // A valid body would bring the challenge, or run the handler: none is sent.
   const posts = silent.filter((one) => kit.isPostOnly(one));
-  if (posts.length > 0 && posts.every((one) => validates(one, kit))) {
-    return ['validates-only', `no challenge, validation first: ${list}`];
+  if (posts.length > 0 && posts.every((one) => kit.validatesFirst(one))) {
+    return ['validates-only', `no challenge, validation first: ${kit.answers(silent)}`];
   }
-  return ['no-402', list];
+  return missing402(silent, elsewhere, kit);
 }
 
 function isUnsent(resource: ResourceObservation, kit: Kit): boolean {
   return kit.isPostOnly(resource) && kit.status(resource, 'POST') === undefined;
 }
 
-function validates(resource: ResourceObservation, kit: Kit): boolean {
-  return VALIDATION.has(kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET'));
+function missing402(
+  silent: readonly ResourceObservation[],
+  elsewhere: readonly string[],
+  kit: Kit,
+): Result {
+  const answers = kit.answers(silent);
+  if (elsewhere.length === 0) return ['no-402', answers];
+  return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+function serversText(elsewhere: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${elsewhere.join(', ')}`;
+}
+
+/** A 402 that speaks MPP or L402 alone is no x402 badly encoded. */
+function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Result | null {
+  const answers = silent
+    .flatMap(({ probes }) => probes)
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok && answer.data.status === 402 ? [answer.data] : []));
+  if (answers.length === 0) return null;
+  const protocols = answers.map((answer) => kit.otherProtocol(answer));
+  if (protocols.includes(null)) return ['undecodable', `no challenge in ${kit.answers(silent)}`];
+  const spoken = [...new Set(protocols)].join(' and ');
+  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}`];
 }

@@ -45,6 +45,8 @@ function ofLength(chars: number): JsonObject {
 const base64url = encodeChallenge(challengeV2({ error: '???>>>' }))
   .replaceAll('+', '-')
   .replaceAll('/', '_');
+const UPTO = offer({ scheme: 'upto', extra: { facilitatorAddress: OTHER_PAY_TO } });
+const PERMIT2 = offer({ extra: { assetTransferMethod: 'permit2' } });
 const SOLANA = {
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
@@ -127,6 +129,18 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['eip155:84532'] },
   },
   {
+    name: 'another scheme in the body, on the same terms',
+    seen: body(challengeV2({ accepts: [offer({ scheme: 'upto' })] })),
+    expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"upto"', '/accepts/0'] },
+  },
+  {
+    name: 'values that are no text, whatever they are',
+    seen: body(
+      challengeV2({ accepts: [offer({ scheme: { toString: 1 }, payTo: { toString: 1 } })] }),
+    ),
+    expect: { status: 'fail', outcome: 'terms-differ' },
+  },
+  {
     name: 'a version 1 body for old clients with another amount',
     seen: body(challengeV1({ accepts: [offerV1({ maxAmountRequired: '9999' })] })),
     expect: { status: 'fail', outcome: 'terms-differ', evidence: ['"9999"'] },
@@ -205,6 +219,22 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the same terms under version 1 names',
     seen: body(challengeV1(), challengeV2({ accepts: [offer(), offer(SOLANA)] })),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'two schemes on the same terms, in another order, with members of their own',
+    seen: body(
+      challengeV2({ accepts: [UPTO, offer()] }),
+      challengeV2({ accepts: [offer(), UPTO] }),
+    ),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'one scheme by two transfer methods, in another order',
+    seen: body(
+      challengeV2({ accepts: [PERMIT2, offer()] }),
+      challengeV2({ accepts: [offer(), PERMIT2] }),
+    ),
     expect: { status: 'pass', outcome: 'sound' },
   },
   {

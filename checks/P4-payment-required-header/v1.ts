@@ -14,6 +14,9 @@ import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/
 /** Node refuses an answer with 16 KiB of headers in all; a buyer echoes this one, and more. */
 const MAX_HEADER_CHARS = 8_192;
 
+/** Offers on the same terms that are told apart: nobody sends more, and more would cost the square. */
+const MAX_ALIKE = 8;
+
 const OUTCOMES = {
   'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
   missing: fail('Send PAYMENT-REQUIRED with each 402: base64 of the JSON that the body has now.'),
@@ -27,7 +30,9 @@ const OUTCOMES = {
   'terms-differ': fail('Write header and body from one object, so that both ask for the same.'),
   differs: warn('Write header and body from one object, or send {} as the body.'),
   'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
-  cacheable: warn('Send Cache-Control: no-store with each 402.'),
+  cacheable: warn(
+    'Send Cache-Control: no-store with each 402: middlewares of Go, Rust and Java leave it to you.',
+  ),
   sound: pass('Keep writing it from one object.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
@@ -89,7 +94,12 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
 
 /** Entries may stand in any order; a v1 body is for old clients and may have fewer of them. */
 function contradict(header: Challenge, body: Challenge, kit: Kit): Flaw | null {
-  const offers = new Map(header.offers.map((offer) => [termsOf(offer, kit), offer]));
+  const offers = new Map<string, Offer[]>();
+  for (const offer of header.offers) {
+    const terms = termsOf(offer, kit);
+    const alike = offers.get(terms) ?? [];
+    if (alike.length < MAX_ALIKE) offers.set(terms, [...alike, offer]);
+  }
   const foreign = body.offers.find((offer) => !offers.has(termsOf(offer, kit)));
   if (foreign !== undefined) {
     return ['terms-differ', `only the body asks for ${termsOf(foreign, kit)} (${foreign.pointer})`];
@@ -102,18 +112,22 @@ function contradict(header: Challenge, body: Challenge, kit: Kit): Flaw | null {
   const pointer =
     difference(header.value, top, '') ??
     body.offers
-      .map((offer) =>
-        difference(offers.get(termsOf(offer, kit))?.entry, offer.entry, offer.pointer),
-      )
+      .map((offer) => closest(offers.get(termsOf(offer, kit)) ?? [], offer))
       .find((one) => one !== null) ??
     null;
   return pointer === null ? null : ['differs', `${pointer} is another in the body`];
 }
 
-function termsOf({ network, asset, payTo, amount }: Offer, kit: Kit): string {
+/** Offers on the same terms may differ in `extra`: one that is equal is enough. */
+function closest(known: readonly Offer[], offer: Offer): string | null {
+  const differences = known.map(({ entry }) => difference(entry, offer.entry, offer.pointer));
+  return differences.includes(null) ? null : (differences[0] ?? null);
+}
+
+function termsOf({ scheme, network, asset, payTo, amount }: Offer, kit: Kit): string {
   const on = typeof network === 'string' ? kit.caip2(network) : kit.show(network);
-  const [what, whom] = [asset, payTo].map((value) => kit.show(value));
-  const terms = `${kit.show(amount)} of ${what} to ${whom} on ${on}`;
+  const [how, what, whom] = [scheme, asset, payTo].map((value) => kit.show(value));
+  const terms = `${kit.show(amount)} of ${what} to ${whom} on ${on} by ${how}`;
   return on.startsWith('eip155:') ? terms.toLowerCase() : terms;
 }
 

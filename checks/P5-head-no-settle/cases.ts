@@ -56,6 +56,20 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'HEAD of a sign-in gives away nothing that is sold',
+    seen: given(
+      {},
+      {
+        path: '/profile',
+        get: challenge402(
+          challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
+        ),
+        head: answer(200),
+      },
+    ),
+    expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 402'] },
+  },
+  {
     name: 'one of two resources serves HEAD',
     seen: given({}, { path: '/b', head: answer(204) }),
     expect: { status: 'fail', outcome: 'head-served', evidence: ['1 of 2', 'HEAD /b: 204'] },

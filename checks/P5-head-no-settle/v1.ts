@@ -15,7 +15,8 @@ const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
 const RECEIPTS = ['payment-response', 'x-payment-response'];
 
 const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
-const HEAD_FIX = 'Answer HEAD as GET is answered, with 402, or refuse it with 405.';
+const HEAD_FIX =
+  'Answer HEAD as GET, with 402 (FastAPI: add a HEAD route that is paid too), or refuse it with 405.';
 
 const OUTCOMES = {
   'settled-unpaid': fail('Send PAYMENT-RESPONSE only after a payment was settled.'),
@@ -43,19 +44,21 @@ export default defineCheck({
     if (receipt !== null) return ['settled-unpaid', receipt];
     if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
-    const paid = probed.filter((one) => kit.status(one, 'GET') === 402);
+    const signIns = kit.signIns(resources);
+    const sold = probed.filter((one) => !signIns.includes(one));
+    const paid = sold.filter((one) => kit.status(one, 'GET') === 402);
     const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
     if (served.length > 0) {
       const count = `${served.length} of ${paid.length} paid by GET`;
       return ['head-served', `${count}: ${list(served, kit)}`];
     }
-    const open = probed.filter((one) => isPostWithHead(one, kit));
+    const open = sold.filter((one) => isPostWithHead(one, kit));
     if (open.length > 0) return ['head-served-on-post', list(open, kit)];
     const silent = paid.filter((one) => kit.status(one, 'HEAD') === null);
     if (silent.length > 0) return ['head-silent', list(silent, kit)];
     const odd = paid.filter((one) => isOdd(one, kit));
     if (odd.length > 0) return ['head-odd', list(odd, kit)];
-    return ['no-settle', list(probed, kit)];
+    return ['no-settle', list(sold, kit)];
   },
 });
 

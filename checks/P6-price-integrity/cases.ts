@@ -12,6 +12,7 @@ import {
   offer,
   offerV1,
   openApiDocument,
+  PAY_TO,
   paidOperation,
   resource,
   resources,
@@ -46,6 +47,16 @@ function manifestPrice(entry: JsonObject): CheckCase['seen'] {
   const endpoints = [{ resource: `${ORIGIN}/weather`, method: 'GET', ...entry }];
   const only = { resources: resources([resource()]) };
   return { ...only, openapi: NOT_FOUND, manifest: answer(200, manifestDocument({ endpoints })) };
+}
+
+/** Only the manifest declares anything of GET /weather. */
+function manifestEntry(entry: JsonObject): CheckCase['seen'] {
+  const { openapi, manifest } = manifestPrice(entry);
+  return { ...(openapi && { openapi }), ...(manifest && { manifest }) };
+}
+
+function upto(amount: string): JsonObject {
+  return offer({ scheme: 'upto', amount, extra: { facilitatorAddress: PAY_TO } });
 }
 
 function agrees(name: string, seen: CheckCase['seen']): CheckCase {
@@ -93,6 +104,59 @@ const cases: readonly CheckCase[] = [
     name: 'the second probe is malformed',
     seen: asking([offer()], [offer({ amount: 'free' })]),
     expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['"free"'] },
+  },
+  {
+    name: 'a malformed amount beside a sound offer is the finding of P3',
+    seen: asking([offer(), offer({ amount: '$0.01' })]),
+    expect: { status: 'pass', outcome: 'agrees' },
+  },
+  {
+    name: 'an asset by its symbol, beside a sound offer',
+    seen: asking([offer({ asset: 'USDC' }), offer()]),
+    expect: { status: 'pass', outcome: 'agrees' },
+  },
+  {
+    name: 'values that are no text, whatever they are',
+    seen: asking([offer({ network: { toString: 1 }, amount: { toString: 1 } })]),
+    expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts/0'] },
+  },
+  {
+    name: 'a ceiling beside the declared price',
+    seen: asking([offer(), upto('50000')]),
+    expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/1', '"50000"'] },
+  },
+  {
+    name: 'a ceiling alone is not compared with a fixed price',
+    seen: asking([upto('50000')]),
+    expect: { status: 'pass', outcome: 'ceiling', evidence: ['/accepts/0'] },
+  },
+  {
+    name: 'a ceiling beside a price that nobody declares',
+    seen: { ...asking([offer(), upto('50000')]), ...nothingDeclared },
+    expect: { status: 'warn', outcome: 'undeclared' },
+  },
+  {
+    name: 'a ceiling below the declared min: less may be paid anyway',
+    seen: { ...asking([upto('9999')]), ...declaring(dynamic('0.01', '0.05')) },
+    expect: { status: 'pass', outcome: 'ceiling' },
+  },
+  {
+    name: 'a ceiling at the declared max',
+    seen: { ...asking([upto('50000')]), ...declaring(dynamic('0.01', '0.05')) },
+    expect: { status: 'pass', outcome: 'ceiling' },
+  },
+  {
+    name: 'a ceiling one base unit above the declared max',
+    seen: { ...asking([upto('50001')]), ...declaring(dynamic('0.01', '0.05')) },
+    expect: { status: 'warn', outcome: 'out-of-range', evidence: ['50001', '0 to 50000'] },
+  },
+  {
+    name: 'the manifest states ceiling and price: the price is compared',
+    seen: {
+      ...asking([offer(), upto('50000')]),
+      ...manifestEntry({ accepts: [upto('50000'), offer()] }),
+    },
+    expect: { status: 'pass', outcome: 'ceiling' },
   },
   {
     name: 'an asset by its symbol',

@@ -9,7 +9,6 @@ import {
   worstOf,
 } from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { PriceDeclaration } from '../../src/parse/openapi/openapi.ts';
 import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = [
@@ -21,8 +20,6 @@ const NEEDS = [
   'soft404',
   'resources',
 ] as const;
-const AMOUNT = /^[1-9][0-9]{0,77}$/;
-const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
 
 const OUTCOMES = {
   'malformed-amount': fail('Write amount as a positive whole number of base units, as text.'),
@@ -34,18 +31,11 @@ const OUTCOMES = {
   ),
   'unknown-decimals': warn('Offer a well-known stablecoin, such as USDC on Base, as well.'),
   undeclared: warn('Declare the price of each paid operation in x-payment-info of /openapi.json.'),
+  ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
 type Needed = Seen<(typeof NEEDS)[number]>;
-type Declared = {
-  readonly min: string | null;
-  readonly max: string | null;
-  readonly isRange: boolean;
-  /** MPP states base units; all others state dollars. */
-  readonly isBaseUnits: boolean;
-  readonly where: string;
-};
 
 export default defineCheck({
   id: 'P6',
@@ -70,104 +60,85 @@ export default defineCheck({
 });
 
 function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw[] {
-  const { challenge } = one.reading;
-  const second = one.second?.offers ?? [];
-  const malformed = [...challenge.offers, ...second].flatMap((offer) => faults(offer, kit));
-  if (challenge.offers.length === 0) malformed.push(['malformed-amount', 'has an empty /accepts']);
-  if (malformed.length > 0) return malformed;
+  const { offers } = one.reading.challenge;
+  if (offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
+  const again = one.second?.offers ?? [];
+  const [first, second] = [sound(offers, kit), sound(again, kit)];
+  // A bad offer beside a sound one is P3's finding.
+  const bad = first.length === 0 ? offers : second.length === 0 ? again : [];
+  if (bad.length > 0) return bad.map((one) => faultOf(one, kit)).filter((flaw) => flaw !== null);
 
-  const declared = findDeclared(one, seen, kit);
-  const isRange = declared?.isRange ?? false;
-  const [first, then] = [challenge.offers, second].map((offers) => termsOf(offers, kit));
-  if (one.second !== null && first !== then && !isRange) {
-    return [['probes-differ', `asks ${first}, then ${then}`]];
+  const declared = termsIn(seen, one, kit);
+  const { isRange } = declared(first);
+  const [asked, then] = [first, second].map((all) => termsOf(all, kit));
+  if (one.second !== null && asked !== then && !isRange) {
+    return [['probes-differ', `asks ${asked}, then ${then}`]];
   }
-  const offers = isRange ? [...challenge.offers, ...second] : challenge.offers;
-  const compared = declared ? offers.map((offer) => compare(offer, declared, kit)) : [];
-  const found = compared.filter((result) => result !== null && result !== 'agrees');
+  const { prices, unknownDecimals } = declared(isRange ? [...first, ...second] : first);
+  const compared = [...prices, ...(isRange ? [] : manifestPrices(one, seen, kit))];
+  const found: Flaw[] = [
+    ...compared
+      .filter(({ agrees }) => !agrees)
+      .map(({ live, place, stated }): Flaw => {
+        const text = `asks ${live} base units, ${place} ${stated}`;
+        return [isRange ? 'out-of-range' : 'mismatch', text];
+      }),
+    ...unknownDecimals.map(({ pointer, asset, network }): Flaw => {
+      return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
+    }),
+  ];
+  if (found.length > 0) return found;
 
-  const manifest = kit.manifest(seen);
-  const terms =
-    manifest.state === 'found' && !isRange
-      ? kit.manifestTerms(manifest.facts, seen.origin.url, one).prices
-      : [];
-  for (const { agrees, live, stated, pointer } of terms) {
-    const place = `the manifest at ${pointer}`;
-    if (!agrees) found.push(['mismatch', `asks ${live} base units, ${place} ${kit.quote(stated)}`]);
+  const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
+  if (compared.length === 0 && ceilings.length < first.length) {
+    return [['undeclared', 'has no price in OpenAPI or manifest that could be compared']];
   }
-  if (found.length > 0 || terms.length > 0 || compared.includes('agrees')) return found;
-  return [['undeclared', 'has no price in OpenAPI or manifest that could be compared']];
+  return ceilings.map(({ pointer, amount }) => {
+    return ['ceiling', `${pointer} asks for up to ${kit.show(amount)} base units`];
+  });
 }
 
-function faults({ amount, asset, network, pointer }: Offer, kit: Kit): Flaw[] {
-  if (typeof amount !== 'string' || !AMOUNT.test(amount)) {
-    return [['malformed-amount', `${pointer} asks ${kit.show(amount)}`]];
+/** What OpenAPI declares of the resource, held against some of its offers. */
+function termsIn(seen: Needed, one: ChallengedResource, kit: Kit) {
+  const openapi = kit.openapi(seen);
+  return (offers: readonly Offer[]) => {
+    if (openapi.state !== 'found') return { isRange: false, prices: [], unknownDecimals: [] };
+    const terms = kit.openapiTerms(openapi.facts, one, offers);
+    const prices = terms.prices.map((price) => {
+      return { ...price, place: `${openapi.path}#${price.pointer} declares` };
+    });
+    return { ...terms, prices };
+  };
+}
+
+function manifestPrices(one: ChallengedResource, seen: Needed, kit: Kit) {
+  const manifest = kit.manifest(seen);
+  if (manifest.state !== 'found') return [];
+  const { prices } = kit.manifestTerms(manifest.facts, seen.origin.url, one);
+  return prices.map(({ pointer, stated, ...price }) => {
+    return { ...price, stated: kit.quote(stated), place: `the manifest at ${pointer}` };
+  });
+}
+
+function sound(offers: readonly Offer[], kit: Kit): readonly Offer[] {
+  return offers.filter((offer) => faultOf(offer, kit) === null);
+}
+
+function faultOf({ amount, asset, network, pointer }: Offer, kit: Kit): Flaw | null {
+  if (kit.amount(amount) === null) {
+    return ['malformed-amount', `${pointer} asks ${kit.show(amount)}`];
   }
   const on = typeof network === 'string' ? network : '';
   const form = typeof asset === 'string' && asset !== '' ? kit.address(on, asset) : 'malformed';
-  if (form !== 'malformed' && form !== 'zero') return [];
-  return [['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`]];
+  if (form !== 'malformed' && form !== 'zero') return null;
+  return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }
 
 /** In any order: sellers list their offers as their language keeps them. */
 function termsOf(offers: readonly Offer[], kit: Kit): string {
-  const terms = offers.map(({ amount, asset, network }) => {
+  const terms = offers.map(({ scheme, amount, asset, network }) => {
     const [much, what, where] = [amount, asset, network].map((value) => kit.show(value));
-    return `${much} of ${what} on ${where}`.toLowerCase();
+    return `${much} of ${what} on ${where} by ${kit.show(scheme)}`.toLowerCase();
   });
   return terms.toSorted().join(', ');
-}
-
-/** The price of the operation in OpenAPI; null where it states none that can be compared. */
-function findDeclared(
-  { resource, probe }: ChallengedResource,
-  seen: Needed,
-  kit: Kit,
-): Declared | null {
-  const openapi = kit.openapi(seen);
-  if (openapi.state !== 'found') return null;
-  const method = resource.method ?? probe.method;
-  const price = openapi.facts.operations.find(
-    (one) =>
-      one.method === method &&
-      (one.template === resource.template || one.requestPath === resource.path),
-  )?.price;
-  const bounds = price ? boundsOf(price) : null;
-  if (!price || bounds === null) return null;
-  return { ...bounds, where: `${openapi.path}#${price.pointer}` };
-}
-
-function boundsOf(price: PriceDeclaration): Omit<Declared, 'where'> | null {
-  if ('currency' in price && !DOLLARS.has(price.currency.toUpperCase())) return null;
-  const range =
-    price.kind === 'dynamic' ? price : price.kind === 'legacy' ? price.range : undefined;
-  if (range !== undefined) {
-    const { min, max } = range;
-    return min === null && max === null ? null : { min, max, isRange: true, isBaseUnits: false };
-  }
-  if (price.kind === 'dynamic' || price.amount === null) return null;
-  const isBaseUnits = price.kind === 'mpp';
-  return { min: price.amount, max: price.amount, isRange: false, isBaseUnits };
-}
-
-/** Null where the declared price is no number in the units of the asset. */
-function compare(offer: Offer, declared: Declared, kit: Kit): Flaw | 'agrees' | null {
-  const { amount, asset, network, pointer } = offer;
-  const known =
-    typeof network === 'string' && typeof asset === 'string' ? kit.asset(network, asset) : null;
-  if (known === null && !declared.isBaseUnits) {
-    return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
-  }
-  const decimals = declared.isBaseUnits ? 0 : (known?.decimals ?? 0);
-  const [min, max] = [declared.min, declared.max].map((bound) =>
-    bound === null ? null : kit.baseUnits(bound, decimals),
-  );
-  if (typeof min !== 'bigint' && typeof max !== 'bigint') return null;
-  const live = BigInt(String(amount));
-  const isWithin =
-    (typeof min !== 'bigint' || live >= min) && (typeof max !== 'bigint' || live <= max);
-  if (isWithin) return 'agrees';
-  const bounds = declared.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
-  const text = `asks ${live} base units, ${declared.where} declares ${bounds}`;
-  return [declared.isRange ? 'out-of-range' : 'mismatch', text];
 }

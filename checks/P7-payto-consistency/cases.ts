@@ -110,7 +110,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'body-differs' },
   },
   {
-    name: 'a fresh address for each request',
+    name: 'a fresh address for each request, where the manifest names one of them',
     seen: {
       resources: resources([
         resource({
@@ -120,11 +120,40 @@ const cases: readonly CheckCase[] = [
         }),
       ]),
     },
+    expect: { status: 'fail', outcome: 'manifest-differs', evidence: [OTHER_PAY_TO, '/payTo'] },
+  },
+  {
+    name: 'a fresh address for each request, and no document names one',
+    seen: {
+      ...manifest({ payTo: undefined }),
+      resources: resources([
+        resource({
+          get: [PAY_TO, OTHER_PAY_TO].map((payTo) =>
+            challenge402(challengeV2({ accepts: [offer({ payTo })] })),
+          ),
+        }),
+      ]),
+    },
     expect: {
-      status: 'fail',
-      outcome: 'probes-differ',
+      status: 'warn',
+      outcome: 'fresh-recipient',
       evidence: [OTHER_PAY_TO.toLowerCase(), 'asked again'],
     },
+  },
+  {
+    name: 'a malformed recipient beside a sound one is the finding of P3',
+    seen: paying({}, { payTo: 'me' }),
+    expect: { status: 'pass', outcome: 'consistent' },
+  },
+  {
+    name: 'a bad checksum beside a sound offer is still one',
+    seen: paying({}, { payTo: PAY_TO.replace('C', 'c') }),
+    expect: { status: 'fail', outcome: 'bad-checksum' },
+  },
+  {
+    name: 'values that are no text, whatever they are',
+    seen: paying({ network: { toString: 1 }, payTo: { toString: 1 } }),
+    expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo'] },
   },
   {
     name: 'the manifest names another recipient for all',

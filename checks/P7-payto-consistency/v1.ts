@@ -9,6 +9,7 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
@@ -20,8 +21,8 @@ const OUTCOMES = {
   'asset-as-recipient': fail('Set payTo to your own address, not to that of the token.'),
   'bad-checksum': fail('Copy payTo anew from the wallet: its EIP-55 checksum is wrong.'),
   'body-differs': fail('Write header and body from one object, with one recipient.'),
-  'probes-differ': fail('Answer every challenge of a resource with the same recipient.'),
   'manifest-differs': fail('Take payTo of routes and manifest from one constant.'),
+  'fresh-recipient': warn('Keep one recipient, or name in the documents who takes the payments.'),
   'several-recipients': warn('Pay out to one address, or say whose each is.'),
   consistent: pass('Keep one recipient for each address family.'),
 };
@@ -66,7 +67,10 @@ function inspect(
 ): readonly Flaw[] {
   const { reading, second } = one;
   const { challenge } = reading;
-  const found = challenge.offers.flatMap((offer) => judge(offer, kit));
+  const sound = challenge.offers.filter((offer) => formOf(offer, kit) !== 'malformed');
+  // A bad offer beside a sound one is P3's finding.
+  const judged = sound.length > 0 ? sound : challenge.offers;
+  const found = judged.flatMap((offer) => judge(offer, kit));
   const live = payees(challenge, kit);
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
@@ -74,38 +78,51 @@ function inspect(
     if (other !== undefined) found.push(['body-differs', `pays ${kit.quote(other)} by its body`]);
   }
   const then = second ? payees(second, kit).find((payee) => !live.includes(payee)) : undefined;
-  if (then !== undefined) found.push(['probes-differ', `pays ${kit.quote(then)} when asked again`]);
+  if (then !== undefined) {
+    found.push(['fresh-recipient', `pays ${kit.quote(then)} when asked again`]);
+  }
 
   const manifest = kit.manifest(seen);
   if (manifest.state !== 'found') return found;
-  const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, one);
-  for (const { agrees, live: paid, stated, pointer } of recipients) {
-    if (agrees) continue;
-    const where = `${manifest.path}#${pointer}`;
-    found.push(['manifest-differs', `pays ${kit.quote(paid)}, ${where} is ${kit.quote(stated)}`]);
+  for (const each of second ? [challenge, second] : [challenge]) {
+    const asked = { ...one, reading: { ...reading, challenge: each } };
+    const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, asked);
+    for (const { agrees, live: paid, stated, pointer } of recipients) {
+      const where = `${manifest.path}#${pointer} is ${kit.quote(stated)}`;
+      if (!agrees) found.push(['manifest-differs', `pays ${kit.quote(paid)}, ${where}`]);
+    }
   }
   return found;
 }
 
-function judge({ network, payTo, asset, pointer }: Offer, kit: Kit): Flaw[] {
+function judge(offer: Offer, kit: Kit): Flaw[] {
+  const { payTo, asset, pointer } = offer;
   const text = `${pointer}/payTo is ${kit.show(payTo)}`;
-  if (typeof payTo !== 'string' || payTo === '') return [['malformed', text]];
-  const on = typeof network === 'string' ? network : '';
-  const form = kit.address(on, payTo);
+  const form = formOf(offer, kit);
   if (form === 'malformed') return [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
-  if (typeof asset === 'string' && asset.toLowerCase() === payTo.toLowerCase()) {
-    return [['asset-as-recipient', text]];
-  }
+  if (sameText(asset, payTo)) return [['asset-as-recipient', text]];
   return form === 'bad-checksum' ? [['bad-checksum', text]] : [];
 }
 
+function sameText(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (typeof one !== 'string' || typeof other !== 'string') return false;
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function formOf({ network, payTo }: Offer, kit: Kit) {
+  if (typeof payTo !== 'string' || payTo === '') return 'malformed';
+  return kit.address(typeof network === 'string' ? network : '', payTo);
+}
+
 /** "eip155 0x…": one address is one recipient on all networks of its family. */
-function payees(challenge: Challenge, kit: Kit): readonly string[] {
-  const all = challenge.offers.map(({ network, payTo }) => {
-    const [family = ''] = kit.caip2(String(network)).split(':');
-    const address = String(payTo);
-    return `${family} ${family === 'eip155' ? address.toLowerCase() : address}`;
+function payees({ offers }: Challenge, kit: Kit): readonly string[] {
+  const all = offers.flatMap((offer) => {
+    const { network, payTo } = offer;
+    if (typeof network !== 'string' || typeof payTo !== 'string') return [];
+    if (formOf(offer, kit) === 'malformed') return [];
+    const [family = ''] = kit.caip2(network).split(':');
+    return [`${family} ${family === 'eip155' ? payTo.toLowerCase() : payTo}`];
   });
   return [...new Set(all)];
 }

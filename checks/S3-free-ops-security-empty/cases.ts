@@ -4,6 +4,7 @@ import {
   answer,
   at,
   challenge402,
+  challengeV2,
   freeOperation,
   NOT_FOUND,
   openApiDocument,
@@ -14,6 +15,10 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const undeclared = freeOperation({ security: undefined });
+const DECLARES_402 = { responses: { '402': { description: 'Sign in' } } };
+const SIGN_IN = challenge402(
+  challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
+);
 const SCHEMES = {
   x402: { type: 'http', scheme: 'x402' },
   siwx: { type: 'http', scheme: 'siwx' },
@@ -48,6 +53,17 @@ const cases: readonly CheckCase[] = [
       resources: resources([
         resource({ path: '/secret', declaredPaid: false, sources: ['undeclared'] }),
       ]),
+    },
+    expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
+  },
+  {
+    name: 'a sign-in is no free operation',
+    seen: {
+      ...paths({
+        '/profile': { get: freeOperation({ ...DECLARES_402, security: [{ siwx: [] }] }) },
+        '/hidden': { get: undeclared },
+      }),
+      resources: resources([resource({ path: '/hidden', get: SIGN_IN, head: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'no-free-operations', basis: 'not_applicable' },
   },

@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
   answer,
   at,
+  challenge402,
+  challengeV2,
   freeOperation,
   NOT_FOUND,
   openApiDocument,
@@ -26,6 +28,21 @@ function info(info: JsonValue): CheckCase['seen'] {
   return weather({ 'x-payment-info': info });
 }
 
+const SIWX = {
+  components: {
+    securitySchemes: {
+      x402: { type: 'http', scheme: 'x402' },
+      siwx: { type: 'http', scheme: 'siwx' },
+    },
+  },
+};
+const SIGN_IN = challenge402(
+  challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
+);
+const declaredSignIn = freeOperation({
+  security: [{ siwx: [] }],
+  responses: { '402': { description: 'Sign in' } },
+});
 const without402 = { responses: { '200': { description: 'OK' } } };
 const silent = freeOperation({ security: undefined });
 
@@ -51,6 +68,30 @@ const cases: readonly CheckCase[] = [
       resources: resources([resource({ path: '/a' }), resource()]),
     },
     expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /weather'] },
+  },
+  {
+    name: 'a sign-in beside a paid operation, declared as one',
+    seen: {
+      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
+      resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
+    },
+    expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 paid operations'] },
+  },
+  {
+    name: 'a sign-in that nothing declares',
+    seen: {
+      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: silent } }),
+      resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
+    },
+    expect: { status: 'pass', outcome: 'declared' },
+  },
+  {
+    name: 'an operation that looks like a sign-in, and sells',
+    seen: {
+      ...paths({ '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } }, SIWX),
+      resources: resources([resource(), resource({ path: '/profile' })]),
+    },
+    expect: { status: 'warn', outcome: 'no-security', evidence: ['1 of 2', 'GET /profile'] },
   },
   {
     name: 'a price without 402',

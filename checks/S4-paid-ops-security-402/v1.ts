@@ -49,19 +49,23 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    const paid = facts.operations.filter((one) => one.paid && !one.signIn);
+    const challenged = kit.challenged(seen.resources).map(({ resource }) => resource);
+    // A sign-in sells nothing, unless its answer does.
+    const paid = facts.operations.filter(
+      (one) => one.paid && (!one.signIn || kit.answers402(one, challenged)),
+    );
     const list = (operations: readonly Operation[]) =>
       listed(operations.map((one) => kit.request(one.method, one.template)));
 
     if (paid.length === 0) {
-      const challenged = kit.challenged(seen.resources).map(({ resource }) => resource);
       const evidence = `${path}: 0 of ${facts.operations.length} operations declared paid`;
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, yet ${kit.answers(challenged)}`];
     }
-    const hidden = facts.operations.filter(
-      (one) => !one.paid && kit.answers402(one, seen.resources.probed),
-    );
+    // What asks for a sign-in sells nothing, whether it says so or not.
+    const signIns = kit.signIns(seen.resources);
+    const selling = seen.resources.probed.filter((one) => !signIns.includes(one));
+    const hidden = facts.operations.filter((one) => !one.paid && kit.answers402(one, selling));
     if (hidden.length > 0) {
       return ['undeclared-402', `${path} declares nothing of what answers 402: ${list(hidden)}`];
     }

@@ -25,6 +25,13 @@ function input(changes: JsonObject): CheckCase['seen'] {
   return declaring(bazaarExtension({ info: { input: { ...INPUT, ...changes }, output: OUTPUT } }));
 }
 
+/** What @x402/extensions declares for an MCP tool. */
+function tool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
+  const input = { type: 'mcp', toolName: 'analysis', inputSchema: { type: 'object' }, ...changes };
+  const schema = { $schema: DRAFT, type: 'object', required: ['input'] };
+  return declaring(bazaarExtension({ info: { input, ...more }, schema }));
+}
+
 function schema(schema: JsonValue): CheckCase['seen'] {
   return declaring(bazaarExtension({ schema }));
 }
@@ -95,10 +102,40 @@ const withPost: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/type: missing'] },
   },
   {
-    name: 'the input of an MCP tool',
+    name: 'the input of an MCP tool without the name of the tool',
     versions: [2],
     seen: input({ type: 'mcp' }),
-    expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/type: "mcp"'] },
+    expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/toolName: missing'] },
+  },
+  {
+    name: 'an MCP tool as the extension has it, which returns text',
+    versions: [2],
+    seen: tool({}),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
+    name: 'an MCP tool with a schema that is none',
+    versions: [2],
+    seen: tool({ inputSchema: 'any' }),
+    expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/inputSchema: "any"'] },
+  },
+  {
+    name: 'an MCP tool by a transport of its own',
+    versions: [2],
+    seen: tool({ transport: 'carrier pigeon' }),
+    expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/transport'] },
+  },
+  {
+    name: 'an MCP tool with an example that is no object',
+    versions: [2],
+    seen: tool({ example: 'AAPL' }),
+    expect: { status: 'fail', outcome: 'bad-input', evidence: ['/info/input/example: "AAPL"'] },
+  },
+  {
+    name: 'an MCP tool that says what it returns, without an example',
+    versions: [2],
+    seen: tool({}, { output: { type: 'json' } }),
+    expect: { status: 'warn', outcome: 'no-output-example' },
   },
   {
     name: 'the input of a GET',

@@ -18,7 +18,8 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const posts = resources.probed.filter((one) => kit.isPostOnly(one));
+    const signIns = kit.signIns(resources);
+    const posts = resources.probed.filter((one) => kit.isPostOnly(one) && !signIns.includes(one));
     const [first] = posts;
     if (first === undefined) {
       return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];

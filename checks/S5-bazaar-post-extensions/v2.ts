@@ -14,7 +14,7 @@ import { notEvaluated, notSeen } from '../../src/model/verdict.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
-const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
+const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -25,17 +25,18 @@ const OUTCOMES = {
   'no-post-resource': notApplicable(DECLARE_FIX),
   absent: fail(DECLARE_FIX),
   'bad-input': fail(
-    'Give info.input type "http", method "POST", bodyType, and an example as body.',
+    'Give info.input type "http", method "POST", bodyType and body; MCP: type, toolName, inputSchema.',
   ),
   'bad-schema': fail('Make bazaar.schema JSON Schema 2020-12, with local $ref only.'),
   'example-invalid': fail(
-    'Give an input example that fits the schema: without one the SDK leaves a hole.',
+    'Give an input example: without one the AgentCash router sends a body that fails its own schema.',
   ),
   'body-only': warn('Send the extensions in PAYMENT-REQUIRED too, where clients read them.'),
   'no-output-example': warn('Add an output example: agents see what they would buy.'),
   complete: pass('Keep the examples valid.'),
 };
 type Kind = keyof typeof OUTCOMES;
+type Rule = readonly [member: string, isRight: (value: JsonValue | undefined) => boolean];
 
 export default defineCheck({
   id: 'S5',
@@ -49,9 +50,8 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const posts = resources.probed.filter(
-      (one) => kit.isPostOnly(one) || kit.status(one, 'POST') === 402,
-    );
+    const signIns = kit.signIns(resources);
+    const posts = resources.probed.filter((one) => !signIns.includes(one) && isByPost(one, kit));
     if (posts.length === 0) {
       return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
     }
@@ -65,12 +65,18 @@ export default defineCheck({
 function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<Kind> {
   const answers = kit.answers(posts);
   const isUnseen = posts.every((one) => {
-    const status = kit.status(one, 'POST');
-    return status === undefined || VALIDATION.has(status);
+    return kit.status(one, 'POST') === undefined || kit.validatesFirst(one);
   });
   // Only a valid body, or a POST at all, would show it.
   if (isUnseen) return notSeen('unseen', `no challenge to POST: ${answers}`, DECLARE_FIX);
   return notEvaluated('P2', `no challenge to POST: ${answers}`, 'Challenge POST as P2 asks for.');
+}
+
+/** Declared, told by the answers, or the one method that challenged. */
+function isByPost(resource: ResourceObservation, kit: Kit): boolean {
+  if (kit.isPostOnly(resource)) return true;
+  if (kit.status(resource, 'POST') !== 402) return false;
+  return resource.method === null || kit.status(resource, 'GET') !== 402;
 }
 
 /** Null where POST brought no challenge. */
@@ -92,7 +98,7 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   }
   const schema = kit.at(bazaar, '/schema');
   const dialect = kit.at(schema, '/$schema');
-  if (typeof schema !== 'object' || (dialect !== undefined && !DIALECT.test(String(dialect)))) {
+  if (typeof schema !== 'object' || !isDialect(dialect)) {
     const shown = typeof schema === 'object' ? dialect : schema;
     return [['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`]];
   }
@@ -102,19 +108,35 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
     return [['example-invalid', `${request} ${pointer}/info by its schema: ${error}`]];
   }
   if (inHeader === undefined) return [['body-only', `${request} ${pointer}: not in the header`]];
-  if (kit.at(bazaar, '/info/output/example') === undefined) {
+  // What an MCP tool returns is text, where it does not say (bazaar.md, "Output Types").
+  const isTool = kit.at(bazaar, '/info/input/type') === 'mcp';
+  const output = kit.at(bazaar, '/info/output');
+  if (kit.at(output, '/example') === undefined && !(isTool && output === undefined)) {
     return [['no-output-example', `${request} ${pointer}/info/output/example: missing`]];
   }
   return [];
 }
 
+function isDialect(value: JsonValue | undefined): boolean {
+  return value === undefined || (typeof value === 'string' && DIALECT.test(value));
+}
+
 /** Pointer of the first member of the input that is not as the extension has it. */
 function wrongInput(bazaar: JsonValue, kit: Kit): string | undefined {
-  const rules: readonly [member: string, isRight: (value: JsonValue | undefined) => boolean][] = [
+  const isObject = (value: JsonValue | undefined) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const http: readonly Rule[] = [
     ['/info/input/type', (value) => value === 'http'],
     ['/info/input/method', (value) => value === 'POST'],
     ['/info/input/bodyType', (value) => BODY_TYPES.has(value)],
     ['/info/input/body', (value) => value !== undefined],
   ];
+  const mcp: readonly Rule[] = [
+    ['/info/input/toolName', (value) => typeof value === 'string' && value !== ''],
+    ['/info/input/inputSchema', isObject],
+    ['/info/input/transport', (value) => TRANSPORTS.has(value)],
+    ['/info/input/example', (value) => value === undefined || isObject(value)],
+  ];
+  const rules = kit.at(bazaar, '/info/input/type') === 'mcp' ? mcp : http;
   return rules.find(([member, isRight]) => !isRight(kit.at(bazaar, member)))?.[0];
 }

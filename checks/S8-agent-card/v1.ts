@@ -1,6 +1,7 @@
 /** S8: agents find a card of this service by the A2A protocol. Rule and sources: README.md. */
-import { defineCheck, fail, pass, warn } from '../../src/engine/define-check.ts';
+import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-check.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const PATH = '/.well-known/agent-card.json';
 const OLD_PATH = '/.well-known/agent.json';
@@ -57,11 +58,11 @@ export default defineCheck({
     if (!isObject(json.value)) return ['not-json', `${PATH}: JSON, but no object`];
 
     const card = json.value;
-    const missing = missingIn(card);
+    const missing = missingIn(card, kit);
     if (missing.length > 0) {
-      return ['partial', `${PATH}: missing or of another type: ${missing.join(', ')}`];
+      return ['partial', `${PATH}: missing or of another type: ${listed(missing)}`];
     }
-    const foreign = urlsOf(card).find((url) => hostOf(url) !== origin.hostname);
+    const foreign = urlsOf(card, kit).find((url) => hostOf(url) !== origin.hostname);
     if (foreign !== undefined) {
       return ['other-host', `${PATH}: url ${kit.quote(foreign)} is on another host`];
     }
@@ -74,18 +75,14 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
 /** A card of 1.0 says so by its interfaces; anything else is held against 0.3. */
-function missingIn(card: JsonObject): readonly string[] {
+function missingIn(card: JsonObject, kit: Kit): readonly string[] {
   const isNew = card['supportedInterfaces'] !== undefined;
   return [
     ...(isNew ? REQUIRED_1_0 : REQUIRED_0_3).filter((name) => !isGiven(name, card[name])),
-    ...membersMissing('skills', listOf(card['skills']), SKILL),
+    ...membersMissing('skills', kit.list(card['skills']), SKILL),
     ...(isNew
-      ? membersMissing('supportedInterfaces', listOf(card['supportedInterfaces']), INTERFACE)
+      ? membersMissing('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE)
       : []),
   ];
 }
@@ -110,10 +107,8 @@ function membersMissing(
   );
 }
 
-function urlsOf(card: JsonObject): readonly string[] {
-  const urls = listOf(card['supportedInterfaces']).map((entry) =>
-    isObject(entry) ? entry['url'] : undefined,
-  );
+function urlsOf(card: JsonObject, kit: Kit): readonly string[] {
+  const urls = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry)['url']);
   return (urls.length > 0 ? urls : [card['url']]).filter((url) => typeof url === 'string');
 }
 

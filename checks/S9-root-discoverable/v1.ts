@@ -82,10 +82,12 @@ function references(data: HttpData, kit: Kit): readonly string[] {
 function stringsIn(value: JsonValue): readonly string[] {
   const found: string[] = [];
   const queue: (JsonValue | undefined)[] = [value];
-  while (queue.length > 0 && found.length < MAX_STRINGS) {
-    const next = queue.shift();
+  for (let at = 0; at < queue.length && found.length < MAX_STRINGS; at += 1) {
+    const next = queue[at];
     if (typeof next === 'string') found.push(next);
-    else if (typeof next === 'object' && next !== null) queue.push(...Object.values(next));
+    else if (typeof next === 'object' && next !== null) {
+      for (const member of Object.values(next)) queue.push(member);
+    }
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { ScannerFailed } from '../errors/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
-import { createProbeClient, type ProbeClientOptions } from '../probe/client/client.ts';
-import { ResolverDown } from '../probe/client/scan-connections.ts';
+import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import { ResolverDown } from '../probe/client/failures.ts';
 
 export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
 const CHALLENGE_CAP_BYTES = 512;
@@ -14,19 +14,29 @@ export type ServedChallenge =
 
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
+export type FetchedChallenge = ServedChallenge & {
+  /** Processor time that TLS handshakes took. */
+  readonly handshakeMs?: number;
+};
+
 /** Throws OriginRefused where the guard refuses the host, ScannerFailed where the fault is ours. */
-export type FetchChallenge = (origin: Origin) => Promise<ServedChallenge>;
+export type FetchChallenge = (origin: Origin) => Promise<FetchedChallenge>;
 
 export type ChallengeFetcherOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
+  /** Asks on a thread of its own, or on this one. */
+  readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
 
 /** One guarded GET, redirects not followed, at most 512 bytes, 10 s. */
-export function createChallengeFetcher(options: ChallengeFetcherOptions): FetchChallenge {
+export function createChallengeFetcher({
+  createClient,
+  ...options
+}: ChallengeFetcherOptions): FetchChallenge {
   return async (origin) => {
     const signal = AbortSignal.timeout(CHALLENGE_TIMEOUT_MS);
-    const client = createProbeClient({ ...options, signal });
+    const client = createClient({ ...options, signal });
     try {
       const answer = await client.request({
         origin,

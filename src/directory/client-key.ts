@@ -1,10 +1,29 @@
+/** Who counts as one client. */
 import { createHash } from 'node:crypto';
 import { normalizeIP } from '@fastify/rate-limit';
 
-/**
- * Who counts as one client: an IPv4 address, or the /64 block that one IPv6 customer holds. Hashed,
- * so that no store keeps addresses.
- */
+/** Hashes, so that no store keeps addresses. */
+export type Client = {
+  /** An IPv4 address, or the /64 block that one IPv6 customer holds. */
+  readonly key: string;
+  /** The /24 or /48 around it: what one organisation or provider hands out. */
+  readonly block: string;
+};
+
+const IPV6_CLIENT_BITS = 64;
+const IPV6_BLOCK_BITS = 48;
+
 export function clientKey(ip: string): string {
-  return createHash('sha256').update(normalizeIP(ip, 64)).digest('base64url').slice(0, 22);
+  return hash(normalizeIP(ip, IPV6_CLIENT_BITS));
+}
+
+export function clientOf(ip: string): Client {
+  const wide = normalizeIP(ip, IPV6_BLOCK_BITS);
+  // IPv4 comes back whole, mapped addresses as IPv4.
+  const block = wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
+  return { key: clientKey(ip), block: hash(block) };
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -1,49 +1,85 @@
-import { NotVerified } from '../errors/errors.ts';
+/** What owners ask of the directory, and who may ask it. */
+import { NotVerified, NotYourProof } from '../errors/errors.ts';
 import type { Origin } from '../origin/origin.ts';
-import { TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
+import type { ListingChange, ListingSettings } from '../store/contract/listing.ts';
+import { type Confirm, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
 import type { Store } from '../store/contract/store.ts';
-import type { Verification } from './verification.ts';
+import type { Client } from './client-key.ts';
+import { isKey, type Verification } from './verification.ts';
 
 export type ListingWish = {
   readonly listed?: boolean | undefined;
   readonly suppressEnrichment?: boolean | undefined;
+  readonly listingKey?: string | undefined;
 };
 
-export type ListingAnswer = {
-  readonly host: string;
-  readonly listed: boolean;
-  readonly enrichmentSuppressed: boolean;
-};
+export type ListingAnswer = ListingSettings & { readonly host: string };
+
+export type ListingOptions = { readonly store: Store; readonly verification: Verification };
 
 /**
- * Sets what an owner asks for. Within an hour of the last confirm anything; after that, while the
- * token of that confirm is still served, only what hides: by then anybody could be calling.
- * Throws NotVerified, ConfirmLimit.
+ * Sets what an owner asks for. Within an hour of the host's last confirm anything, for the client
+ * that started its token and for whoever shows the key that came with it. Anybody else may hide,
+ * and nothing more, while that token is still being served.
+ * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(
-  { store, verification }: { readonly store: Store; readonly verification: Verification },
+  { store, verification }: ListingOptions,
   origin: Origin,
-  client: string,
-  wish: ListingWish,
+  client: Client,
+  { listingKey, listed, suppressEnrichment }: ListingWish,
 ): Promise<ListingAnswer> {
   const { host } = origin;
+  const change = { listed, enrichmentSuppressed: suppressEnrichment };
   const confirm = await store.ownership.lastConfirm(host);
   if (confirm === null) throw new NotVerified(`Nobody has proved control of ${host}. ${HOW}`);
 
-  if (store.now() - confirm.atMs >= TOKEN_LIFETIME_MS) {
-    if (wish.listed === true || wish.suppressEnrichment === false) {
-      throw new NotVerified(`Showing ${host} again takes a proof from the last hour. ${HOW}`);
-    }
-    if (!(await verification.stillServes(origin, client, confirm.tokenHash))) {
-      throw new NotVerified(`Control of ${host} was proved over an hour ago. ${HOW}`);
+  const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
+  const Refusal = isRecent ? NotYourProof : NotVerified;
+  const hasKey = isRecent && isKey(listingKey, confirm.keyHash);
+  if (isRecent && listingKey !== undefined && !hasKey) {
+    throw new Refusal(`listingKey did not come with the token that proved ${host}. ${HOW}`);
+  }
+  if (!hasKey && !(isRecent && client.key === confirm.client)) {
+    const when = isRecent ? 'by another client' : 'over an hour ago';
+    if (shows(change)) throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
+    const isServed = await verification.stillServes(origin, client, confirm.tokenHash);
+    // The fetch took its time: whoever proved control meanwhile is not overruled by what it found.
+    const last = await store.ownership.lastConfirm(host);
+    if (!isServed || last?.tokenHash !== confirm.tokenHash) {
+      throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);
     }
   }
-  const settings = await store.listing.set(host, {
-    listed: wish.listed,
-    enrichmentSuppressed: wish.suppressEnrichment,
-  });
-  return { host, ...settings };
+  if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
+  const allowed = await withoutKeyed(store, host, confirm, change);
+  if (allowed === null) {
+    throw new Refusal(`This was set with the listingKey of ${host}: send it. Without it: ${HOW}`);
+  }
+  return { host, ...(await store.listing.set(host, allowed)) };
 }
 
 const HOW =
-  'POST /v1/verify/start, serve the token at the path it names, POST /v1/verify/confirm, then repeat this request.';
+  'POST /v1/verify/start, serve the token at the path it names, POST /v1/verify/confirm, then repeat this request from the same address or with the listingKey that came with the token.';
+
+function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
+  return listed === true || enrichmentSuppressed === false;
+}
+
+/** The change without what the key of this very confirm has set; null where it would alter that. */
+async function withoutKeyed(
+  { listing }: Store,
+  host: string,
+  { tokenHash }: Confirm,
+  change: ListingChange,
+): Promise<ListingChange | null> {
+  const [keyed, held] = await Promise.all([listing.keyed(host), listing.get(host)]);
+  const isKept = (name: keyof ListingSettings) =>
+    keyed[name] === tokenHash && change[name] !== undefined;
+  const names = ['listed', 'enrichmentSuppressed'] as const;
+  if (names.some((name) => isKept(name) && change[name] !== held[name])) return null;
+  const { listed, enrichmentSuppressed } = change;
+  return {
+    listed: isKept('listed') ? undefined : listed,
+    enrichmentSuppressed: isKept('enrichmentSuppressed') ? undefined : enrichmentSuppressed,
+  };
+}

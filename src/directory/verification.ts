@@ -1,20 +1,19 @@
+/** Proof of domain control: who can serve a token under a host's name is its owner. */
 import { ChallengeLimit, ConfirmLimit } from '../errors/errors.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { HostAndClient, SlotOutcome } from '../store/contract/ownership.ts';
-import { TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
+import { type LiveToken, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
 import type { Store } from '../store/contract/store.ts';
-import {
-  CHALLENGE_PATH,
-  type FetchChallenge,
-  type ServedChallenge,
-  type UnusableReason,
-} from './challenge-fetch.ts';
-import { TurnTaking } from './turn-taking.ts';
-import { findTokenHash, hashToken, newToken } from './verification-token.ts';
+import { CHALLENGE_PATH, type UnusableReason } from './challenge-fetch.ts';
+import type { ChallengeReader, ChallengeReading } from './challenge-reader.ts';
+import type { Client } from './client-key.ts';
+import { KeyedMutex } from './keyed-mutex.ts';
+import { hashSecret, isSameHash, newSecret } from './verification-token.ts';
 
 export type IssuedChallenge = {
   readonly host: string;
   readonly token: string;
+  /** Lets its holder change the listing from any address once the token is confirmed. */
+  readonly listingKey: string;
   readonly wellKnownPath: typeof CHALLENGE_PATH;
   readonly instructions: string;
   readonly expiresInSec: number;
@@ -31,83 +30,96 @@ export type Confirmation =
       readonly instructions: string;
     };
 
-/** Proof of domain control: who can serve a token under a host's name is its owner. */
 export type Verification = {
   /** Throws ChallengeLimit. */
-  start(origin: Origin, client: string): Promise<IssuedChallenge>;
-  /** Throws ConfirmLimit, OriginRefused, ScannerFailed. A mismatch leaves the token alive. */
-  confirm(origin: Origin, client: string): Promise<Confirmation>;
+  start(origin: Origin, client: Client): Promise<IssuedChallenge>;
   /**
-   * Whether the token of the last confirm is still being served. Counts as a failed confirm of this
-   * client whatever it finds, or a stranger could use up the fetches that the owner needs.
+   * A mismatch leaves the token alive. Failures of those who show the listing key of a live token
+   * are counted apart from their address. Throws ConfirmLimit, ScannerFailed.
    */
-  stillServes(origin: Origin, client: string, tokenHash: string): Promise<boolean>;
+  confirm(origin: Origin, client: Client, listingKey?: string): Promise<Confirmation>;
+  /**
+   * Whether this token is still being served. Counts as a failed confirm of the client whatever it
+   * finds: anybody may ask, and each asks the origin. Throws ConfirmLimit, ScannerFailed.
+   */
+  stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
 };
 
-export function createVerification(store: Store, fetchChallenge: FetchChallenge): Verification {
+export type VerificationOptions = { readonly store: Store; readonly reader: ChallengeReader };
+
+export function createVerification({ store, reader }: VerificationOptions): Verification {
   const { ownership } = store;
-  // Without it, one client could have more fetches in flight than it has failures left.
-  const turns = new TurnTaking();
+  // All who shared a fetch come back at once, and it counts as one failure of each client.
+  const notes = new KeyedMutex();
 
-  async function fetchWithinLimits(origin: Origin): Promise<ServedChallenge> {
-    const slot = await ownership.takeChallengeFetch(origin.host);
-    if (!slot.taken) throw tooMany(origin, 'challenge fetches', slot.retryAtMs, store.now());
-    return fetchChallenge(origin);
-  }
-
-  async function refuseOrNote(origin: Origin, pair: HostAndClient): Promise<void> {
-    const slot: SlotOutcome = await ownership.noteFailedConfirm(pair);
-    if (!slot.taken) throw tooMany(origin, 'failed confirms', slot.retryAtMs, store.now());
-  }
-
-  async function confirm(origin: Origin, pair: HostAndClient): Promise<Confirmation> {
-    const { host } = origin;
-    const tokens = await ownership.liveTokens(host);
-    if (tokens.length === 0) return notVerified(host, 'no_live_token');
+  /** Reads the challenge for a client that has failures left; `note` counts this one. */
+  async function readWithinLimits(origin: Origin, client: Client, countedAs: string) {
+    const pair = { host: origin.host, client: countedAs };
     const { retryAtMs } = await ownership.failedConfirms(pair);
-    if (retryAtMs !== null) throw tooMany(origin, 'failed confirms', retryAtMs, store.now());
-
-    const served = await fetchWithinLimits(origin);
-    const hashes = tokens.map(({ tokenHash }) => tokenHash);
-    const tokenHash = served.kind === 'served' ? findTokenHash(served.text, hashes) : null;
-    if (tokenHash === null) {
-      await refuseOrNote(origin, pair);
-      if (served.kind === 'served') return notVerified(host, 'mismatch');
-      return notVerified(host, served.reason, served.detail);
-    }
-    await ownership.recordConfirm({ host, tokenHash });
-    return { host, verified: true, instructions: WHEN_DONE };
+    if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
+    const reading = await reader.read(origin, client);
+    const note = () =>
+      notes.run(`${pair.host} ${countedAs}`, () =>
+        ownership.noteFailedConfirm(pair, reading.beganAtMs),
+      );
+    return { ...reading, note };
   }
 
   return {
-    async start({ host, url }, client) {
-      const token = newToken();
-      const slot = await ownership.issueToken({ host, client, tokenHash: hashToken(token) });
+    async start({ host, url }, { key: client, block }) {
+      const [token, listingKey] = [newSecret(), newSecret()];
+      const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
+      const slot = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
       if (!slot.taken) throw new ChallengeLimit(host, secondsUntil(slot.retryAtMs, store.now()));
       return {
         host,
         token,
+        listingKey,
         wellKnownPath: CHALLENGE_PATH,
-        instructions: `Serve the token alone, as plain text, at ${url}${CHALLENGE_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour.`,
+        instructions: `Serve the token alone, as plain text, at ${url}${CHALLENGE_PATH} (status 200, no redirect, at most 512 bytes). Then POST /v1/verify/confirm with the same url. The token is valid for an hour, and public once it is served. Keep listingKey secret: sent to POST /v1/listing it stands for you from any address.`,
         expiresInSec: TOKEN_LIFETIME_MS / 1_000,
       };
     },
-    confirm(origin, client) {
-      const pair = { host: origin.host, client };
-      return turns.run(`${pair.host} ${client}`, () => confirm(origin, pair));
+
+    async confirm(origin, client, listingKey) {
+      const { host } = origin;
+      const tokens = await ownership.liveTokens(host);
+      if (tokens.length === 0) return notVerified(host, 'no_live_token');
+      const keyed = tokens.find(({ keyHash }) => isKey(listingKey, keyHash));
+      const countedAs = keyed ? `key ${keyed.keyHash}` : client.key;
+      const { finding, note } = await readWithinLimits(origin, client, countedAs);
+      const token = servedToken(finding, tokens);
+      if (token) {
+        await ownership.recordConfirm(host, token);
+        return { host, verified: true, instructions: WHEN_DONE };
+      }
+      await note();
+      if (finding.kind === 'served') return notVerified(host, 'mismatch');
+      return notVerified(host, finding.reason, finding.detail);
     },
-    stillServes(origin, client, tokenHash) {
-      const pair = { host: origin.host, client };
-      return turns.run(`${pair.host} ${client}`, async () => {
-        await refuseOrNote(origin, pair);
-        const served = await fetchWithinLimits(origin);
-        return served.kind === 'served' && findTokenHash(served.text, [tokenHash]) !== null;
-      });
+
+    async stillServes(origin, client, tokenHash) {
+      const { finding, note } = await readWithinLimits(origin, client, client.key);
+      await note();
+      return finding.kind === 'served' && isSameHash(finding.textHash, tokenHash);
     },
   };
 }
 
-const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from now. Remove the file at ${CHALLENGE_PATH} when you are done: while it is served, anybody can hide this origin.`;
+/** Whether a key that a caller may have shown is the one with this hash. */
+export function isKey(listingKey: string | undefined, keyHash: string): boolean {
+  return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
+}
+
+function servedToken(
+  finding: ChallengeReading['finding'],
+  tokens: readonly LiveToken[],
+): LiveToken | null {
+  if (finding.kind !== 'served') return null;
+  return tokens.find(({ tokenHash }) => isSameHash(finding.textHash, tokenHash)) ?? null;
+}
+
+const WHEN_DONE = `Control is proved. POST /v1/listing works for an hour from the first confirm of this token: from the address that started it, or with its listingKey. Remove the file at ${CHALLENGE_PATH} when you are done: while it is served, anybody can hide this origin.`;
 
 function notVerified(host: string, reason: ConfirmFailure, detail = ''): Confirmation {
   return { host, verified: false, reason, instructions: whatToDo(reason, detail) };
@@ -124,10 +136,10 @@ function whatToDo(reason: ConfirmFailure, detail: string): string {
   return `${path} gave ${detail}. Serve the token there over https with status 200, no redirect, at most 512 bytes, and confirm again.`;
 }
 
-function tooMany({ host }: Origin, what: string, retryAtMs: number, nowMs: number): ConfirmLimit {
+function tooManyFailures({ host }: Origin, retryAfterSec: number): ConfirmLimit {
   return new ConfirmLimit(
-    `Too many ${what} for ${host} within an hour. Check the file, and wait as Retry-After says.`,
-    secondsUntil(retryAtMs, nowMs),
+    `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says, or confirm with the listingKey that came with your token: its failures are counted apart.`,
+    retryAfterSec,
   );
 }
 

@@ -1,8 +1,12 @@
 /** One question to a tRPC interface that speaks superjson: `result.data.json` of a GET. */
-import { type Answer, type Asking, askJson, type Failure, failed } from './ask.ts';
-
-/** x402scan's rows carry whole resource records, metadata and all. */
-const CAP_BYTES = 8 * 1024 * 1024;
+import {
+  type Answer,
+  type Asking,
+  askJson,
+  type Failure,
+  failed,
+  INDEX_ANSWER_BYTES,
+} from './ask.ts';
 
 export async function askTrpc(
   base: string,
@@ -12,7 +16,7 @@ export async function askTrpc(
 ): Promise<Answer<unknown>> {
   const encoded = encodeURIComponent(JSON.stringify({ json: input }));
   const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
-  const answer = await askJson(url, { ...asking, capBytes: CAP_BYTES });
+  const answer = await askJson(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
   if (!answer.ok) return answer;
   const json = memberAt(answer.value, ['result', 'data', 'json']);
   return json === undefined ? malformed(base, procedure) : { ok: true, value: json };

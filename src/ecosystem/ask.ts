@@ -19,6 +19,12 @@ export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
 /** Who asks, and until when. */
 export type Asking = { readonly deadline: Deadline; readonly userAgent: string };
 
+/**
+ * The most of an index's answer that is read. It is parsed on the thread that serves, and rows carry
+ * what sellers wrote: parsing this much takes some milliseconds.
+ */
+export const INDEX_ANSWER_BYTES = 1024 * 1024;
+
 export type AskOptions = Asking & {
   readonly capBytes: number;
   /** JSON, sent with POST; GET where it is left out. */
@@ -112,16 +118,20 @@ async function readCapped(
   body: Dispatcher.ResponseData['body'],
   capBytes: number,
 ): Promise<string | null> {
-  const chunks: Buffer[] = [];
+  let bytes = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of body) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
+    const piece = Buffer.from(chunk);
     // Leaving the loop destroys the body, and the connection with it.
-    if (size > capBytes) return null;
-    chunks.push(bytes);
+    if (size + piece.length > capBytes) return null;
+    // One buffer that doubles: kept pieces cost many times their size where they are small.
+    if (size + piece.length > bytes.length) {
+      bytes = Buffer.concat([bytes], Math.min(capBytes, 2 * (size + piece.length)));
+    }
+    piece.copy(bytes, size);
+    size += piece.length;
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return bytes.toString('utf8', 0, size);
 }
 
 /** Seconds, or a date: RFC 9110 section 10.2.3. */

@@ -6,12 +6,11 @@
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { SettlementFacts } from '../model/observations.ts';
-import { type Answer, type Asking, ask, failed } from './ask.ts';
+import { type Answer, type Asking, ask, failed, INDEX_ANSWER_BYTES } from './ask.ts';
 import { isSameAddress, toIso } from './compare.ts';
 import { WINDOW_DAYS } from './settlement-source.ts';
 
 /** Items carry whole schemas. */
-const CAP_BYTES = 8 * 1024 * 1024;
 const API_PATH = '/platform/v2/x402';
 const PAGE_LIMIT = 100;
 
@@ -54,7 +53,7 @@ export async function bazaarSettlements(
   const name = new URL(base).host;
   const query = `payTo=${encodeURIComponent(address)}&limit=${PAGE_LIMIT}`;
   const url = `${apiBase(base)}/discovery/merchant?${query}`;
-  const reply = await ask(url, { ...asking, capBytes: CAP_BYTES });
+  const reply = await ask(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
   if (!reply.ok) return reply;
   const { status, text } = reply.value;
   const value = parsed(text);

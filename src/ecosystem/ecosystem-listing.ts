@@ -2,11 +2,10 @@
  * The protocol's public listing of partners: records `{name, websiteUrl, …}`, as JSON or inside the
  * page that shows them. It closed to newcomers on 2026-05-14.
  */
-import { type Answer, type Asking, askText, failed } from './ask.ts';
+import { type Answer, type Asking, askText, failed, INDEX_ANSWER_BYTES } from './ask.ts';
 
 export type Partner = { readonly name: string | null; readonly website: string };
 
-const CAP_BYTES = 8 * 1024 * 1024;
 const LISTING_PATH = '/ecosystem';
 const MAX_PARTNERS = 5_000;
 const MAX_URL_CHARS = 2_048;
@@ -19,7 +18,7 @@ export async function askPartners(
   asking: Asking,
 ): Promise<Answer<readonly Partner[]>> {
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
-  const page = await askText(url, { ...asking, capBytes: CAP_BYTES });
+  const page = await askText(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
   if (!page.ok) return page;
   const partners = partnersIn(page.value);
   // A listing without anybody in it is a page that has changed, not a deserted ecosystem.

@@ -8,6 +8,7 @@ export const ERROR_CODES = {
   invalid_path: { status: 400, meaning: 'The path cannot be decoded.' },
   invalid_payment_identifier: { status: 400, meaning: 'The payment identifier is malformed.' },
   not_verified: { status: 403, meaning: 'Control of the host is not proved, or not recently.' },
+  not_your_proof: { status: 403, meaning: 'Control was proved recently, but by somebody else.' },
   forbidden: { status: 403, meaning: 'This address may not read this.' },
   not_found: { status: 404, meaning: 'There is nothing at this path.' },
   no_fresh_report: { status: 404, meaning: 'No result fresher than 24 hours exists.' },

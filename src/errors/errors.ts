@@ -70,6 +70,13 @@ export class NotVerified extends ServiceError {
   }
 }
 
+/** Within the hour of a confirm, to a caller who is not the one that started its token. */
+export class NotYourProof extends ServiceError {
+  constructor(message: string) {
+    super('not_your_proof', message);
+  }
+}
+
 export class Forbidden extends ServiceError {
   constructor(message: string) {
     super('forbidden', message);

@@ -14,8 +14,13 @@ import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
+import unknownPaths, { shortUrl } from '../../plugins/unknown-paths.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
+import {
+  type ChallengeReaderOptions,
+  createChallengeReader,
+} from '../directory/challenge-reader.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
@@ -38,6 +43,8 @@ export type ServiceParts = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
+  /** How confirms wait for their turn; by the clock where it is left out. */
+  readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: OpenPayments;
 };
 
@@ -58,6 +65,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
+    rewriteUrl: shortUrl,
     // A value of another type is a mistake of the caller's, and an unknown member is none.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
@@ -70,8 +78,10 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanCoordinator, catalog, fetchChallenge, payments } = service;
-  const verification = createVerification(store, fetchChallenge);
+  const { store, scanCoordinator, catalog, fetchChallenge, wait, payments } = service;
+  const reader = createChallengeReader({ store, fetchChallenge, wait });
+  app.addHook('preClose', async () => reader.stop());
+  const verification = createVerification({ store, reader });
   await registerRoutes(app, { config, store, scanCoordinator, catalog, verification });
   await app.register(paidRoutes, payments);
   await app.ready();
@@ -92,6 +102,7 @@ async function registerPlugins(
   await app.register(pressure);
   await app.register(offers);
   if (config.isRateLimited) await app.register(rateLimit, { store });
+  await app.register(unknownPaths);
   await app.register(payment, {
     gate: payments.gate,
     answerWithinMs: config.scanTimeoutMs,

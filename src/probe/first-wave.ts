@@ -1,6 +1,6 @@
 /** The fixed paths that every scan asks for, the root before all others. */
 import { randomBytes } from 'node:crypto';
-import type { HttpObservation, Observations } from '../model/observations.ts';
+import type { HttpObservation, Observations, PathAnswer } from '../model/observations.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -32,6 +32,16 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
   'tls-other',
 ]);
 
+const OPENAPI_MEMBER = /"openapi"\s*:\s*"3\./;
+
+const MAX_SILENCES = 2;
+const NOT_ASKED: HttpObservation = {
+  ok: false,
+  reason: 'timeout',
+  detail: 'not asked, as the root and another path were silent',
+  ms: 0,
+};
+
 export type FixedPaths = Pick<
   Observations,
   | 'root'
@@ -46,6 +56,9 @@ export type FixedPaths = Pick<
   | 'robots'
 >;
 
+/** How the paths after the root are asked for. */
+type Get = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
+
 export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
   const root = await cache.ask({
     method: 'GET',
@@ -54,42 +67,27 @@ export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
     accept: ACCEPT_PAGE,
     redirects: 'any-guarded',
   });
-  const get = (path: string, capBytes: number, accept: string): Promise<HttpObservation> => {
-    if (!root.ok && FINAL_FAILURES.has(root.reason)) cache.record('GET', path, root);
-    return cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
-  };
+  const get = getAfter(root, cache);
   // A path that nobody can have: what the site answers to it, it answers to any missing document.
   const randomPath = `/${randomBytes(12).toString('hex')}`;
-  const [
-    soft404,
-    openapi,
-    alternates,
-    manifest,
-    manifestJson,
-    llmsTxt,
-    agentCard,
-    agentJson,
-    robots,
-  ] = await Promise.all([
-    get(randomPath, DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/openapi.json', OPENAPI_CAP_BYTES, ACCEPT_JSON),
-    Promise.all(OPENAPI_ALTERNATES.map((path) => get(path, OPENAPI_CAP_BYTES, ACCEPT_JSON))),
-    get('/.well-known/x402', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/.well-known/x402.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/llms.txt', DOCUMENT_CAP_BYTES, ACCEPT_TEXT),
-    get('/.well-known/agent-card.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/.well-known/agent.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/robots.txt', ROBOTS_CAP_BYTES, ACCEPT_TEXT),
-  ]);
-  const openapiAlternates = OPENAPI_ALTERNATES.flatMap((path, index) => {
-    const answer = alternates[index];
-    return answer === undefined ? [] : [{ path, answer }];
-  });
+  const pendingOpenapi = get('/openapi.json', OPENAPI_CAP_BYTES, ACCEPT_JSON);
+  const [manifest, manifestJson, llmsTxt, agentCard, agentJson, robots, soft404, openapi, others] =
+    await Promise.all([
+      get('/.well-known/x402', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+      get('/.well-known/x402.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+      get('/llms.txt', DOCUMENT_CAP_BYTES, ACCEPT_TEXT),
+      get('/.well-known/agent-card.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+      get('/.well-known/agent.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+      get('/robots.txt', ROBOTS_CAP_BYTES, ACCEPT_TEXT),
+      get(randomPath, DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+      pendingOpenapi,
+      askAlternates(pendingOpenapi, get),
+    ]);
   return {
     root,
     soft404,
     openapi,
-    openapiAlternates,
+    openapiAlternates: others,
     manifest,
     manifestJson,
     llmsTxt,
@@ -97,4 +95,62 @@ export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
     agentJson,
     robots,
   };
+}
+
+/** One after the other, while none before was an OpenAPI document: five may hold 2 MiB each. */
+async function askAlternates(
+  canonical: Promise<HttpObservation>,
+  get: Get,
+): Promise<readonly PathAnswer[]> {
+  const answers: PathAnswer[] = [];
+  let answer = await canonical;
+  for (const path of OPENAPI_ALTERNATES) {
+    if (looksLikeOpenApi(answer)) break;
+    answer = await get(path, OPENAPI_CAP_BYTES, ACCEPT_JSON);
+    answers.push({ path, answer });
+  }
+  return answers;
+}
+
+/** Without parsing, which is work for a thread that can be killed. */
+function looksLikeOpenApi(answer: HttpObservation): boolean {
+  if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
+  const { body } = answer.data;
+  return OPENAPI_MEMBER.test(body) && body.includes('"paths"') && body.trimEnd().endsWith('}');
+}
+
+function getAfter(root: HttpObservation, cache: RequestCache): Get {
+  const get: Get = (path, capBytes, accept) =>
+    cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
+  if (root.ok) return get;
+  if (FINAL_FAILURES.has(root.reason)) {
+    return (path, ...rest) => {
+      cache.record('GET', path, root);
+      return get(path, ...rest);
+    };
+  }
+  return isSilent(root) ? oneByOne(get, cache) : get;
+}
+
+/**
+ * For an origin whose root is silent: each silence costs the time of a request, and a scan holds
+ * its place meanwhile. One path at a time, and none after the second silence.
+ */
+function oneByOne(get: Get, cache: RequestCache): Get {
+  let last: Promise<unknown> = Promise.resolve();
+  let silences = 1;
+  return (path, ...rest) => {
+    const answer = last.then(async () => {
+      if (silences >= MAX_SILENCES) cache.record('GET', path, NOT_ASKED);
+      const seen = await get(path, ...rest);
+      if (isSilent(seen)) silences += 1;
+      return seen;
+    });
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+function isSilent(answer: HttpObservation): boolean {
+  return !answer.ok && answer.reason === 'timeout';
 }

@@ -1,8 +1,11 @@
 /** Observations on disk: any grade can be replayed from them, offline, under any catalog. */
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
-import type { Observations, ProbingOptions } from '../model/observations.ts';
+import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
 import type { BudgetName, ScanReport } from '../model/report.ts';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { OriginRefused } from '../origin/errors.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
 import { RECORDING_FORMAT, RECORDING_SCHEMA_VERSION, recordingSchema } from './recording-schema.ts';
 
 export type Recording = {
@@ -50,12 +53,30 @@ export async function readRecording(file: string): Promise<Recording> {
 /** Throws RecordingError, which names the recording as `name`. */
 export function parseRecording(value: unknown, name: string): Recording {
   const validate = new Ajv({ allErrors: false }).compile<Recording>(recordingSchema);
-  if (validate(value)) return value;
+  if (validate(value)) {
+    if (isCanonical(value.observations.origin)) return value;
+    // Not quoted: it may be text for a terminal, and the file is nobody's word.
+    const why = 'what /observations/origin says is no origin as a scan writes it';
+    throw new RecordingError(`${name}: ${why}; make it with --save`);
+  }
   const first = validate.errors?.[0];
   throw new RecordingError(
     `${name}: no recording of schema version ${RECORDING_SCHEMA_VERSION} ` +
       `(${first?.instancePath || '/'} ${first?.message ?? 'is wrong'}); make it with --save`,
   );
+}
+
+/** Reports print the origin: nothing but what a scan could have been of passes. */
+function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolean {
+  try {
+    // Whether it may be asked is no question of a replay.
+    const origin = parseOrigin(url, allowingOrigin(url, DEFAULT_POLICY));
+    const isSame = origin.scheme === scheme && origin.hostname === hostname && origin.host === host;
+    return isSame && origin.url === url && origin.port === port;
+  } catch (error) {
+    if (error instanceof OriginRefused) return false;
+    throw error;
+  }
 }
 
 /**

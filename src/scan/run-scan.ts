@@ -13,7 +13,11 @@ import type { Standing } from '../model/standing.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
-import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
+import {
+  type CreateProbeClient,
+  createProbeClient,
+  type ProbeClient,
+} from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
 import { observe, type Stage } from './observe.ts';
 import { readBranding } from './read-branding.ts';
@@ -32,6 +36,10 @@ export type ScannerOptions = {
   readonly policy: OriginPolicy;
   readonly standing: Standing;
   readonly userAgent: string;
+  /** Where origins are asked; default this thread, which then waits for whatever they cost. */
+  readonly createClient?: CreateProbeClient;
+  /** Whether a further scan is one too many for what the running ones hold; default never. */
+  readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
   readonly onStage?: (stage: Stage) => void;
   /** Where they differ from the defaults. */
@@ -46,7 +54,7 @@ export function createScanner(options: ScannerOptions): Scanner {
   return {
     checksVersion: options.catalog.checksVersion,
     admit: async (origin) => {
-      const client = createProbeClient(clientOptions(options));
+      const client = openClient(options);
       try {
         if (await isBlocked(client, origin)) throw refusalOf(origin);
       } finally {
@@ -54,6 +62,7 @@ export function createScanner(options: ScannerOptions): Scanner {
       }
     },
     scan: (origin, wanted = {}) => runScan(origin, options, wanted),
+    isSaturated: () => options.isSaturated?.() ?? false,
     close: () => options.pool.close(),
   };
 }
@@ -68,7 +77,7 @@ async function runScan(
   const began = performance.now();
   const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
   const gatherSignal = signal ? AbortSignal.any([gatherDeadline, signal]) : gatherDeadline;
-  const client = createProbeClient({ ...clientOptions(options), signal: gatherSignal });
+  const client = openClient(options, gatherSignal);
   const account = pool.openScan();
   try {
     const blocked = await isBlocked(client, origin);
@@ -143,14 +152,17 @@ export async function judge(
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
 }
 
-function clientOptions({ policy, userAgent, resolver, limits, extraCa }: ScannerOptions) {
-  return {
+function openClient(options: ScannerOptions, signal?: AbortSignal): ProbeClient {
+  const { policy, userAgent, resolver, limits, extraCa } = options;
+  const { createClient = createProbeClient } = options;
+  return createClient({
     policy,
     userAgent,
+    ...(signal ? { signal } : {}),
     ...(resolver ? { resolver } : {}),
     ...(limits ? { limits } : {}),
     ...(extraCa ? { extraCa } : {}),
-  };
+  });
 }
 
 /** Whether the guard refuses the host. Throws ScannerFailure where we could not find out. */

@@ -124,7 +124,8 @@ class InFlightScans {
   }
 
   isFull(): boolean {
-    return this.#closing || this.#scans.size >= (this.#options.maxScans ?? MAX_SCANS);
+    const { scanner, maxScans = MAX_SCANS } = this.#options;
+    return this.#closing || this.#scans.size >= maxScans || scanner.isSaturated?.() === true;
   }
 
   join({ url }: Origin, onScan?: (scanId: string) => void): Promise<FinishedScan> | null {

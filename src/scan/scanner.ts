@@ -25,6 +25,8 @@ export type Scanner = {
    * finding. Throws ScannerFailure where the fault is ours (503, uncharged), OriginRefused as admit.
    */
   scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
+  /** True while the running scans hold all that they may together: none is to begin. */
+  isSaturated?(): boolean;
   close(): Promise<void>;
 };
 

@@ -4,11 +4,16 @@ import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
 import { judge, type ScannerOptions } from './run-scan.ts';
 
-const SILENT: HttpObservation = { ok: false, reason: 'refused', detail: 'nobody was asked', ms: 0 };
+export const SILENT: HttpObservation = {
+  ok: false,
+  reason: 'refused',
+  detail: 'nobody was asked',
+  ms: 0,
+};
 const OFF = { state: 'off', why: 'offline' } as const;
 
 /** An origin that nobody asked: all that a check may need is there, and says nothing. */
-const NOBODY: Observations = {
+export const NOBODY: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
     scheme: 'https',

@@ -13,6 +13,7 @@ import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover
 import { createPool } from '../engine/pool/pool.ts';
 import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
+import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
@@ -55,13 +56,25 @@ export async function openService(config: Config): Promise<Service> {
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
   const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent });
+  const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
+  undo.defer(() => probe.close());
+  const { createClient, isSaturated } = probe;
+  const scanner = createScanner({
+    catalog,
+    checks,
+    pool,
+    policy,
+    standing,
+    userAgent,
+    createClient,
+    isSaturated,
+  });
   undo.defer(() => scanner.close());
   await warmUp({ catalog, checks, pool });
 
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
-  const fetchChallenge = createChallengeFetcher({ policy, userAgent });
+  const fetchChallenge = createChallengeFetcher({ policy, userAgent, createClient });
   const payments = await openPayments({
     config,
     store,

@@ -38,7 +38,8 @@ describe('the flags of scan', () => {
   test('may all be given, before and behind the origin', () => {
     const args =
       '--allow-private --format sarif --output o.json --min-grade B --fail-on warn --only P1,s* ' +
-      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --timing`;
+      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --timing ` +
+      '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
       origin: ORIGIN,
       allowPrivate: true,

@@ -130,6 +130,8 @@ describe('a bad value is refused on one line with the setting, the value and wha
     [{ NETWORK: 'eip155:1', ASSET: PAY_TO }, /^ASSET_NAME is not set/],
     [{ ASSET: PAY_TO }, /^ASSET_NAME is not set/],
     [{ X402SCAN_URL: 'x402scan' }, /^X402SCAN_URL="x402scan" .* nothing to switch it off/],
+    [{ SCAN_ALLOW_HOSTS: '*:80' }, /^SCAN_ALLOW_HOSTS="\*:80" .* exact host:port/],
+    [{ SCAN_ALLOW_HOSTS: 'a:0' }, /^SCAN_ALLOW_HOSTS="a:0" .* exact host:port/],
     [{ SCAN_ALLOW_HOSTS: 'localhost' }, /^SCAN_ALLOW_HOSTS="localhost" .* host:port/],
     [{ SCAN_ALLOWED_PORTS: '443,https' }, /^SCAN_ALLOWED_PORTS="443,https" /],
     [{ SCAN_TIMEOUT_MS: '0' }, /^SCAN_TIMEOUT_MS="0" /],

@@ -6,6 +6,7 @@ import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 import { newPayer } from '../payment/payer.ts';
+import { issuedToken } from '../store/contract/samples.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 
 const mongo = await startMongoServer();
@@ -109,7 +110,7 @@ describe.each([
       expect(branded.displayName).not.toBe(HIDDEN);
       await told.store.listing.set(HIDDEN, { enrichmentSuppressed: true });
       expect(await project()).toMatchObject({ displayName: HIDDEN, verified: false });
-      await told.store.ownership.recordConfirm({ host: HIDDEN, tokenHash: 'h' });
+      await told.store.ownership.recordConfirm(HIDDEN, issuedToken('h'));
       expect(await project()).toMatchObject({ displayName: HIDDEN, verified: true });
     });
 

@@ -1,6 +1,7 @@
 import type { RevisionName } from '../../src/config/revision.ts';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';
 
@@ -11,6 +12,7 @@ export type OwnedApp = AsyncDisposable & {
   /** Starts, and serves the token that came. */
   startAndServe(from?: string): Promise<string>;
   confirm(from?: string): Promise<Answer>;
+  confirmWith(listingKey: string, from?: string): Promise<Answer>;
   setListing(wish: object, from?: string): Promise<Answer>;
 };
 
@@ -22,6 +24,7 @@ export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<O
     revision,
     environment: { SCAN_ALLOW_HOSTS: origin.host, RATE_LIMIT: 'off' },
     fetchChallenge: createChallengeFetcher({
+      createClient: createProbeClient,
       policy: { allowedPorts: [443], allowHosts },
       userAgent: 'x402-conformance-scanner/test',
       extraCa: [origin.ca],
@@ -41,6 +44,8 @@ export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<O
       return token;
     },
     confirm: (from) => post('/v1/verify/confirm', { url: origin.url }, from),
+    confirmWith: (listingKey, from) =>
+      post('/v1/verify/confirm', { url: origin.url, listingKey }, from),
     setListing: (wish, from) => post('/v1/listing', { url: origin.url, ...wish }, from),
     [Symbol.asyncDispose]: async () => {
       await service[Symbol.asyncDispose]();

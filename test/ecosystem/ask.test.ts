@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, askJson } from '../../src/ecosystem/ask.ts';
@@ -50,6 +51,15 @@ describe('a question to a third party', () => {
   test('fails where the answer is not JSON', async () => {
     host().get('/look').reply(200, '<html>');
     expect(await look()).toMatchObject({ ok: false, detail: expect.stringContaining('not JSON') });
+  });
+
+  test('is as whole when it comes in pieces of one byte', async () => {
+    const text = JSON.stringify({ a: 'x'.repeat(CAP_BYTES - 20), b: 'é' });
+    const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
+    host()
+      .get('/look')
+      .reply(200, () => Readable.from(pieces));
+    expect(await look()).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
   test('reads up to the cap, and not a byte more', async () => {

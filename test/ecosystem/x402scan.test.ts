@@ -265,10 +265,10 @@ describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {
   test('answered with an error, too much or no JSON fails', async () => {
     on().reply(500, { error: { json: { message: 'x' } } });
     expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('500') });
-    on().reply(200, `"${'x'.repeat(8 * 1024 * 1024)}"`);
+    on().reply(200, `"${'x'.repeat(1024 * 1024)}"`);
     expect(await question()).toMatchObject({
       ok: false,
-      detail: 'www.x402scan.example answered with more than 8388608 bytes',
+      detail: 'www.x402scan.example answered with more than 1048576 bytes',
     });
     on().reply(200, '<!doctype html>');
     expect(await question()).toMatchObject({ ok: false, detail: expect.stringContaining('JSON') });

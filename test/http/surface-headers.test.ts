@@ -54,7 +54,10 @@ test('answers allow nothing to be loaded but our own, and nobody to frame them',
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
   });
+  // Other services may live under the same domain, and have promised nothing.
+  expect(headers['strict-transport-security']).toMatch(/^max-age=\d+$/);
 });
 
 test('errors are not cached', async () => {
@@ -94,7 +97,37 @@ test('metrics count requests by route, and are read from loopback only', async (
   expect((await from('::1')).statusCode).toBe(200);
   expect((await from('::ffff:127.0.0.1')).statusCode).toBe(200);
   expect((await from('192.0.2.1')).json().error).toBe('forbidden');
-  expect((await from('127.0.0.1', { 'x-forwarded-for': '127.0.0.1' })).statusCode).toBe(403);
+});
+
+const FORWARDING = {
+  'x-forwarded-for': '127.0.0.1',
+  forwarded: 'for=127.0.0.1',
+  via: '1.1 proxy',
+  'x-real-ip': '127.0.0.1',
+  'x-forwarded-proto': 'https',
+  'cf-connecting-ip': '127.0.0.1',
+  'true-client-ip': '127.0.0.1',
+};
+
+test.each(Object.entries(FORWARDING))(
+  'metrics are not read through a proxy on this machine that adds %s alone',
+  async (name, value) => {
+    const read = (app: TestApp) =>
+      app.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers: { [name]: value } });
+    expect((await read(service)).statusCode).toBe(403);
+    await using behind = await startApp({ environment: { TRUST_PROXY: '127.0.0.0/8' } });
+    expect((await read(behind)).statusCode).toBe(403);
+  },
+);
+
+test('behind a trusted proxy METRICS_ALLOW means the address that it states', async () => {
+  const environment = { TRUST_PROXY: '127.0.0.0/8', METRICS_ALLOW: '192.0.2.0/24,127.0.0.1' };
+  await using behind = await startApp({ environment });
+  const statusOf = async (headers: Record<string, string>) =>
+    (await behind.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers })).statusCode;
+  expect(await statusOf({ 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' })).toBe(200);
+  expect(await statusOf({ 'x-forwarded-for': '198.51.100.7' })).toBe(403);
+  expect(await statusOf({})).toBe(200);
 });
 
 test('METRICS_ALLOW opens the metrics to whom it names, and closes them to others', async () => {

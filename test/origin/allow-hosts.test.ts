@@ -10,12 +10,18 @@ describe('parseAllowHosts', () => {
     expect(parseAllowHosts('').size).toBe(0);
   });
 
-  test.each(['localhost', 'http://localhost:3000', 'a:b', 'a:65536', '*:80/x', 'u@a:80'])(
-    'refuses %j by name',
-    (entry) => {
-      expect(() => parseAllowHosts(`ok:1,${entry}`)).toThrow(`"${entry}" is no exact host:port`);
-    },
-  );
+  test.each([
+    'localhost',
+    'http://localhost:3000',
+    'a:b',
+    'a:65536',
+    '*:80/x',
+    'u@a:80',
+    '*:80',
+    'a:0',
+  ])('refuses %j by name', (entry) => {
+    expect(() => parseAllowHosts(`ok:1,${entry}`)).toThrow(`"${entry}" is no exact host:port`);
+  });
 });
 
 describe('allowingOrigin', () => {

@@ -5,6 +5,7 @@ import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
+import unknownPaths from '../../plugins/unknown-paths.ts';
 import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import type { Facilitator } from '../../src/payment/facilitator.ts';
 import {
@@ -34,6 +35,7 @@ export type ShopOptions = Partial<
     | 'rpcUrl'
     | 'rpcTimeoutMs'
     | 'onEvent'
+    | 'onTrouble'
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'
@@ -102,11 +104,15 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     rpcUrl: options.rpcUrl ?? null,
     routes: [work, list],
     isRateLimited: options.isRateLimited ?? true,
-    onTrouble: (message) => troubles.push(message),
+    onTrouble(message, error) {
+      troubles.push(message);
+      options.onTrouble?.(message, error);
+    },
   });
   const app = Fastify({ forceCloseConnections: true });
   await app.register(allowedMethods);
   await app.register(errors);
+  await app.register(unknownPaths);
   await app.register(offers);
   await app.register(payment, {
     gate: payments.gate,

@@ -21,6 +21,7 @@ import { OFFER_ROWS } from './crafted/offer-rows.ts';
 import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import type { Row } from './crafted/row.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
+import { VALID_ROWS } from './crafted/valid-rows.ts';
 import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
 
 const DAY_MS = 86_400_000;
@@ -88,6 +89,12 @@ describe('what a challenge says', () => table(OFFER_ROWS));
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
 describe('two methods of one path', () => table(METHOD_ROWS));
 describe('sign-ins', () => table(SIGN_IN_ROWS));
+describe('what the specification allows', () => {
+  table(VALID_ROWS);
+  it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
+    expect((await scanned({ answers })).report.grade).toBe(grade);
+  });
+});
 describe('OpenAPI', () => table(OPENAPI_ROWS));
 describe('the manifest', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
 describe('other documents', () => table(DOCUMENT_ROWS));

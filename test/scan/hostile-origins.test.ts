@@ -55,7 +55,7 @@ describe.concurrent('an origin that', () => {
     ['sends one header without end', 'P1 fail silent', 'headers exceed 64 KiB'],
     ['sends chunks without end', 'S1 fail oversize', 'longer than'],
     ['sends a chunk size that is none', 'S1 fail unreadable', 'broke off (malformed)'],
-    ['leads from page to page', 'P1 warn root-silent', 'more than 5 redirects'],
+    ['leads from page to page', 'P1 fail silent', 'more than 5 redirects'],
     ['answers with a stray answer after each', 'P2 fail none-found', 'GET /: 200'],
   ])('%s', async (name, cell, says) => {
     const origin = await startHostileOrigin(BROKEN[name]);

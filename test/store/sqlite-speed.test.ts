@@ -8,7 +8,7 @@ import type { DirectoryQuery } from '../../src/store/contract/directory.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { directoryStatements } from '../../src/store/sqlite/directory-statements.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
-import { ledgerStep, publishedScan } from './contract/samples.ts';
+import { issuedToken, ledgerStep, publishedScan } from './contract/samples.ts';
 import { HOUR_MS, TestClock } from './contract/test-clock.ts';
 
 const HOSTS = 2_000;
@@ -106,7 +106,7 @@ function planOfCount(query: DirectoryQuery): string {
 }
 
 function statements(query: DirectoryQuery) {
-  const found = directoryStatements(query);
+  const found = directoryStatements(query, 0);
   if (!found) throw new Error('no host can match');
   return found;
 }
@@ -124,7 +124,7 @@ describe('the purge of 3,000 hosts that strangers made up', () => {
       const hosts = 3_000;
       for (let n = 0; n < hosts; n += 1) {
         const host = `h${n}.example.com`;
-        await strangers.ownership.issueToken({ host, client: 'c', tokenHash: `t${n}` });
+        await strangers.ownership.issueToken({ host, ...issuedToken(`t${n}`) });
       }
       let turns = 0;
       let isPurging = true;

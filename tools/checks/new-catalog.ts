@@ -10,6 +10,7 @@ import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';
+import { readRelease, repinCatalogs } from './repin-catalogs.ts';
 import { runTool } from './run-tool.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import {
@@ -22,6 +23,7 @@ import {
   refreshCatalogs,
 } from './write-catalog.ts';
 
+const ROOT = new URL('../../', import.meta.url);
 const RECORDINGS = new URL('../../test/fixtures/origins/recorded/', import.meta.url);
 const USAGE = `usage: npm run catalog:new -- [VERSION] [--replace OLD=NEW]…
   makes catalog/VERSION.json from the newest catalog, with the newest implementation of every
@@ -29,7 +31,10 @@ const USAGE = `usage: npm run catalog:new -- [VERSION] [--replace OLD=NEW]…
 npm run catalog:new -- --refresh
   takes the digests of changed check files into catalogs that are not published yet.
 npm run catalog:new -- --publish VERSION
-  pins a catalog and its check files in catalog/published.json: they never change again.`;
+  pins a catalog and its check files in catalog/published.json: they never change again.
+npm run catalog:new -- --repin
+  pins what is published anew, where check files were changed in place; refused once the version of
+  package.json is released. Name the moved cells of the golden table in the commit, or "none".`;
 
 await runTool(async () => {
   const { values, positionals } = readArguments();
@@ -37,6 +42,7 @@ await runTool(async () => {
   const files = { folder: CATALOG_FOLDER, checks: await discoverChecks() };
   if (values.refresh) return refresh(files);
   if (values.publish !== undefined) return publish(values.publish, files);
+  if (values.repin) return repin(files);
   return create(positionals[0], replacementsOf(values.replace), files);
 });
 
@@ -48,6 +54,7 @@ function readArguments() {
         help: { type: 'boolean', default: false },
         refresh: { type: 'boolean', default: false },
         publish: { type: 'string' },
+        repin: { type: 'boolean', default: false },
         replace: { type: 'string', multiple: true, default: [] },
       },
     });
@@ -113,6 +120,14 @@ async function publish(version: string, files: CatalogFiles): Promise<readonly s
   return [
     `catalog/${version}.json is published; pinned with it: ${pinned.join(', ') || 'nothing new'}.`,
     'From now on a change of any of these files fails lint and stops the service.',
+  ];
+}
+
+async function repin(files: CatalogFiles): Promise<readonly string[]> {
+  const moved = await repinCatalogs(files, await readRelease(ROOT));
+  return [
+    `Pinned anew: ${moved.join(', ') || 'nothing, all digests are as they were'}.`,
+    'Next: npx vitest run test/golden, which shows every cell that moves.',
   ];
 }
 

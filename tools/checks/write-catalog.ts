@@ -8,7 +8,7 @@ import {
   readCatalog,
 } from '../../src/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { readPublished } from '../../src/engine/catalog/published.ts';
+import { type Published, readPublished } from '../../src/engine/catalog/published.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CatalogFiles = {
@@ -103,11 +103,8 @@ export async function publishCatalog(
   if (changed) {
     throw new ToolUsageError(`${changed} was published and then changed: restore it, revise it.`);
   }
-  const pinned = {
-    catalogs: sorted({ ...published.catalogs, [version]: digest }),
-    checks: sorted({ ...published.checks, ...pins }),
-  };
-  await writeFile(new URL('published.json', files.folder), `${JSON.stringify(pinned, null, 2)}\n`);
+  const catalogs = { ...published.catalogs, [version]: digest };
+  await pinCatalogs(catalogs, { ...published.checks, ...pins }, files.folder);
   return Object.keys(pins).filter((impl) => !Object.hasOwn(published.checks, impl));
 }
 
@@ -133,9 +130,19 @@ export function changedChecks(from: Catalog, to: Catalog) {
   });
 }
 
-async function writeCatalog(catalog: Catalog, folder: URL): Promise<void> {
+export async function writeCatalog(catalog: Catalog, folder: URL): Promise<void> {
   const text = JSON.stringify({ $schema: './schema.json', ...catalog }, null, 2);
   await writeFile(new URL(`${catalog.checksVersion}.json`, folder), `${text}\n`);
+}
+
+/** Writes published.json. */
+export async function pinCatalogs(
+  catalogs: Published['catalogs'],
+  checks: Published['checks'],
+  folder: URL,
+): Promise<void> {
+  const text = JSON.stringify({ catalogs: sorted(catalogs), checks: sorted(checks) }, null, 2);
+  await writeFile(new URL('published.json', folder), `${text}\n`);
 }
 
 function sorted(digests: Readonly<Record<string, string>>): Record<string, string> {

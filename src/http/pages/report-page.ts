@@ -1,5 +1,7 @@
 /** What the shareable report page of one host shows (interface spec 2.2). */
+
 import type { GradeSummary } from '../../directory/grade-summary.ts';
+import { reportUrl } from '../../directory/report-url.ts';
 import type { CheckResult, ScanReport, SubScores } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
 
@@ -54,7 +56,7 @@ export function reportPage(input: ReportPageInput) {
     findings: report === null ? null : findingsOf(report.results),
     ...historyPlot(history),
     requests: requests(input),
-    badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${host}.svg)](${input.siteUrl}/o/${host})`,
+    badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
 }
 

@@ -7,7 +7,8 @@ import { UnknownProject } from '../../errors/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { errorResponses } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
-import { type AppParts, requestedOrigin } from './route-context.ts';
+import { requestedOrigin } from './requested-origin.ts';
+import type { AppParts } from './route-context.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; nobody reads further than this. */

@@ -1,10 +1,14 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
+/** Owners prove control of a host, and say how it is listed. */
+import type { FastifyPluginAsync } from 'fastify';
+import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
-import { clientKey } from '../../directory/client-key.ts';
-import { changeListing } from '../../directory/listing.ts';
+import { type Client, clientOf } from '../../directory/client-key.ts';
+import { changeListing, type ListingWish } from '../../directory/listing.ts';
+import type { ErrorCode } from '../../errors/codes.ts';
+import type { Origin } from '../../origin/origin.ts';
 import { errorResponses } from './error-schema.ts';
-import { type AppParts, requestedOrigin } from './route-context.ts';
+import { requestedOrigin } from './requested-origin.ts';
+import type { AppParts } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 const BAD_BODY = [
@@ -14,128 +18,119 @@ const BAD_BODY = [
   'invalid_query',
   'body_too_large',
   'unsupported_media_type',
-] as const;
+] as const satisfies readonly ErrorCode[];
 
-const urlBody = Type.Object({ url: urlParameter });
+/** What reading the challenge file can end in. */
+const READING = [
+  'confirm_limit',
+  'rate_limited',
+  'scanner_failed',
+  'saturated',
+  'store_unavailable',
+] as const satisfies readonly ErrorCode[];
 
-export const ownershipRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
-  await app.register(startRoute, parts);
-  await app.register(confirmRoute, parts);
-  await app.register(listingRoute, parts);
+const listingKey = Type.Optional(
+  Type.String({
+    maxLength: 128,
+    description: 'The listingKey that POST /v1/verify/start answered beside the token.',
+  }),
+);
+const startBody = Type.Object({ url: urlParameter });
+const confirmBody = Type.Object({ url: urlParameter, listingKey });
+const listingBody = Type.Object({
+  url: urlParameter,
+  listed: Type.Optional(
+    Type.Boolean({ description: 'false removes the origin from the directory.' }),
+  ),
+  suppressEnrichment: Type.Optional(
+    Type.Boolean({ description: 'true hides the branding copied from the origin.' }),
+  ),
+  listingKey,
+});
+
+/** What the three bodies may hold; each route's schema has refused what it does not take. */
+type OwnerBody = { readonly url: string } & ListingWish;
+
+type OwnerRoute = {
+  readonly path: string;
+  readonly offer: 'verifyStart' | 'verifyConfirm' | 'listing';
+  readonly summary: string;
+  readonly description?: string;
+  readonly body: TSchema;
+  readonly response: Readonly<Record<string, unknown>>;
+  readonly answer: (origin: Origin, client: Client, wish: ListingWish) => Promise<object>;
 };
 
-const startRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
-  const offer = parts.config.revision.offers.verifyStart;
-  if (offer === undefined) return;
-  app.post(
-    '/v1/verify/start',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'verifyStart',
-        tags: ['ownership'],
-        summary: 'Get a one-time token to prove control of a host',
-        body: urlBody,
-        response: {
-          200: Type.Object({
-            host: Type.String(),
-            token: Type.String(),
-            wellKnownPath: Type.String({ const: CHALLENGE_PATH }),
-            instructions: Type.String(),
-            expiresInSec: Type.Integer(),
-          }),
-          ...errorResponses(...BAD_BODY, 'challenge_limit', 'rate_limited', 'store_unavailable'),
-        },
-      },
-    },
-    async ({ body, ip }, reply) => {
+export const ownershipRoutes: FastifyPluginAsync<AppParts> = async (app, parts) => {
+  const { verification, config } = parts;
+
+  function ownerRoute(route: OwnerRoute): void {
+    const { path, answer, offer: name, ...described } = route;
+    const offer = config.revision.offers[name];
+    if (offer === undefined) return;
+    const schema = { operationId: name, tags: ['ownership'], ...described };
+    app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
+      // Answers hold secrets, or what was true at this moment.
       reply.header('cache-control', 'no-store');
-      return parts.verification.start(requestedOrigin(body.url, parts), clientKey(ip));
-    },
-  );
-};
+      const { url, ...wish } = request.body;
+      return answer(requestedOrigin(url, parts), clientOf(request.ip), wish);
+    });
+  }
 
-const confirmRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
-  const offer = parts.config.revision.offers.verifyConfirm;
-  if (offer === undefined) return;
-  app.post(
-    '/v1/verify/confirm',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'verifyConfirm',
-        tags: ['ownership'],
-        summary: 'Have the token read at the challenge path',
-        description: `Reads ${CHALLENGE_PATH} over https, redirects not followed. Serving any unexpired token of the host verifies it.`,
-        body: urlBody,
-        response: {
-          200: Type.Object({
-            host: Type.String(),
-            verified: Type.Boolean(),
-            reason: Type.Optional(Type.String({ description: 'Where it was not verified: why.' })),
-            instructions: Type.String({ description: 'What to do next.' }),
-          }),
-          ...errorResponses(
-            ...BAD_BODY,
-            'confirm_limit',
-            'rate_limited',
-            'scanner_failed',
-            'store_unavailable',
-          ),
-        },
-      },
-    },
-    async ({ body, ip }, reply) => {
-      reply.header('cache-control', 'no-store');
-      return parts.verification.confirm(requestedOrigin(body.url, parts), clientKey(ip));
-    },
-  );
-};
-
-const listingRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
-  const offer = parts.config.revision.offers.listing;
-  if (offer === undefined) return;
-  app.post(
-    '/v1/listing',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'listing',
-        tags: ['ownership'],
-        summary: 'Leave the directory, or hide the branding (verified owners)',
-        description:
-          'Within an hour of a confirm everything can be set. Later, while the token of that confirm is still served, only what hides: listed false, suppressEnrichment true.',
-        body: Type.Object({
-          url: urlParameter,
-          listed: Type.Optional(
-            Type.Boolean({ description: 'false removes the origin from the directory.' }),
-          ),
-          suppressEnrichment: Type.Optional(
-            Type.Boolean({ description: 'true hides the branding copied from the origin.' }),
-          ),
+  ownerRoute({
+    path: '/v1/verify/start',
+    offer: 'verifyStart',
+    summary: 'Get a one-time token to prove control of a host',
+    body: startBody,
+    response: {
+      200: Type.Object({
+        host: Type.String(),
+        token: Type.String(),
+        listingKey: Type.String({
+          description: 'A secret: stands for you at POST /v1/listing once the token is confirmed.',
         }),
-        response: {
-          200: Type.Object({
-            host: Type.String(),
-            listed: Type.Boolean(),
-            enrichmentSuppressed: Type.Boolean(),
-          }),
-          ...errorResponses(
-            ...BAD_BODY,
-            'not_verified',
-            'confirm_limit',
-            'rate_limited',
-            'scanner_failed',
-            'store_unavailable',
-          ),
-        },
-      },
+        wellKnownPath: Type.String({ const: CHALLENGE_PATH }),
+        instructions: Type.String(),
+        expiresInSec: Type.Integer(),
+      }),
+      ...errorResponses(...BAD_BODY, 'challenge_limit', 'rate_limited', 'store_unavailable'),
     },
-    async ({ body, ip }, reply) => {
-      reply.header('cache-control', 'no-store');
-      const origin = requestedOrigin(body.url, parts);
-      const { listed, suppressEnrichment } = body;
-      return changeListing(parts, origin, clientKey(ip), { listed, suppressEnrichment });
+    answer: (origin, client) => verification.start(origin, client),
+  });
+
+  ownerRoute({
+    path: '/v1/verify/confirm',
+    offer: 'verifyConfirm',
+    summary: 'Have the token read at the challenge path',
+    description: `Reads ${CHALLENGE_PATH} over https, redirects not followed, at most once in 10 s: all who wait are answered by one reading that began after they asked. Serving any unexpired token of the host verifies it.`,
+    body: confirmBody,
+    response: {
+      200: Type.Object({
+        host: Type.String(),
+        verified: Type.Boolean(),
+        reason: Type.Optional(Type.String({ description: 'Where it was not verified: why.' })),
+        instructions: Type.String({ description: 'What to do next.' }),
+      }),
+      ...errorResponses(...BAD_BODY, ...READING),
     },
-  );
+    answer: (origin, client, wish) => verification.confirm(origin, client, wish.listingKey),
+  });
+
+  ownerRoute({
+    path: '/v1/listing',
+    offer: 'listing',
+    summary: 'Leave the directory, or hide the branding (verified owners)',
+    description:
+      'Within an hour of the first confirm of the token, the client that started it, and whoever sends its listingKey, can set everything; what was set with the key is changed with the key alone, or after a later confirm. Anybody else, while that token is still served, can only hide: listed false, suppressEnrichment true.',
+    body: listingBody,
+    response: {
+      200: Type.Object({
+        host: Type.String(),
+        listed: Type.Boolean(),
+        enrichmentSuppressed: Type.Boolean(),
+      }),
+      ...errorResponses(...BAD_BODY, 'not_verified', 'not_your_proof', ...READING),
+    },
+    answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
+  });
 };

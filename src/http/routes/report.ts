@@ -5,7 +5,8 @@ import { toReportBody } from '../../directory/report-body.ts';
 import { NoFreshReport } from '../../errors/errors.ts';
 import { errorResponses } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
-import { type AppParts, requestedOrigin } from './route-context.ts';
+import { requestedOrigin } from './requested-origin.ts';
+import type { AppParts } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 /** The report of the last 24 hours, in revisions that give it away. */

@@ -1,8 +1,7 @@
+/** What routes are given. */
 import type { Config } from '../../config/config.ts';
 import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
-import type { Origin } from '../../origin/origin.ts';
-import { parseOrigin } from '../../origin/origin.ts';
 import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
 import type { Store } from '../../store/contract/store.ts';
 
@@ -14,8 +13,3 @@ export type AppParts = {
   readonly catalog: Catalog;
   readonly verification: Verification;
 };
-
-/** The origin that a caller names by URL or bare host. Throws OriginRefused. */
-export function requestedOrigin(url: string, { config }: Pick<AppParts, 'config'>): Origin {
-  return parseOrigin(url, config.originPolicy);
-}

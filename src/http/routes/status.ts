@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
 import { errorResponses } from './error-schema.ts';
-import { type AppParts, requestedOrigin } from './route-context.ts';
+import { requestedOrigin } from './requested-origin.ts';
+import type { AppParts } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 const count = (status: string) =>

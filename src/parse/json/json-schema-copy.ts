@@ -19,6 +19,7 @@ export class BudgetSpent extends Error {
 const MAX_COST = 10_000;
 const CHARS_PER_STEP = 8;
 const PROPERTIES_PER_STEP = 8;
+const MEMBERS_PER_STEP = 8;
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
@@ -69,9 +70,11 @@ const COUNTS_ON_PATTERNS = new Set(['additionalProperties', 'unevaluatedProperti
 
 export type SafeSchema = { readonly copy: Schema; readonly errors: readonly string[] };
 
-/** `errors` says where the schema is none, by JSON pointers into it. */
-export function safeSchema(schema: JsonValue): SafeSchema {
-  const copier = new Copier();
+/**
+ * To evaluate `instance` by. `errors` says where the schema is none, by JSON pointers into it.
+ */
+export function safeSchema(schema: JsonValue, instance: JsonValue): SafeSchema {
+  const copier = new Copier(Math.floor(widestOf(instance) / MEMBERS_PER_STEP));
   const copy = copier.schema(schema, '');
   return { copy, errors: copier.errors };
 }
@@ -79,6 +82,12 @@ export function safeSchema(schema: JsonValue): SafeSchema {
 class Copier {
   readonly errors: string[] = [];
   #spent = 0;
+  /** What each subschema costs beside its own text: it may go through all members that it is given. */
+  readonly #perEntry: number;
+
+  constructor(perEntry: number) {
+    this.#perEntry = perEntry;
+  }
 
   schema(value: JsonValue | undefined, at: string): Schema {
     // As objects, because the library does not enter `true` and `false`, so they would cost nothing.
@@ -103,7 +112,7 @@ class Copier {
     return Object.defineProperty({}, '$recursiveRef', {
       enumerable: false,
       get: () => {
-        this.#spent += cost;
+        this.#spent += cost + this.#perEntry;
         if (this.#spent > MAX_COST) throw new BudgetSpent();
         return undefined;
       },
@@ -204,6 +213,19 @@ function costOf(schema: JsonObject): number {
     cost += Math.floor(text.length / CHARS_PER_STEP);
   }
   return cost;
+}
+
+/** Members of the object, or items of the list, that has most of them. */
+function widestOf(instance: JsonValue): number {
+  const waiting: JsonValue[] = [instance];
+  let widest = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    const members = Object.values(next);
+    widest = Math.max(widest, members.length);
+    for (const member of members) if (member !== undefined) waiting.push(member);
+  }
+  return widest;
 }
 
 function isNames(value: JsonValue | undefined): boolean {

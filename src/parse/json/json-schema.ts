@@ -27,7 +27,7 @@ const WRAPPERS = new Set([
  * local `$ref`; evaluation ends when its budget is spent, which is a violation too.
  */
 export function schemaErrors(schema: JsonValue, instance: JsonValue): readonly string[] {
-  const { copy, errors } = safeSchema(schema);
+  const { copy, errors } = safeSchema(schema, instance);
   if (errors.length > 0) return errors.slice(0, MAX_ERRORS).map(shorten);
   try {
     return describe(evaluate(copy, instance));

@@ -13,10 +13,18 @@ export function showJson(value: JsonValue | undefined, maxChars: number = MAX_CH
   return cleanText(writeJson(value, maxChars), maxChars);
 }
 
+/**
+ * A JSON value as a text to compare or look up: a text as it is, anything else as evidence shows it.
+ * `String(value)` would call what an origin wrote: `{"toString": 1}` has no such method.
+ */
+export function jsonAsText(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : showJson(value);
+}
+
 /** JSON that stops early: `budget` characters are enough to know that the rest is cut. */
 function writeJson(value: JsonValue, budget: number): string {
   if (typeof value === 'string') return quoteText(value, Math.max(budget, 1));
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
   for (const key in value) {

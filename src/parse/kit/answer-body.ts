@@ -10,6 +10,9 @@ const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
 const SNIFFED_CHARS = 1_024;
 /** A path shorter than this ("/a") stands in any text for many other reasons. */
 const MIN_PATH_CHARS = 4;
+const MAX_COMPARED_CHARS = 64 * 1024;
+/** No page repeats a longer path whole. */
+const MAX_SPELLING_CHARS = 256;
 
 /**
  * Whether a page for people was sent. The body decides, not the type alone: JSON and Markdown under
@@ -24,16 +27,41 @@ export function isHtmlAnswer(answer: HttpObservation): boolean {
   return isTyped && (start.startsWith('<') || HTML_WITHIN.test(start));
 }
 
+/** Whether an answer is the one that this site gives to any path. */
+export type BodyComparison = (answer: HttpObservation, soft404: HttpObservation) => boolean;
+
 /**
- * Whether an answer is the one that this site gives to any path. The status comes first: a site
- * with real error answers has no such page, whatever its body. Pages repeat the path that was asked
- * for, so it is taken out of both.
+ * The status comes first: a site with real error answers has no such page, whatever its body. Pages
+ * repeat the path that was asked for, so it is taken out of both, once an answer. Only the beginning
+ * is compared: a path that the origin chose, searched for in a body that it wrote, takes time by the
+ * product of both.
  */
-export function isSameBody(answer: HttpObservation, soft404: HttpObservation): boolean {
-  if (!answer.ok || !soft404.ok) return false;
-  if (!isSuccess(answer.data) || !isSuccess(soft404.data)) return false;
-  const [body, other] = [answer.data.body, soft404.data.body];
-  return body === other || withoutPath(answer.data) === withoutPath(soft404.data);
+export function createBodyComparison(): BodyComparison {
+  const known = new WeakMap<HttpData, string>();
+  const beginning = (data: HttpData): string => {
+    const before = known.get(data);
+    if (before !== undefined) return before;
+    const without = withoutPath(data);
+    known.set(data, without);
+    return without;
+  };
+
+  return (answer, soft404) => {
+    if (!answer.ok || !soft404.ok) return false;
+    const [one, other] = [answer.data, soft404.data];
+    if (!isSuccess(one) || !isSuccess(other)) return false;
+    if (one.body === other.body) return true;
+    if (isLong(one) !== isLong(other)) return false;
+    // With paths of different lengths taken out, what was cut at one place ends at two.
+    const chars = isLong(one)
+      ? Math.min(beginning(one).length, beginning(other).length)
+      : undefined;
+    return beginning(one).slice(0, chars) === beginning(other).slice(0, chars);
+  };
+}
+
+function isLong({ body }: HttpData): boolean {
+  return body.length > MAX_COMPARED_CHARS;
 }
 
 function isSuccess({ status }: HttpData): boolean {
@@ -41,18 +69,18 @@ function isSuccess({ status }: HttpData): boolean {
 }
 
 function withoutPath({ body, url, redirects }: HttpData): string {
-  let rest = body;
-  for (const address of [redirects[0]?.url, url]) {
-    if (address === undefined || !URL.canParse(address)) continue;
-    const { pathname, search } = new URL(address);
-    const path = (pathname + search).replace(/^\//, '');
-    if (path.length < MIN_PATH_CHARS) continue;
-    for (const spelling of spellingsOf(path)) rest = rest.replaceAll(spelling, '');
+  let rest = body.slice(0, MAX_COMPARED_CHARS);
+  for (const spelling of new Set([redirects[0]?.url, url].flatMap(spellingsOf))) {
+    if (spelling.length <= MAX_SPELLING_CHARS) rest = rest.replaceAll(spelling, '');
   }
   return rest;
 }
 
-/** Plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
-function spellingsOf(path: string): readonly string[] {
+/** Of its path: plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
+function spellingsOf(address: string | undefined): readonly string[] {
+  const url = URL.parse(address ?? '');
+  if (url === null) return [];
+  const path = (url.pathname + url.search).replace(/^\//, '');
+  if (path.length < MIN_PATH_CHARS) return [];
   return [path, encodeURIComponent(path), path.replaceAll('/', '\\/')];
 }

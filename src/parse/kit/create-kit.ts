@@ -2,10 +2,10 @@ import { deepFreeze } from '../../engine/deep-freeze.ts';
 import type { HttpData } from '../../model/observation.ts';
 import { originOf } from '../../origin/origin.ts';
 import { sameOriginUrl } from '../../origin/reference.ts';
-import { parseJson } from '../json/json.ts';
+import { jsonList, jsonObject, parseJson } from '../json/json.ts';
 import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
-import { showJson } from '../json/show-json.ts';
+import { jsonAsText, showJson } from '../json/show-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';
@@ -15,12 +15,14 @@ import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
 import { addressForm } from '../x402/address-form.ts';
+import { amountKind, amountOf } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
 import { type ChallengeReading, challengeOf, readChallenge } from '../x402/challenge.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
-import { manifestTerms } from '../x402/manifest-terms.ts';
+import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
 import { caip2 } from '../x402/networks.ts';
+import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
 import {
@@ -28,12 +30,13 @@ import {
   listAnswers,
   requestLine,
   statusOf,
+  validatesFirst,
   wasAnswered402,
 } from '../x402/resource-answers.ts';
-import { isHtmlAnswer, isSameBody } from './answer-body.ts';
+import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest } from './find-manifest.ts';
 import { findOpenApi } from './find-openapi.ts';
-import type { Kit } from './kit.ts';
+import type { DocumentReader, Kit } from './kit.ts';
 import { failureText, readDocument } from './read-document.ts';
 
 const QUOTED_CHARS = 80;
@@ -43,6 +46,9 @@ const QUOTED_CHARS = 80;
  * work with the same values. Holds no state but that memory.
  */
 export function createKit(): Kit {
+  const sameBody = createBodyComparison();
+  const document: DocumentReader = (path, answer, soft404) =>
+    readDocument(path, answer, soft404, sameBody);
   const json = remember(parseJson);
   const html = remember(parseHtml);
   const markdown = remember(parseMarkdown);
@@ -56,23 +62,27 @@ export function createKit(): Kit {
     return parseOpenApi(read.ok ? read.value : null, documentUrl);
   });
   const challenge = rememberChallenge();
+  const entryIndex = rememberIndex();
 
   return Object.freeze({
     quote: (text, maxChars = QUOTED_CHARS) => quoteText(text, maxChars),
     show: (value) => showJson(value),
+    text: jsonAsText,
     failure: failureText,
     header: headerValue,
     headers: headerValues,
     isHtml: isHtmlAnswer,
-    sameBody: isSameBody,
-    document: readDocument,
+    sameBody,
+    document,
     json,
     at: atPointer,
+    object: jsonObject,
+    list: jsonList,
     html,
     markdown,
     robots,
-    openapi: (seen) => findOpenApi(seen, { json, facts: openApiFacts }),
-    manifest: (seen) => findManifest(seen, { json, facts: manifestFacts }),
+    openapi: (seen) => findOpenApi(seen, { document, json, facts: openApiFacts }),
+    manifest: (seen) => findManifest(seen, { document, json, facts: manifestFacts }),
     challenge,
     challengeIn: challengeOf,
     challenged: (resources) => challengedResources(resources.probed, challenge),
@@ -80,12 +90,17 @@ export function createKit(): Kit {
     otherProtocol,
     request: requestLine,
     status: statusOf,
+    validatesFirst,
     isPostOnly,
     answers402: wasAnswered402,
     paymentSchemes,
     answers: listAnswers,
-    manifestTerms,
+    openapiTerms,
+    manifestTerms: (facts, originUrl, one) =>
+      manifestTerms(facts, entryIndex(facts, originUrl), one),
     caip2,
+    amount: amountOf,
+    amountKind,
     asset: knownAsset,
     baseUnits,
     daysBefore,
@@ -124,15 +139,28 @@ function rememberByUrl(
   };
 }
 
+function rememberIndex(): (facts: ManifestFacts, originUrl: string) => EntryIndex {
+  const known = new WeakMap<ManifestFacts, Map<string, EntryIndex>>();
+  return (facts, originUrl) => {
+    const byOrigin = known.get(facts) ?? new Map<string, EntryIndex>();
+    const index = byOrigin.get(originUrl) ?? indexEntries(facts, originUrl);
+    known.set(facts, byOrigin.set(originUrl, index));
+    return index;
+  };
+}
+
 /** A challenge depends on nothing but header and body. */
 function rememberChallenge(): (answer: HttpData) => ChallengeReading {
-  const known = new Map<string, ChallengeReading>();
+  const byAnswer = new WeakMap<HttpData, ChallengeReading>();
+  const byContent = new Map<string, ChallengeReading>();
   return (answer) => {
-    const key = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
-    const before = known.get(key);
+    const before = byAnswer.get(answer);
     if (before !== undefined) return before;
-    const reading = deepFreeze(readChallenge(answer));
-    known.set(key, reading);
+    // Probes of one resource mostly answer alike.
+    const content = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
+    const reading = byContent.get(content) ?? deepFreeze(readChallenge(answer));
+    byContent.set(content, reading);
+    byAnswer.set(answer, reading);
     return reading;
   };
 }

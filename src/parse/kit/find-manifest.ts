@@ -1,8 +1,7 @@
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
-import type { DocumentReading, ManifestReading } from './kit.ts';
-import { readDocument } from './read-document.ts';
+import type { DocumentReader, DocumentReading, ManifestReading } from './kit.ts';
 
 export type ManifestSources = {
   readonly manifest: HttpObservation;
@@ -11,6 +10,7 @@ export type ManifestSources = {
 };
 
 export type ManifestParsers = {
+  readonly document: DocumentReader;
   readonly json: (body: string) => JsonReading;
   readonly facts: (body: string) => ManifestFacts;
 };
@@ -26,8 +26,8 @@ export function findManifest(
   parsers: ManifestParsers,
 ): ManifestReading {
   const readings = [
-    readDocument(CANONICAL, manifest, soft404),
-    readDocument(OTHER, manifestJson, soft404),
+    parsers.document(CANONICAL, manifest, soft404),
+    parsers.document(OTHER, manifestJson, soft404),
   ];
   const found = readings
     .map((reading) => parsed(reading, parsers))

@@ -1,8 +1,7 @@
 import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
-import type { DocumentReading, OpenApiReading } from './kit.ts';
-import { readDocument } from './read-document.ts';
+import type { DocumentReader, DocumentReading, OpenApiReading } from './kit.ts';
 
 export type OpenApiSources = {
   readonly openapi: HttpObservation;
@@ -11,6 +10,7 @@ export type OpenApiSources = {
 };
 
 export type OpenApiParsers = {
+  readonly document: DocumentReader;
   readonly json: (body: string) => JsonReading;
   readonly facts: (body: string, documentUrl: string) => OpenApiFacts;
 };
@@ -31,7 +31,7 @@ export function findOpenApi(
   parsers: OpenApiParsers,
 ): OpenApiReading {
   const places = [{ path: CANONICAL, answer: openapi }, ...openapiAlternates];
-  const readings = places.map(({ path, answer }) => readDocument(path, answer, soft404));
+  const readings = places.map(({ path, answer }) => parsers.document(path, answer, soft404));
   const present = readings.filter((reading) => reading.state === 'present');
   const claims = present.map((reading) => claimed(reading, parsers)).filter((one) => one !== null);
   const found = claims.find(isUsable) ?? claims[0];

@@ -11,15 +11,17 @@ import type {
   ResourceObservation,
   ResourceSet,
 } from '../../model/observations.ts';
-import type { JsonReading, JsonValue } from '../json/json.ts';
+import type { JsonObject, JsonReading, JsonValue } from '../json/json.ts';
 import type { OpenApiFacts, Operation } from '../openapi/openapi.ts';
 import type { HtmlFacts } from '../text/html.ts';
 import type { MarkdownFacts } from '../text/markdown.ts';
 import type { RobotsFacts } from '../text/robots.ts';
+import type { AmountKind } from '../x402/amount.ts';
 import type { KnownAsset } from '../x402/assets.ts';
-import type { Challenge, ChallengedResource, ChallengeReading } from '../x402/challenge.ts';
+import type { Challenge, ChallengedResource, ChallengeReading, Offer } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { ManifestTerms } from '../x402/manifest-terms.ts';
+import type { OpenApiTerms } from '../x402/openapi-terms.ts';
 import type { OtherProtocol } from '../x402/other-protocol.ts';
 import type { PaymentSchemes } from '../x402/payment-schemes.ts';
 
@@ -37,6 +39,12 @@ export type DocumentReading =
       readonly answer: HttpData;
       readonly body: string;
     };
+
+export type DocumentReader = (
+  path: string,
+  answer: HttpObservation,
+  soft404: HttpObservation,
+) => DocumentReading;
 
 /** The OpenAPI document that S2 to S4, P6 and the plan read, and where it was found. */
 export type OpenApiReading =
@@ -65,6 +73,8 @@ export type Kit = {
   quote(text: string, maxChars?: number): string;
   /** A JSON value for evidence, short. */
   show(value: JsonValue | undefined): string;
+  /** A JSON value to compare or look up: a text as it is, anything else as `show` has it. */
+  text(value: JsonValue | undefined): string;
   /** "GET /llms.txt: timeout (no answer within 10 s)" for an observation that is not ok. */
   failure(request: string, answer: HttpObservation & { readonly ok: false }): string;
 
@@ -79,6 +89,9 @@ export type Kit = {
   json(body: string): JsonReading;
   /** What a JSON pointer leads to ("/extra/name"); undefined where it leads nowhere. */
   at(value: JsonValue | undefined, pointer: string): JsonValue | undefined;
+  /** The members of an object, and the items of a list; none where the value is something else. */
+  object(value: JsonValue | undefined): JsonObject;
+  list(value: JsonValue | undefined): readonly JsonValue[];
   html(body: string): HtmlFacts;
   markdown(body: string): MarkdownFacts;
   robots(body: string): RobotsFacts;
@@ -110,6 +123,8 @@ export type Kit = {
   request(method: string, path: string): string;
   /** Status of the first answer to a method: null where none came, undefined where none was asked. */
   status(resource: ResourceObservation, method: Probe['method']): number | null | undefined;
+  /** Whether the first answer to its own method is what input validation says: 400, 401 or 422. */
+  validatesFirst(resource: ResourceObservation): boolean;
   /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404. */
   isPostOnly(resource: ResourceObservation): boolean;
   /** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
@@ -118,6 +133,12 @@ export type Kit = {
   paymentSchemes(facts: OpenApiFacts): PaymentSchemes;
   /** "GET /weather: 200; POST /weather: 422", of a few resources, for evidence. */
   answers(resources: readonly ResourceObservation[]): string;
+  /** The price that OpenAPI declares of a resource, held against those of the offers. */
+  openapiTerms(
+    facts: OpenApiFacts,
+    challenged: Pick<ChallengedResource, 'resource' | 'probe'>,
+    offers: readonly Offer[],
+  ): OpenApiTerms;
   /** What the manifest states of a resource, held against what the resource asks for. */
   manifestTerms(
     facts: ManifestFacts,
@@ -128,6 +149,10 @@ export type Kit = {
   /** The CAIP-2 name of a network ("base" → "eip155:8453"); other names come back as they are. */
   caip2(network: string): string;
 
+  /** Base units of an offer's amount; null where it is none: no text, zero, a sign, a decimal. */
+  amount(value: JsonValue | undefined): bigint | null;
+  /** What the amount of a scheme is, a price or a ceiling; null for schemes that we do not know. */
+  amountKind(scheme: JsonValue | undefined): AmountKind | null;
   /** Null where we do not know the asset on that network (v1 names of networks are known too). */
   asset(network: string, asset: string): KnownAsset | null;
   /** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number. */

@@ -1,7 +1,7 @@
 import type { Failed, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
-import { isHtmlAnswer, isSameBody } from './answer-body.ts';
+import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
 import type { DocumentReading } from './kit.ts';
 
 const MAX_TARGET_CHARS = 100;
@@ -15,6 +15,7 @@ export function readDocument(
   path: string,
   answer: HttpObservation,
   soft404: HttpObservation,
+  isSameBody: BodyComparison,
 ): DocumentReading {
   const request = `GET ${path}`;
   if (!answer.ok) return { state: 'unreadable', evidence: failureText(request, answer) };

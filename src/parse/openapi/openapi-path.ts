@@ -35,8 +35,9 @@ function placeOf(server: JsonValue | undefined, documentUrl: string): ServerPlac
   const written = jsonText(jsonObject(server)['url']);
   if (written === null || written.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
-  const filled = fillTemplate(written, (name) =>
-    String(jsonObject(variables[name])['default'] ?? '').slice(0, MAX_VALUE_CHARS),
+  const filled = fillTemplate(
+    written,
+    (name) => segmentOf(jsonObject(variables[name])['default']) ?? '',
   );
   if (!URL.canParse(filled, documentUrl)) return OWN_ROOT;
   const url = new URL(filled, documentUrl);

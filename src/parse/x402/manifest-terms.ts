@@ -1,39 +1,54 @@
 /** What /.well-known/x402 states of a resource, beside what the resource itself asks for. */
 import type { ResourceObservation } from '../../model/observations.ts';
+import type { JsonValue } from '../json/json.ts';
 import { baseUnits } from '../text/decimal.ts';
+import { amountKind, amountOf } from './amount.ts';
 import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { caip2, namespaceOf } from './networks.ts';
-
-/** One statement of the manifest that the live challenge could be held against. */
-export type TermComparison = {
-  readonly pointer: string;
-  /** As the manifest states it: a decimal, base units, an address. */
-  readonly stated: string;
-  /** As the challenge has it: base units, addresses. */
-  readonly live: string;
-  readonly agrees: boolean;
-};
+import type { TermComparison } from './term-comparison.ts';
 
 export type ManifestTerms = {
   readonly prices: readonly TermComparison[];
   readonly recipients: readonly TermComparison[];
 };
 
-const AMOUNT = /^[1-9][0-9]{0,77}$/;
+/** A manifest that names a resource more often than this says the same again. */
+const MAX_ENTRIES_OF_PATH = 100;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+/** Entries of a manifest by the path that they name on an origin; each with its place in the document. */
+export type EntryIndex = ReadonlyMap<string, readonly PlacedEntry[]>;
+type PlacedEntry = { readonly at: number; readonly entry: ManifestEntry };
+
+/** Made once a manifest: it is asked for each resource, and may list thousands. */
+export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
+  const byPath = new Map<string, PlacedEntry[]>();
+  if (facts.shape === 'unknown') return byPath;
+  const { host } = new URL(originUrl);
+  for (const [at, entry] of facts.entries.entries()) {
+    const url = URL.parse(entry.target, originUrl);
+    // A proxy that ends TLS writes http:// with the own host: the same resource.
+    if (url === null || url.host !== host) continue;
+    const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
+    const known = byPath.get(path) ?? [];
+    if (known.length < MAX_ENTRIES_OF_PATH) known.push({ at, entry });
+    byPath.set(path, known);
+  }
+  return byPath;
+}
 
 /** Empty lists where the manifest says nothing of this resource that could be compared. */
 export function manifestTerms(
   facts: ManifestFacts,
-  originUrl: string,
+  index: EntryIndex,
   { resource, reading }: ChallengedResource,
 ): ManifestTerms {
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
   const { offers } = reading.challenge;
-  const entries = facts.entries.filter((entry) => names(entry, resource, originUrl));
+  const entries = entriesOf(index, resource);
   const recipients = entries.map((entry) =>
     compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),
   );
@@ -46,22 +61,24 @@ export function manifestTerms(
   };
 }
 
-function names(entry: ManifestEntry, resource: ResourceObservation, originUrl: string): boolean {
-  const method = entry.method?.toUpperCase() ?? null;
-  if (method !== null && resource.method !== null && method !== resource.method) return false;
-  const url = URL.parse(entry.target, originUrl);
-  // A proxy that ends TLS writes http:// with the own host: the same resource.
-  if (url === null || url.host !== new URL(originUrl).host) return false;
-  const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
-  return path === resource.path || path === resource.template;
+/** In the order of the document. */
+function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
+  return [...new Set([resource.path, resource.template])]
+    .flatMap((path) => index.get(path) ?? [])
+    .sort((one, other) => one.at - other.at)
+    .map(({ entry }) => entry)
+    .filter(({ method }) => {
+      const isAny = method === null || resource.method === null;
+      return isAny || method.toUpperCase() === resource.method;
+    });
 }
 
 function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(
     (offer) =>
-      (network === null || sameText(caip2(network), caip2(String(offer.network)))) &&
+      (network === null || sameText(caip2(network), caip2(textOf(offer.network)))) &&
       // A symbol ("USDC") is for people to read: only an address tells assets apart.
-      (asset === null || familyOf(asset) === null || sameText(asset, String(offer.asset))),
+      (asset === null || familyOf(asset) === null || sameText(asset, textOf(offer.asset))),
   );
 }
 
@@ -72,9 +89,10 @@ function comparePrice(
   const stated = amount ?? price;
   if (stated === null) return [];
   const compared = offers.flatMap((offer) => {
-    if (typeof offer.amount !== 'string' || !AMOUNT.test(offer.amount)) return [];
+    // What may be less in the end is no price.
+    const live = amountKind(offer.scheme) === 'price' ? amountOf(offer.amount) : null;
     const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
-    return due === null ? [] : [{ live: offer.amount, agrees: BigInt(offer.amount) === due }];
+    return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];
   });
   const [worst = compared[0]] = compared.filter(({ agrees }) => !agrees);
   return worst === undefined ? [] : [{ pointer, stated, ...worst }];
@@ -99,13 +117,18 @@ function compareRecipient(
   if (stated === null) return null;
   const family = familyOf(stated);
   const live = offers.flatMap(({ network, payTo }) =>
-    typeof payTo === 'string' && family !== null && namespaceOf(String(network)) === family
+    typeof payTo === 'string' && family !== null && namespaceOf(textOf(network)) === family
       ? [payTo]
       : [],
   );
   if (live.length === 0) return null;
   const agrees = live.some((payTo) => sameText(stated, payTo));
   return { pointer, stated, live: [...new Set(live)].join(', '), agrees };
+}
+
+/** What an origin sent in place of a text is no name of anything. */
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function familyOf(address: string): 'eip155' | 'solana' | null {

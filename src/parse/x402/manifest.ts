@@ -11,6 +11,7 @@ import {
 } from '../json/json.ts';
 import { pointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
+import { amountKind } from './amount.ts';
 
 export type ManifestEntry = {
   /** As written: an absolute URL, or a path. */
@@ -81,7 +82,7 @@ function entryOf(written: string, details: JsonObject, pointer: string): readonl
   const split = METHOD_AND_TARGET.exec(written.trim());
   const target = split?.[2] ?? written.trim();
   if (target === '') return [];
-  const accepted = jsonObject(jsonList(details['accepts'])[0]);
+  const accepted = acceptedOf(jsonList(details['accepts']));
   return [
     {
       target,
@@ -94,6 +95,14 @@ function entryOf(written: string, details: JsonObject, pointer: string): readonl
       payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
     },
   ];
+}
+
+/** The first that states a price: an amount that is a ceiling is none. */
+function acceptedOf(accepts: readonly JsonValue[]): JsonObject {
+  const entries = accepts.map(jsonObject);
+  const isPrice = ({ scheme }: JsonObject) =>
+    scheme === undefined || amountKind(scheme) === 'price';
+  return entries.find(isPrice) ?? {};
 }
 
 /** v1 and the Bazaar describe the input, method included, beside the price. */

@@ -5,6 +5,8 @@ import { cleanText } from '../text/text.ts';
 
 /** What a resource that knows POST alone answers to GET. */
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
+/** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
+const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED = 3;
 
@@ -27,6 +29,11 @@ export function statusOf(
 export function isPostOnly(resource: ResourceObservation): boolean {
   if (resource.method !== null) return resource.method === 'POST';
   return NO_GET.has(statusOf(resource, 'GET'));
+}
+
+/** Whether input is checked before payment, by what its own method answers. */
+export function validatesFirst(resource: ResourceObservation): boolean {
+  return VALIDATION.has(statusOf(resource, isPostOnly(resource) ? 'POST' : 'GET'));
 }
 
 /** Whether an operation of OpenAPI was seen to answer 402, by its own method. */

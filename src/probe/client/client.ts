@@ -11,6 +11,7 @@ import { type Connector, dial } from './guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { type ProcessorTime, threadTime } from './processor-time.ts';
 import { ScanConnections } from './scan-connections.ts';
+import type { TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -24,7 +25,12 @@ export type ProbeClientOptions = {
   readonly limits?: Partial<Limits>;
   /** What handshakes are charged by; default the processor time of this thread. */
   readonly processorTime?: ProcessorTime;
+  /** Shared with the other scans of the process; without it, this client's text is not counted. */
+  readonly texts?: TextBudget;
 };
+
+/** Makes the client of one scan: on this thread, or on one of its own. */
+export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
 export type ProbeRequest = {
   readonly origin: Origin;
@@ -86,7 +92,17 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   if (options.signal?.aborted) expire();
   options.signal?.addEventListener('abort', expire, { once: true });
 
+  const held = options.texts?.open(() =>
+    connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
+  );
+
   async function request(asked: ProbeRequest): Promise<Observation<HttpData>> {
+    const seen = await follow(asked);
+    if (seen.ok) held?.hold(charactersOf(seen.data));
+    return seen;
+  }
+
+  async function follow(asked: ProbeRequest): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const ms = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
@@ -126,8 +142,13 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     close: () => {
       options.signal?.removeEventListener('abort', expire);
       connections.close({ reason: 'timeout', detail: 'the scan was ended' });
+      held?.release();
     },
   };
+}
+
+function charactersOf({ body, headers }: HttpData): number {
+  return headers.reduce((sum, [name, value]) => sum + name.length + value.length, body.length);
 }
 
 function firstUrl({ origin, path }: ProbeRequest): URL {

@@ -1,3 +1,4 @@
+/** Why an origin gave no answer, and what is no fault of an origin. */
 import type { FailureReason } from '../../model/observation.ts';
 
 export type Failure = { readonly reason: FailureReason; readonly detail: string };
@@ -11,6 +12,17 @@ export class ProbeFailure extends Error {
     super(`${reason}: ${detail}`);
     this.name = 'ProbeFailure';
     this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** Our fault, never a finding: the scan cannot go on, and nobody may be charged. */
+export class ResolverDown extends Error {
+  readonly detail: string;
+
+  constructor(detail: string) {
+    super(`${detail}: check the name servers of this host`);
+    this.name = 'ResolverDown';
     this.detail = detail;
   }
 }

@@ -5,7 +5,7 @@ import { isAllowedException, type Origin, type OriginPolicy } from '../../origin
 import { type Resolution, type Resolver, resolveHost } from '../../origin/resolve.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
-import { type Failure, ProbeFailure } from './failures.ts';
+import { type Failure, ProbeFailure, ResolverDown } from './failures.ts';
 import { type Connector, openGuarded } from './guarded-connect.ts';
 import type { Limits } from './limits.ts';
 import type { ProcessorTime } from './processor-time.ts';
@@ -21,14 +21,6 @@ export type ScanConnectionsOptions = {
   readonly limits: Limits;
   readonly processorTime: ProcessorTime;
 };
-
-/** Our fault, never a finding: the scan cannot go on, and nobody may be charged. */
-export class ResolverDown extends Error {
-  constructor(detail: string) {
-    super(`${detail}: check the name servers of this host`);
-    this.name = 'ResolverDown';
-  }
-}
 
 const NO_MORE: Failure = {
   reason: 'rate-limited',

@@ -7,6 +7,8 @@ import type { FirstWave, PlannedResource } from './plan.ts';
 
 /** Bounds the work on a document that lists resources without end. */
 const MAX_FOUND = 2_000;
+/** Entries of one document that are looked at: many may name one resource, or none of this origin. */
+const MAX_READ = 5_000;
 const MAX_ELSEWHERE = 3;
 
 export type FoundResources = {
@@ -36,10 +38,11 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   for (const { requestPath, template, method } of paid) {
     drafts.add({ path: requestPath, template, method, source: 'openapi', declaredPaid: true });
   }
+  const requestPaths = requestPathsOf(here);
   for (const { target, method } of manifestEntries(manifest)) {
     const template = pathOn(seen.origin.url, target, kit);
     if (template === null) continue;
-    const path = fillIn(template, here);
+    const path = requestPaths.get(template) ?? template;
     drafts.add({ path, template, method, source: 'manifest', declaredPaid: true });
   }
   for (const { resource, method } of indexedResources(seen)) {
@@ -154,7 +157,7 @@ function isBareGet(operation: Operation): boolean {
 
 function manifestEntries(manifest: ManifestReading) {
   if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
-  return manifest.facts.entries;
+  return manifest.facts.entries.slice(0, MAX_READ);
 }
 
 function indexedResources({ x402scan }: FirstWave) {
@@ -163,8 +166,12 @@ function indexedResources({ x402scan }: FirstWave) {
 }
 
 /** A template in the manifest ("/users/{id}") is requested as OpenAPI's example fills it in. */
-function fillIn(path: string, operations: readonly Operation[]): string {
-  return operations.find((operation) => operation.template === path)?.requestPath ?? path;
+function requestPathsOf(operations: readonly Operation[]): ReadonlyMap<string, string> {
+  const byTemplate = new Map<string, string>();
+  for (const { template, requestPath } of operations) {
+    if (!byTemplate.has(template)) byTemplate.set(template, requestPath);
+  }
+  return byTemplate;
 }
 
 /** `http://` with the own host is the same resource behind a proxy that ends TLS. */
@@ -187,7 +194,8 @@ function llmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly 
   if (reading.state !== 'present') return [];
   const paths = kit
     .markdown(reading.body)
-    .links.map((link) => pathOn(origin.url, link, kit))
+    .links.slice(0, MAX_READ)
+    .map((link) => pathOn(origin.url, link, kit))
     .filter((path) => path !== null)
     .filter((path) => path !== '/' && !path.includes('{') && !isDocument(path));
   return [...new Set(paths)];

@@ -4,17 +4,26 @@ export type ListingSettings = {
   readonly enrichmentSuppressed: boolean;
 };
 
+/** Settings to change; one that is left out stays as it is. */
+export type ListingChange = {
+  readonly listed?: boolean | undefined;
+  readonly enrichmentSuppressed?: boolean | undefined;
+};
+
 /** What verified owners asked for; rows of their own that no publication touches. */
 export type ListingStore = {
   /** Defaults: listed, not suppressed. */
   get(host: string): Promise<ListingSettings>;
 
-  /** Sets what is given and leaves the other as it is; answers what holds then. */
-  set(
-    host: string,
-    settings: {
-      readonly listed?: boolean | undefined;
-      readonly enrichmentSuppressed?: boolean | undefined;
-    },
-  ): Promise<ListingSettings>;
+  /**
+   * For each setting that was set with a listing key: the hash of the token whose key it was. The
+   * others are left out.
+   */
+  keyed(host: string): Promise<Readonly<Partial<Record<keyof ListingSettings, string>>>>;
+
+  /**
+   * Sets what is given; answers what holds then.
+   * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
+   */
+  set(host: string, change: ListingChange, keyedBy?: string | null): Promise<ListingSettings>;
 };

@@ -1,8 +1,20 @@
+/** Proof of domain control: tokens, failures, fetches, confirms. */
+import type { SlotOutcome as TakenSlot } from './slots.ts';
+
 /** A token lives this long, and so does the right to change the listing after a confirm. */
 export const TOKEN_LIFETIME_MS = 3_600_000;
 export const LIVE_TOKENS_PER_HOST_AND_CLIENT = 8;
+export const LIVE_TOKENS_PER_HOST = 256;
 export const FAILED_CONFIRMS_PER_HOUR = 5;
-export const CHALLENGE_FETCHES_PER_HOUR = 60;
+/** Between two fetches of one host's challenge file. */
+export const CHALLENGE_FETCH_SPACING_MS = 10_000;
+/** Domains are sold: beyond this the proof has to be given anew. */
+export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
+
+/** Confirms after this instant count at `nowMs`. */
+export function verifiedSinceMs(nowMs: number): number {
+  return nowMs - VERIFIED_FOR_MS;
+}
 
 /** `client` is a key that the caller derives (a hash of the address block), never an address. */
 export type HostAndClient = {
@@ -10,27 +22,44 @@ export type HostAndClient = {
   readonly client: string;
 };
 
-export type LiveToken = {
-  /** Hash of the token; the token itself is never stored. */
+/** A token as it is stored: hashes alone, and who asked for it. */
+export type IssuedToken = {
   readonly tokenHash: string;
+  /** Of the listing key that was answered beside the token. */
+  readonly keyHash: string;
   readonly client: string;
-  readonly expiresAtMs: number;
+  /** Key of the wider block that the client's address is in. */
+  readonly block: string;
+};
+
+export type LiveToken = IssuedToken & { readonly expiresAtMs: number };
+
+/** Who proved control, and when the token that proved it was found first. */
+export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
+  readonly atMs: number;
+};
+
+/** What one instance found at the challenge path, for the others that wait for it. */
+export type ChallengeFinding = {
+  readonly beganAtMs: number;
+  /** Free-form. */
+  readonly finding: string;
 };
 
 /** `retryAtMs` says when the next one is free. */
 export type SlotOutcome =
   | { readonly taken: true; readonly atMs: number }
-  | { readonly taken: false; readonly retryAtMs: number };
+  | Extract<TakenSlot, { readonly taken: false }>;
 
-/**
- * Proof of domain control. The limits count by numbered slots, one insert each, so that racing
- * requests and hosts together never exceed them.
- */
+/** The limits count by numbered slots, one insert each, so that racing requests never exceed them. */
 export type OwnershipStore = {
-  /** At most 8 live tokens per host and client; an earlier one is never invalidated. */
-  issueToken(token: HostAndClient & { readonly tokenHash: string }): Promise<SlotOutcome>;
+  /**
+   * At most 8 live tokens per host and client. Beyond 256 of a host the oldest of the block that
+   * holds most goes, so a block's first token is never refused.
+   */
+  issueToken(token: IssuedToken & { readonly host: string }): Promise<SlotOutcome>;
 
-  /** Unexpired tokens of the host, of all clients. */
+  /** Unexpired tokens of the host, of all clients, oldest first. */
   liveTokens(host: string): Promise<readonly LiveToken[]>;
 
   /** Whether host and client are out of failed confirms; takes nothing. */
@@ -40,15 +69,27 @@ export type OwnershipStore = {
     readonly retryAtMs: number | null;
   }>;
 
-  /** Counts one failed confirm: at most 5 per host, client and hour. */
-  noteFailedConfirm(pair: HostAndClient): Promise<SlotOutcome>;
+  /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
+  noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome>;
 
-  /** Asks for one fetch of the challenge: at most 60 per host and hour, whoever asks. */
-  takeChallengeFetch(host: string): Promise<SlotOutcome>;
+  /** When the next fetch of the host's challenge may begin; takes nothing. */
+  challengeFetchDueAtMs(host: string): Promise<number>;
 
-  /** The host is owner-verified from now on; the hash of the token that proved it is kept. */
-  recordConfirm(confirm: { readonly host: string; readonly tokenHash: string }): Promise<void>;
+  /** Begins a fetch of the challenge: at least 10 s after the one before, whoever asks. */
+  beginChallengeFetch(host: string): Promise<SlotOutcome>;
+
+  /** Tells other instances what a fetch found. */
+  noteFinding(host: string, finding: ChallengeFinding): Promise<void>;
+
+  /** What fetches found that began in the last minute, oldest first. */
+  findings(host: string): Promise<readonly ChallengeFinding[]>;
+
+  /**
+   * The host is owner-verified by this token. `atMs` is that of the first confirm of the token: to
+   * repeat it prolongs nothing, and it never replaces the confirm of a token that was found later.
+   */
+  recordConfirm(host: string, token: IssuedToken): Promise<Confirm>;
 
   /** The last confirm, or null if the host was never verified. */
-  lastConfirm(host: string): Promise<{ readonly atMs: number; readonly tokenHash: string } | null>;
+  lastConfirm(host: string): Promise<Confirm | null>;
 };

@@ -167,6 +167,8 @@ export type ConfirmDocument = {
   readonly _id: string;
   readonly atMs: number;
   readonly tokenHash: string;
+  readonly keyHash: string;
+  readonly client: string;
 };
 
 export type ListingDocument = {
@@ -175,6 +177,7 @@ export type ListingDocument = {
   readonly host: string;
   readonly value: boolean;
   readonly atMs: number;
+  readonly keyedBy: string | null;
 };
 
 /** A random version of what many rows show together. */

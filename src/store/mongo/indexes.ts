@@ -39,7 +39,7 @@ export const INDEXES = {
   ],
   changes: [uniqueBy({ scanId: 1 }), by({ n: -1 }), by({ changedAtMs: 1 }), by({ host: 1, n: -1 })],
   slots: [uniqueBy({ scope: 1, n: 1 }), by({ group: 1 }), by({ expiresAtMs: 1 })],
-  confirms: [],
+  confirms: [by({ atMs: 1 })],
   listing: [by({ setting: 1, value: 1 }), by({ host: 1 })],
   versions: [],
   leases: [by({ name: 1, turn: -1 }), by({ takenAtMs: 1 })],

@@ -1,6 +1,7 @@
 /** Owners' preferences on MongoDB. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { MongoContext } from './context.ts';
+import type { ListingDocument } from './documents.ts';
 import { listingOf } from './owner-preferences.ts';
 import { idOf } from './table.ts';
 import { bumpPreferences } from './versions.ts';
@@ -12,10 +13,18 @@ export function mongoListing(context: MongoContext): ListingStore {
       return read(host);
     },
 
-    async set(host, { listed, enrichmentSuppressed }) {
-      if (listed !== undefined) await write('listed', host, listed);
+    async keyed(host) {
+      const rows = await listing.all({ host });
+      return Object.fromEntries(
+        rows.flatMap(({ setting, keyedBy }) => (keyedBy === null ? [] : [[setting, keyedBy]])),
+      );
+    },
+
+    async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
+      if (listed !== undefined) await write({ setting: 'listed', host, value: listed, keyedBy });
       if (enrichmentSuppressed !== undefined) {
-        await write('enrichmentSuppressed', host, enrichmentSuppressed);
+        const value = enrichmentSuppressed;
+        await write({ setting: 'enrichmentSuppressed', host, value, keyedBy });
       }
       await bumpPreferences(context);
       return read(host);
@@ -28,11 +37,7 @@ export function mongoListing(context: MongoContext): ListingStore {
   }
 
   /** A row for each setting, so that two owners who set different ones lose neither. */
-  async function write(
-    setting: keyof ListingSettings,
-    host: string,
-    value: boolean,
-  ): Promise<void> {
-    await listing.replace({ _id: idOf(setting, host), setting, host, value, atMs: now() });
+  async function write(row: Omit<ListingDocument, '_id' | 'atMs'>): Promise<void> {
+    await listing.replace({ _id: idOf(row.setting, row.host), ...row, atMs: now() });
   }
 }

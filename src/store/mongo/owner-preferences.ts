@@ -1,6 +1,7 @@
 /** Owners' preferences, put on records as they are read. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
+import { verifiedSinceMs } from '../contract/ownership.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
@@ -12,8 +13,9 @@ export async function optedOutHosts({ listing }: MongoContext): Promise<readonly
   return rows.map((row) => row.host);
 }
 
-export async function verifiedHosts({ confirms }: MongoContext): Promise<readonly string[]> {
-  const rows = await confirms.all({}, { projection: { _id: 1 } });
+export async function verifiedHosts({ confirms, now }: MongoContext): Promise<readonly string[]> {
+  const recent = { atMs: { $gt: verifiedSinceMs(now()) } };
+  const rows = await confirms.all(recent, { projection: { _id: 1 } });
   return rows.map((row) => row._id);
 }
 
@@ -37,9 +39,10 @@ export async function withOwnerPreferences(
 ): Promise<readonly DirectoryRecord[]> {
   if (records.length === 0) return [];
   const hosts = records.map((record) => record._id);
+  const atMs = { $gt: verifiedSinceMs(context.now()) };
   const [settings, confirms] = await Promise.all([
     listingOf(context, hosts),
-    context.confirms.all({ _id: { $in: hosts } }, { projection: { _id: 1 } }),
+    context.confirms.all({ _id: { $in: hosts }, atMs }, { projection: { _id: 1 } }),
   ]);
   const verified = new Set(confirms.map((confirm) => confirm._id));
   return records.map(({ _id: host, scan, firstSeenAtMs, scanCount }) => ({

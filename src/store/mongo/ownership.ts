@@ -1,23 +1,23 @@
-/** Proof of domain control: tokens, failures, confirms on MongoDB. */
+/** Proof of domain control on MongoDB. */
 import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
-import { countedOwnership } from '../rules/ownership.ts';
+import { ownershipOn } from '../rules/ownership.ts';
 import type { MongoContext } from './context.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function mongoOwnership(context: MongoContext, slots: SlotStore): OwnershipStore {
-  const { confirms, now } = context;
-  return {
-    ...countedOwnership(slots),
+  const { confirms } = context;
+  return ownershipOn(slots, {
+    async get(host) {
+      const row = await confirms.byId(host);
+      if (row === null) return null;
+      const { atMs, tokenHash, keyHash, client } = row;
+      return { atMs, tokenHash, keyHash, client };
+    },
 
-    async recordConfirm({ host, tokenHash }) {
-      await confirms.replace({ _id: host, atMs: now(), tokenHash });
+    async put(host, confirm) {
+      await confirms.replace({ _id: host, ...confirm });
       await bumpPreferences(context);
     },
-
-    async lastConfirm(host) {
-      const confirm = await confirms.byId(host);
-      return confirm && { atMs: confirm.atMs, tokenHash: confirm.tokenHash };
-    },
-  };
+  });
 }

@@ -1,6 +1,7 @@
 /** The purge on MongoDB. */
 import type { Filter } from 'mongodb';
 import type { LedgerEntry } from '../contract/ledger.ts';
+import { VERIFIED_FOR_MS } from '../contract/ownership.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import { isTerminal, ledgerEntryExpired } from '../rules/ledger.ts';
@@ -22,13 +23,14 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
-  const { unpaid, shares, snapshots, verdicts, limits, instances } = context;
+  const { unpaid, shares, snapshots, verdicts, confirms, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
     unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
     shares.removeInBatches({ expiresAtMs: before(RETENTION_MS.endedShare) }, BATCH),
     snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
+    confirms.removeInBatches({ atMs: before(VERIFIED_FOR_MS) }, BATCH),
     limits.removeInBatches({ resetAtMs: { $lte: nowMs } }, BATCH),
     instances.removeInBatches({ beatAtMs: before(RETENTION_MS.silentHost) }, BATCH),
   ]);

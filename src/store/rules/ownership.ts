@@ -1,43 +1,45 @@
-/** Tokens and failures of domain control, as slots. */
+/** Tokens, failures and fetches of domain control, as slots; the same on every store. */
 import {
-  CHALLENGE_FETCHES_PER_HOUR,
+  CHALLENGE_FETCH_SPACING_MS,
+  type ChallengeFinding,
+  type Confirm,
   FAILED_CONFIRMS_PER_HOUR,
   type HostAndClient,
+  type IssuedToken,
+  LIVE_TOKENS_PER_HOST,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
   type OwnershipStore,
+  type SlotOutcome,
 } from '../contract/ownership.ts';
-import type { SlotRequest, SlotStore } from '../contract/slots.ts';
+import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
 import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs } from './slots.ts';
 
-type CountedParts = Omit<OwnershipStore, 'recordConfirm' | 'lastConfirm'>;
+/** Beyond this nobody waits for what a fetch found. */
+const FINDING_LIFETIME_MS = 60_000;
 
-/** The part of an ownership store that counts; the same on every store. */
-export function countedOwnership(slots: SlotStore): CountedParts {
-  const take = async (request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'>) => {
-    const outcome = await slots.take({
-      ...request,
-      lifetimeMs: RETENTION_MS.slot,
-      endsWithOwner: false,
-    });
-    return outcome.taken ? { taken: true as const, atMs: outcome.slot.takenAtMs } : outcome;
-  };
+/** The newest confirm of each host. */
+export type ConfirmRows = {
+  get(host: string): Promise<Confirm | null>;
+  put(host: string, confirm: Confirm): Promise<void>;
+};
+
+export function ownershipOn(slots: SlotStore, confirms: ConfirmRows): OwnershipStore {
   return {
-    issueToken: ({ host, client, tokenHash }) =>
-      take({
-        scope: ['token', host, client],
+    async issueToken({ host, ...token }) {
+      const outcome = await take(slots, {
+        scope: ['token', host, token.client],
         limit: LIVE_TOKENS_PER_HOST_AND_CLIENT,
         group: tokenGroup(host),
-        data: tokenHash,
-      }),
+        data: JSON.stringify(token),
+      });
+      if (outcome.taken) await releaseSurplus(slots, host);
+      return outcome;
+    },
 
     async liveTokens(host) {
       const tokens = await slots.live({ group: tokenGroup(host) });
-      return tokens.map(({ data, scope: [, , client = ''], expiresAtMs }) => ({
-        tokenHash: data ?? '',
-        client,
-        expiresAtMs,
-      }));
+      return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
     async failedConfirms(pair) {
@@ -46,16 +48,114 @@ export function countedOwnership(slots: SlotStore): CountedParts {
       return { used: live.length, retryAtMs: isFull ? freeAgainAtMs(live) : null };
     },
 
-    noteFailedConfirm: (pair) =>
-      take({ scope: failedScope(pair), limit: FAILED_CONFIRMS_PER_HOUR }),
+    async noteFailedConfirm(pair, beganAtMs) {
+      const scope = failedScope(pair);
+      const data = String(beganAtMs);
+      const noted = (await slots.live(scope)).find((slot) => slot.data === data);
+      if (noted) return { taken: true, atMs: noted.takenAtMs };
+      return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, data });
+    },
 
-    takeChallengeFetch: (host) =>
-      take({ scope: ['challenge_fetch', host], limit: CHALLENGE_FETCHES_PER_HOUR }),
+    async challengeFetchDueAtMs(host) {
+      const live = await slots.live(fetchScope(host));
+      return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
+    },
+
+    beginChallengeFetch: (host) =>
+      take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: CHALLENGE_FETCH_SPACING_MS }),
+
+    async noteFinding(host, finding) {
+      await take(slots, {
+        scope: ['challenge_finding', host, String(finding.beganAtMs)],
+        limit: 1,
+        lifetimeMs: FINDING_LIFETIME_MS,
+        group: findingGroup(host),
+        data: JSON.stringify(finding),
+      });
+    },
+
+    async findings(host) {
+      const live = await slots.live({ group: findingGroup(host) });
+      // `noteFinding` is the only writer of this text.
+      return live.map((slot): ChallengeFinding => JSON.parse(slot.data ?? ''));
+    },
+
+    async recordConfirm(host, { tokenHash, keyHash, client }) {
+      const confirm = { atMs: await firstConfirmAtMs(slots, host, tokenHash), tokenHash, keyHash };
+      const last = await confirms.get(host);
+      if (last && (last.atMs > confirm.atMs || last.tokenHash === tokenHash)) return last;
+      await confirms.put(host, { ...confirm, client });
+      return { ...confirm, client };
+    },
+
+    lastConfirm: (host) => confirms.get(host),
   };
+}
+
+/** A token of the host that goes first where there are too many: the oldest of the fullest block. */
+export function surplusToken<T extends { readonly block: string }>(
+  oldestFirst: readonly T[],
+): T | null {
+  const held = new Map<string, number>();
+  for (const { block } of oldestFirst) held.set(block, (held.get(block) ?? 0) + 1);
+  const most = Math.max(0, ...held.values());
+  return oldestFirst.find(({ block }) => held.get(block) === most) ?? null;
+}
+
+/** Frees more than one only where several instances issued at once. */
+async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
+  let live = (await slots.live({ group: tokenGroup(host) })).map((slot) => ({
+    slot,
+    block: tokenOf(slot).block,
+  }));
+  while (live.length > LIVE_TOKENS_PER_HOST) {
+    const surplus = surplusToken(live);
+    if (surplus === null) return;
+    await slots.release(surplus.slot);
+    live = live.filter((one) => one !== surplus);
+  }
+}
+
+/** The slot of a token's first confirm lives as long as the token can. */
+async function firstConfirmAtMs(
+  slots: SlotStore,
+  host: string,
+  tokenHash: string,
+): Promise<number> {
+  const scope = ['confirm', host, tokenHash];
+  const outcome = await take(slots, { scope, limit: 1 });
+  if (outcome.taken) return outcome.atMs;
+  const [first] = await slots.live(scope);
+  return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.slot;
+}
+
+async function take(
+  slots: SlotStore,
+  request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<SlotRequest>,
+): Promise<SlotOutcome> {
+  const outcome = await slots.take({
+    lifetimeMs: RETENTION_MS.slot,
+    endsWithOwner: false,
+    ...request,
+  });
+  return outcome.taken ? { taken: true, atMs: outcome.slot.takenAtMs } : outcome;
+}
+
+function tokenOf({ data }: Slot): IssuedToken {
+  // `issueToken` is the only writer of this text.
+  return JSON.parse(data ?? '');
 }
 
 function tokenGroup(host: string): string {
   return `token ${host}`;
+}
+
+function findingGroup(host: string): string {
+  return `challenge_finding ${host}`;
+}
+
+function fetchScope(host: string): readonly string[] {
+  return ['challenge_fetch', host];
 }
 
 function failedScope({ host, client }: HostAndClient): readonly string[] {

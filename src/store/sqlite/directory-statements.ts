@@ -1,6 +1,7 @@
 /** SQL of directory queries. */
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
+import { verifiedSinceMs } from '../contract/ownership.ts';
 import { hostSubstring, NGRAM_LENGTH } from '../rules/host-ngrams.ts';
 import { IS_LISTED, IS_VERIFIED, RECORD_COLUMNS } from './record-sql.ts';
 
@@ -15,7 +16,10 @@ const ORDERS = {
  * The statements of a directory query; null when nothing can match. What the caller sent is in
  * `values` alone. `page` takes two more: the page size and the rows to skip.
  */
-export function directoryStatements(query: DirectoryQuery): {
+export function directoryStatements(
+  query: DirectoryQuery,
+  nowMs: number,
+): {
   readonly count: string;
   readonly page: string;
   readonly values: readonly SQLInputValue[];
@@ -39,7 +43,10 @@ export function directoryStatements(query: DirectoryQuery): {
     conditions.push('r.category = ?');
     values.push(query.category);
   }
-  if (query.verified) conditions.push(IS_VERIFIED);
+  if (query.verified) {
+    conditions.push(IS_VERIFIED);
+    values.push(verifiedSinceMs(nowMs));
+  }
   const from = `FROM ${sources.join(' ')} WHERE ${conditions.join(' AND ')}`;
   return {
     count: `SELECT count(*) AS count ${from}`,

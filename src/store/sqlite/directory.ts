@@ -3,10 +3,12 @@ import type { DirectoryStore } from '../contract/directory.ts';
 import type { SqliteContext } from './context.ts';
 import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
 import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
+import type { Row } from './row.ts';
 import { readVersions } from './versions.ts';
 
 export function sqliteDirectory(context: SqliteContext): DirectoryStore {
-  const { connection } = context;
+  const { connection, now } = context;
+  const read = (row: Row) => toDirectoryRecord(row, now());
   return {
     async versions() {
       return readVersions(context);
@@ -14,16 +16,16 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
 
     async get(host) {
       const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`, host);
-      return row && toDirectoryRecord(row);
+      return row && read(row);
     },
 
     async list(query) {
-      const statements = directoryStatements(query);
+      const statements = directoryStatements(query, now());
       if (!statements) return { count: 0, records: [] };
       const { values, page } = statements;
       const count = connection.get(statements.count, ...values);
       const rows = connection.all(page, ...values, query.pageSize, query.page * query.pageSize);
-      return { count: count?.integer('count') ?? 0, records: rows.map(toDirectoryRecord) };
+      return { count: count?.integer('count') ?? 0, records: rows.map(read) };
     },
 
     async featured({ sinceMs, limit }) {
@@ -34,7 +36,7 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
         sinceMs,
         limit,
       );
-      return { count: count?.integer('count') ?? 0, records: rows.map(toDirectoryRecord) };
+      return { count: count?.integer('count') ?? 0, records: rows.map(read) };
     },
   };
 }

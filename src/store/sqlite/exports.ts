@@ -21,7 +21,7 @@ export function sqliteExports(context: SqliteContext): ExportStore {
          ORDER BY r.scanned_at_ms DESC, r.host LIMIT ?`,
         limit + 1,
       );
-      const records = rows.slice(0, limit).map(toDirectoryRecord);
+      const records = rows.slice(0, limit).map((row) => toDirectoryRecord(row, now()));
       return {
         count: records.length,
         truncated: rows.length > limit,

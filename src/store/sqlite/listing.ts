@@ -9,11 +9,21 @@ export function sqliteListing(context: SqliteContext): ListingStore {
       return readListing(context, host);
     },
 
-    async set(host, { listed, enrichmentSuppressed }) {
+    async keyed(host) {
+      const rows = context.connection.all(
+        'SELECT setting, keyed_by FROM listing WHERE host = ? AND keyed_by IS NOT NULL',
+        host,
+      );
+      return Object.fromEntries(rows.map((row) => [row.text('setting'), row.text('keyed_by')]));
+    },
+
+    async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
+      const write = (setting: keyof ListingSettings, value: boolean) =>
+        writeSetting(context, { host, setting, value, keyedBy });
       return context.connection.transaction(() => {
-        if (listed !== undefined) writeSetting(context, 'listed', host, listed);
+        if (listed !== undefined) write('listed', listed);
         if (enrichmentSuppressed !== undefined) {
-          writeSetting(context, 'enrichmentSuppressed', host, enrichmentSuppressed);
+          write('enrichmentSuppressed', enrichmentSuppressed);
         }
         bumpPreferences(context);
         return readListing(context, host);
@@ -22,19 +32,26 @@ export function sqliteListing(context: SqliteContext): ListingStore {
   };
 }
 
+type Setting = {
+  readonly host: string;
+  readonly setting: keyof ListingSettings;
+  readonly value: boolean;
+  readonly keyedBy: string | null;
+};
+
 function writeSetting(
   { connection, now }: SqliteContext,
-  setting: keyof ListingSettings,
-  host: string,
-  value: boolean,
+  { host, setting, value, keyedBy }: Setting,
 ): void {
   connection.run(
-    `INSERT INTO listing (setting, host, value, at_ms) VALUES (?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms`,
+    `INSERT INTO listing (setting, host, value, at_ms, keyed_by) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value, at_ms = excluded.at_ms,
+       keyed_by = excluded.keyed_by`,
     setting,
     host,
     value ? 1 : 0,
     now(),
+    keyedBy,
   );
 }
 

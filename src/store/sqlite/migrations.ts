@@ -93,10 +93,14 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX slots_by_end ON slots (expires_at_ms);
   CREATE INDEX slots_by_group ON slots (slot_group) WHERE slot_group IS NOT NULL;
-  CREATE TABLE confirms (host TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, token_hash TEXT NOT NULL)
-    STRICT, WITHOUT ROWID;
+  CREATE TABLE confirms (
+    host TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, token_hash TEXT NOT NULL,
+    key_hash TEXT NOT NULL, client TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX confirms_by_time ON confirms (at_ms);
   CREATE TABLE listing (
     setting TEXT NOT NULL, host TEXT NOT NULL, value INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+    keyed_by TEXT,
     PRIMARY KEY (setting, host)
   ) STRICT, WITHOUT ROWID;
 

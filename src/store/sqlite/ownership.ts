@@ -1,31 +1,43 @@
-/** Proof of domain control: tokens, failures, confirms on SQLite. */
+/** Proof of domain control on SQLite. */
 import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
-import { countedOwnership } from '../rules/ownership.ts';
+import { ownershipOn } from '../rules/ownership.ts';
 import type { SqliteContext } from './context.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteOwnership(context: SqliteContext, slots: SlotStore): OwnershipStore {
-  const { connection, now } = context;
-  return {
-    ...countedOwnership(slots),
+  const { connection } = context;
+  return ownershipOn(slots, {
+    async get(host) {
+      const row = connection.get(
+        'SELECT at_ms, token_hash, key_hash, client FROM confirms WHERE host = ?',
+        host,
+      );
+      return (
+        row && {
+          atMs: row.integer('at_ms'),
+          tokenHash: row.text('token_hash'),
+          keyHash: row.text('key_hash'),
+          client: row.text('client'),
+        }
+      );
+    },
 
-    async recordConfirm({ host, tokenHash }) {
+    async put(host, { atMs, tokenHash, keyHash, client }) {
       connection.transaction(() => {
         connection.run(
-          `INSERT INTO confirms (host, at_ms, token_hash) VALUES (?, ?, ?)
-           ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash`,
+          `INSERT INTO confirms (host, at_ms, token_hash, key_hash, client) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash,
+             key_hash = excluded.key_hash, client = excluded.client
+           WHERE excluded.at_ms >= confirms.at_ms`,
           host,
-          now(),
+          atMs,
           tokenHash,
+          keyHash,
+          client,
         );
         bumpPreferences(context);
       });
     },
-
-    async lastConfirm(host) {
-      const row = connection.get('SELECT at_ms, token_hash FROM confirms WHERE host = ?', host);
-      return row && { atMs: row.integer('at_ms'), tokenHash: row.text('token_hash') };
-    },
-  };
+  });
 }

@@ -1,6 +1,7 @@
 /** The purge on SQLite. */
 import type { SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { VERIFIED_FOR_MS } from '../contract/ownership.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import { ledgerEntryExpired } from '../rules/ledger.ts';
@@ -41,6 +42,7 @@ const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
   ['shares', 'expires_at_ms <= ?', RETENTION_MS.endedShare],
   ['snapshots', 'taken_at_ms <= ?', RETENTION_MS.snapshot],
   ['verdicts', 'at_ms <= ?', VERDICT_LIFETIME_MS],
+  ['confirms', 'at_ms <= ?', VERIFIED_FOR_MS],
 ];
 
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
@@ -51,6 +53,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   shares: 'holder, n',
   snapshots: 'source, key',
   verdicts: 'host, check_id',
+  confirms: 'host',
 };
 
 async function deleteAll(

@@ -1,5 +1,6 @@
 /** SQL of a directory record, shared by all who read one. */
 import type { DirectoryRecord } from '../contract/directory.ts';
+import { verifiedSinceMs } from '../contract/ownership.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';
 
@@ -9,7 +10,7 @@ import type { Row } from './row.ts';
  */
 export const RECORD_COLUMNS = `
   r.scan, r.first_seen_at_ms, r.scan_count,
-  EXISTS (SELECT 1 FROM confirms WHERE confirms.host = r.host) AS verified,
+  (SELECT at_ms FROM confirms WHERE confirms.host = r.host) AS confirmed_at_ms,
   COALESCE((SELECT value FROM listing WHERE setting = 'listed' AND host = r.host), 1) AS listed,
   COALESCE((SELECT value FROM listing
     WHERE setting = 'enrichmentSuppressed' AND host = r.host), 0) AS suppressed`;
@@ -17,14 +18,17 @@ export const RECORD_COLUMNS = `
 export const IS_LISTED = `NOT EXISTS (
   SELECT 1 FROM listing WHERE setting = 'listed' AND listing.host = r.host AND value = 0)`;
 
-export const IS_VERIFIED = 'EXISTS (SELECT 1 FROM confirms WHERE confirms.host = r.host)';
+/** Takes `verifiedSinceMs`. */
+export const IS_VERIFIED = `EXISTS (
+  SELECT 1 FROM confirms WHERE confirms.host = r.host AND confirms.at_ms > ?)`;
 
-export function toDirectoryRecord(row: Row): DirectoryRecord {
+export function toDirectoryRecord(row: Row, nowMs: number): DirectoryRecord {
+  const confirmedAtMs = row.integerOrNull('confirmed_at_ms');
   return {
     ...publishedScanFromJson(row.text('scan')),
     firstSeenAtMs: row.integer('first_seen_at_ms'),
     scanCount: row.integer('scan_count'),
-    verified: row.integer('verified') === 1,
+    verified: confirmedAtMs !== null && confirmedAtMs > verifiedSinceMs(nowMs),
     listed: row.integer('listed') === 1,
     enrichmentSuppressed: row.integer('suppressed') === 1,
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { issuedToken } from '../../store/contract/samples.ts';
 
 const hostsOf = (answer: { json(): { projects: { host: string }[] } }) =>
   answer.json().projects.map(({ host }) => host);
@@ -101,7 +102,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     test('verified=true leaves out those whose owners proved nothing', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
-      await service.store.ownership.recordConfirm({ host: 'beta.example.com', tokenHash: 'x' });
+      await service.store.ownership.recordConfirm('beta.example.com', issuedToken('x'));
       expect(hostsOf(await service.get('/v1/directory?verified=true'))).toEqual([
         'beta.example.com',
       ]);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { clientKey } from '../../../src/directory/client-key.ts';
 import { startOwnedApp } from '../../directory/start-owned-app.ts';
+import { issuedToken } from '../../store/contract/samples.ts';
 
 const HOUR_MS = 3_600_000;
 const STRANGER = '203.0.113.9';
@@ -69,6 +71,103 @@ test('suppressed branding is the host, and nothing that the origin wrote', async
   expect((await service.get(`/v1/project?host=${origin.host}`)).json().displayName).toBe(
     'New name',
   );
+});
+
+test('within the hour only the client that started the token, or its key, can show', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  await service.publish(origin.url);
+  const { token, listingKey } = (await owned.start()).json();
+  origin.serve(token);
+  // Anybody may call confirm: what counts is who started.
+  expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
+  expect((await owned.setListing({ listed: false })).json().listed).toBe(false);
+  origin.serve('nothing any more');
+  for (const wish of [{ listed: true, suppressEnrichment: false }, { listed: false }]) {
+    const refused = await owned.setListing(wish, STRANGER);
+    expect(refused.statusCode).toBe(403);
+    expect(refused.json()).toMatchObject({ error: 'not_your_proof', charged: false });
+    expect(refused.json().message).toContain('/v1/verify/start');
+  }
+  const keyed = await owned.setListing({ listed: true, listingKey }, STRANGER);
+  expect(keyed.json()).toMatchObject({ listed: true });
+  expect(keyed.body).not.toContain(listingKey);
+  const wrong = await owned.setListing({ listed: true, listingKey: token }, STRANGER);
+  expect(wrong.json()).toMatchObject({ error: 'not_your_proof' });
+});
+
+test('addresses of one IPv6 /64 are the client that started', async () => {
+  await using owned = await startOwnedApp();
+  await owned.startAndServe('2001:db8:1:2::1');
+  await owned.confirm(STRANGER);
+  expect((await owned.setListing({ listed: true }, '2001:db8:1:2:ffff::9')).statusCode).toBe(200);
+  const next = await owned.setListing({ listed: true }, '2001:db8:1:3::1');
+  expect(next.json()).toMatchObject({ error: 'not_your_proof' });
+});
+
+test('what the key has set is changed by the key, or after a later confirm', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  const { token, listingKey } = (await owned.start()).json();
+  origin.serve(token);
+  await owned.confirm();
+  await owned.setListing({ listed: true, listingKey }, STRANGER);
+  // Not even the address that started, nor anybody while the token is served.
+  for (const from of [undefined, STRANGER]) {
+    const refused = await owned.setListing({ listed: false }, from);
+    expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
+  }
+  // What changes nothing is no change, and takes the key's mark from nothing.
+  expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
+  expect((await owned.setListing({ suppressEnrichment: true })).statusCode).toBe(200);
+  expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
+
+  // The same token confirmed again is no later confirm.
+  await owned.confirm(STRANGER);
+  expect((await owned.setListing({ listed: false })).statusCode).toBe(403);
+  expect((await owned.setListing({ listed: false, listingKey })).json().listed).toBe(false);
+  service.advance(1_000);
+  await owned.startAndServe();
+  await owned.confirm();
+  expect((await owned.setListing({ listed: true })).json().listed).toBe(true);
+  const old = await owned.setListing({ listed: false, listingKey });
+  expect(old.json()).toMatchObject({ error: 'not_your_proof' });
+});
+
+test('the hour runs from the first confirm of the token, however often it is confirmed', async () => {
+  await using owned = await startOwnedApp();
+  const { service } = owned;
+  const { token, listingKey } = (await owned.start()).json();
+  owned.origin.serve(token);
+  await owned.confirm();
+  service.advance(HOUR_MS - 1);
+  await owned.confirm(STRANGER);
+  expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
+  service.advance(1);
+  for (const wish of [{ listed: true }, { listed: true, listingKey }]) {
+    const refused = await owned.setListing(wish);
+    expect(refused.statusCode).toBe(403);
+    expect(refused.json()).toMatchObject({ error: 'not_verified' });
+  }
+});
+
+test('whoever proves control while a stranger has the file read is not overruled', async () => {
+  await using owned = await startOwnedApp();
+  const { service, origin } = owned;
+  const first = await owned.startAndServe();
+  await owned.confirm();
+  service.advance(1_000);
+  const { tokenHash, keyHash } = { tokenHash: 'later', keyHash: 'its key' };
+  const client = 'the owner';
+  origin.answer((response) => {
+    const { ownership } = service.store;
+    void ownership
+      .recordConfirm(origin.host, { tokenHash, keyHash, client, block: client })
+      .then(() => response.end(first));
+  });
+  const refused = await owned.setListing({ listed: false }, STRANGER);
+  expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
+  expect((await service.store.listing.get(origin.host)).listed).toBe(true);
 });
 
 test('an hour after the confirm, the token still served allows hiding and nothing else', async () => {
@@ -157,7 +256,7 @@ test('an origin whose owner opted out stays out of every list when others have i
 test('www, parents and siblings are other hosts', async () => {
   await using owned = await startOwnedApp();
   const { store } = owned.service;
-  await store.ownership.recordConfirm({ host: 'shop.example.com', tokenHash: 'x' });
+  await store.ownership.recordConfirm('shop.example.com', issuedToken('x', clientKey('127.0.0.1')));
   const listed = (url: string) => owned.service.post('/v1/listing', { url, listed: false });
   expect((await listed('https://SHOP.example.com:443/')).statusCode).toBe(200);
   for (const host of ['www.shop.example.com', 'example.com', 'other.example.com']) {

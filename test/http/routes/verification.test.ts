@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { OriginRefused } from '../../../src/origin/errors.ts';
 import { startOwnedApp } from '../../directory/start-owned-app.ts';
+import { startApp } from '../../fixtures/service/start-app.ts';
 
 const HOUR_MS = 3_600_000;
 const STRANGER = '203.0.113.9';
@@ -15,6 +17,7 @@ test.each(['0.1.0', '0.3.0'] as const)(
     expect(started.json()).toEqual({
       host: origin.host,
       token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      listingKey: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       wellKnownPath: '/.well-known/scanner-challenge',
       instructions: expect.stringContaining(`${origin.url}/.well-known/scanner-challenge`),
       expiresInSec: 3600,
@@ -37,12 +40,15 @@ test.each(['0.1.0', '0.3.0'] as const)(
   },
 );
 
-test('the store keeps a hash of the token and never the token', async () => {
+test('the store keeps hashes of the token and its key, and never either', async () => {
   await using owned = await startOwnedApp();
-  const { token } = (await owned.start()).json();
+  const { token, listingKey } = (await owned.start()).json();
+  expect(listingKey).not.toBe(token);
   const [live] = await owned.service.store.ownership.liveTokens(owned.origin.host);
   expect(live?.tokenHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(live?.keyHash).toMatch(/^[0-9a-f]{64}$/);
   expect(JSON.stringify(live)).not.toContain(token);
+  expect(JSON.stringify(live)).not.toContain(listingKey);
 });
 
 test.each([
@@ -152,34 +158,73 @@ test('five failed confirms an hour a client; a stranger uses up only his own', a
   const { origin, service } = owned;
   const token = await owned.startAndServe();
   origin.serve('wrong');
-  const answers = await Promise.all(Array.from({ length: 12 }, () => owned.confirm(STRANGER)));
-  const failed = answers.filter(({ statusCode }) => statusCode === 200);
-  expect(failed).toHaveLength(5);
+  for (let count = 1; count <= 5; count += 1) {
+    expect((await owned.confirm(STRANGER)).json().reason).toBe('mismatch');
+  }
+  const refused = await owned.confirm(STRANGER);
+  expect(refused.statusCode).toBe(429);
+  expect(refused.json()).toMatchObject({ error: 'confirm_limit', charged: false });
+  // The first of the five was 40 s ago: fetches of one host begin 10 s apart.
+  expect(refused.headers['retry-after']).toBe('3560');
   expect(origin.visits).toHaveLength(5);
-  const refused = answers.find(({ statusCode }) => statusCode === 429);
-  expect(refused?.json()).toMatchObject({ error: 'confirm_limit', charged: false });
-  expect(refused?.headers['retry-after']).toBe('3600');
 
   origin.serve(token);
-  expect((await owned.confirm(STRANGER)).statusCode).toBe(429);
   expect((await owned.confirm()).json().verified).toBe(true);
   service.advance(HOUR_MS);
   await owned.startAndServe();
   expect((await owned.confirm(STRANGER)).json().verified).toBe(true);
 });
 
-test('sixty challenge fetches an hour a host, whoever asks', async () => {
+test('failures of those who show the listing key of a live token are counted apart', async () => {
+  await using owned = await startOwnedApp();
+  const { origin } = owned;
+  const { token, listingKey } = (await owned.start()).json();
+  for (let count = 1; count <= 5; count += 1) await owned.confirm();
+  expect((await owned.confirm()).statusCode).toBe(429);
+  expect((await owned.confirmWith('not a key')).statusCode).toBe(429);
+  expect((await owned.confirmWith(listingKey)).json().reason).toBe('wrong_status');
+  origin.serve(token);
+  expect((await owned.confirmWith(listingKey)).json().verified).toBe(true);
+  expect((await owned.confirm()).statusCode).toBe(429);
+});
+
+test('no number of strangers locks an owner out', async () => {
   await using owned = await startOwnedApp();
   await owned.start();
   owned.origin.serve('wrong');
-  for (let client = 1; client <= 12; client += 1) {
-    for (let count = 1; count <= 5; count += 1) await owned.confirm(`198.51.100.${client + 100}`);
+  for (let client = 1; client <= 14; client += 1) {
+    for (let count = 1; count <= 5; count += 1) await owned.confirm(`198.51.${client}.100`);
   }
-  expect(owned.origin.visits).toHaveLength(60);
-  const refused = await owned.confirm('192.0.2.1');
-  expect(refused.statusCode).toBe(429);
-  expect(refused.json().message).toContain('challenge fetches');
-  expect(owned.origin.visits).toHaveLength(60);
+  expect(owned.origin.visits).toHaveLength(70);
+  await owned.startAndServe();
+  expect((await owned.confirm()).json().verified).toBe(true);
+});
+
+test('a confirm that came too early does not keep the next one from being answered', async () => {
+  await using owned = await startOwnedApp();
+  const { service } = owned;
+  const { token } = (await owned.start()).json();
+  const beganAtMs = service.now();
+  expect((await owned.confirm()).json().reason).toBe('wrong_status');
+  owned.origin.serve(token);
+  expect((await owned.confirm()).json().verified).toBe(true);
+  expect(service.now() - beganAtMs).toBe(10_000);
+});
+
+test('a name that points to a blocked address is answered like one that points nowhere', async () => {
+  const refuses = await startApp({
+    fetchChallenge: async () => {
+      throw new OriginRefused('blocked_ip', 'shop.example.com has the address 10.0.0.7');
+    },
+  });
+  await using service = refuses;
+  const url = 'https://shop.example.com';
+  await service.post('/v1/verify/start', { url });
+  const answer = await service.post('/v1/verify/confirm', { url });
+  expect(answer.statusCode).toBe(200);
+  expect(answer.json()).toMatchObject({ verified: false, reason: 'unreachable' });
+  expect(answer.body).toContain('no answer (dns)');
+  expect(answer.body).not.toContain('10.0.0.7');
 });
 
 test('a blocked host is refused before anything is fetched', async () => {

@@ -146,6 +146,16 @@ describe('schemaErrors', () => {
     expect(schemaErrors(schema, instance)).toEqual([expect.stringContaining('too costly')]);
   });
 
+  it('counts the members of the instance that each step goes through', () => {
+    const wide = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`m${at}`, 0]));
+    const steps = Array.from({ length: 900 }, () => ({ propertyNames: {} }));
+    const before = process.threadCpuUsage();
+    expect(schemaErrors({ allOf: steps }, wide)).toEqual([expect.stringContaining('too costly')]);
+    const { user } = process.threadCpuUsage(before);
+    expect(user / 1_000_000).toBeLessThan(5);
+    expect(schemaErrors({ allOf: steps.slice(0, 9) }, { a: 0, b: 0 })).toEqual([]);
+  });
+
   it('gives few errors, short ones, without hidden characters', () => {
     const name = `\u202E${'x'.repeat(500)}`;
     const errors = schemaErrors({ required: Array(50).fill(name) }, {});

@@ -219,6 +219,7 @@ describe('requestPath', () => {
     [[{ url: 'https://other.example/api' }], '/x'],
     [[{ url: '/' }], '/x'],
     [[{ url: '/{v}', variables: { v: { default: 'v2' } } }], '/v2/x'],
+    [[{ url: '/{v}', variables: { v: { default: { toString: 1 } } } }], '/x'],
     [[{ url: 'https://[' }], '/x'],
     [[{ url: 'javascript:alert(1)' }], '/x'],
     [[], '/x'],

@@ -4,7 +4,7 @@ import { allowingOrigin } from '../../../src/origin/allow-hosts.ts';
 import { OriginRefused } from '../../../src/origin/errors.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/origin/origin.ts';
 import type { Resolver } from '../../../src/origin/resolve.ts';
-import { ResolverDown } from '../../../src/probe/client/scan-connections.ts';
+import { ResolverDown } from '../../../src/probe/client/failures.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 

@@ -1,11 +1,14 @@
 /** Both stores: the directory. */
+
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';
+import { VERIFIED_FOR_MS } from '../../../src/store/contract/ownership.ts';
 import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { publishedScan } from './samples.ts';
+import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
+import { TestClock } from './test-clock.ts';
 
 const SCANS: readonly (readonly [string, Grade, number, string])[] = [
   ['api.alpha.com', 'A', 95, 'data'],
@@ -85,11 +88,28 @@ export function directoryLists(subject: ContractSubject): void {
       }
     });
 
+    it('takes a host as owner-verified for a year from its confirm', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await store.publish(publishedScan({ host: 'beta.io' }));
+      await store.ownership.recordConfirm('beta.io', issuedToken('h'));
+      clock.advance(VERIFIED_FOR_MS - 1);
+      expect((await store.directory.get('beta.io'))?.verified).toBe(true);
+      expect(await hosts(store, { verified: true })).toEqual(['beta.io']);
+      clock.advance(1);
+      expect((await store.directory.get('beta.io'))?.verified).toBe(false);
+      expect(await hosts(store, { verified: true })).toEqual([]);
+      await store.purge(clock.now());
+      expect(await store.ownership.lastConfirm('beta.io')).toBeNull();
+      await store.ownership.recordConfirm('beta.io', issuedToken('h2'));
+      expect((await store.directory.get('beta.io'))?.verified).toBe(true);
+    });
+
     it('filters by category and by owner, and combines filters', async () => {
       const store = await filled(subject);
-      await store.ownership.recordConfirm({ host: 'gamma.io', tokenHash: 'h' });
-      await store.ownership.recordConfirm({ host: 'beta.io', tokenHash: 'h' });
-      await store.ownership.recordConfirm({ host: 'never-scanned.io', tokenHash: 'h' });
+      await store.ownership.recordConfirm('gamma.io', issuedToken('h'));
+      await store.ownership.recordConfirm('beta.io', issuedToken('h'));
+      await store.ownership.recordConfirm('never-scanned.io', issuedToken('h'));
       expect(await hosts(store, { category: 'data' })).toEqual([
         'gamma.io',
         'shop.alpha.com',

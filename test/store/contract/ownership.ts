@@ -1,11 +1,13 @@
 /** Both stores: proof of domain control: tokens, failures, confirms. */
 import { describe, expect, it } from 'vitest';
 import {
-  CHALLENGE_FETCHES_PER_HOUR,
+  CHALLENGE_FETCH_SPACING_MS,
   FAILED_CONFIRMS_PER_HOUR,
+  LIVE_TOKENS_PER_HOST,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
   TOKEN_LIFETIME_MS,
 } from '../../../src/store/contract/ownership.ts';
+import { issuedToken } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
@@ -17,16 +19,16 @@ export function ownershipCounts(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
-      await store.ownership.issueToken({ ...PAIR, tokenHash: 'h1' });
+      const { host } = PAIR;
+      await store.ownership.issueToken({ host, ...issuedToken('h1') });
       clock.advance(MINUTE_MS);
-      await store.ownership.issueToken({ ...PAIR, client: 'client-2', tokenHash: 'h2' });
-      await store.ownership.issueToken({ ...PAIR, host: 'other.com', tokenHash: 'h3' });
+      await store.ownership.issueToken({ host, ...issuedToken('h2', 'client-2') });
+      await store.ownership.issueToken({ host: 'other.com', ...issuedToken('h3') });
       const { ownership } = await subject.restart(store, { clock: clock.now });
       expect(await ownership.liveTokens(PAIR.host)).toEqual([
-        { tokenHash: 'h1', client: 'client-1', expiresAtMs: startMs + TOKEN_LIFETIME_MS },
+        { ...issuedToken('h1'), expiresAtMs: startMs + TOKEN_LIFETIME_MS },
         {
-          tokenHash: 'h2',
-          client: 'client-2',
+          ...issuedToken('h2', 'client-2'),
           expiresAtMs: startMs + MINUTE_MS + TOKEN_LIFETIME_MS,
         },
       ]);
@@ -41,7 +43,8 @@ export function ownershipCounts(subject: ContractSubject): void {
     it('issues 8 tokens to a host and client at once, and a ninth when one expires', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
-      const issue = (n: number) => ownership.issueToken({ ...PAIR, tokenHash: `h${n}` });
+      const issue = (n: number) =>
+        ownership.issueToken({ host: PAIR.host, ...issuedToken(`h${n}`) });
       const firstMs = clock.now();
       expect(await issue(0)).toEqual({ taken: true, atMs: firstMs });
       clock.advance(MINUTE_MS);
@@ -50,9 +53,8 @@ export function ownershipCounts(subject: ContractSubject): void {
         LIVE_TOKENS_PER_HOST_AND_CLIENT - 1,
       );
       expect(await issue(20)).toEqual({ taken: false, retryAtMs: firstMs + TOKEN_LIFETIME_MS });
-      expect((await ownership.issueToken({ ...PAIR, client: 'c2', tokenHash: 'x' })).taken).toBe(
-        true,
-      );
+      const other = { host: PAIR.host, ...issuedToken('x', 'client-2') };
+      expect((await ownership.issueToken(other)).taken).toBe(true);
       clock.advance(TOKEN_LIFETIME_MS - MINUTE_MS);
       expect((await issue(21)).taken).toBe(true);
       expect((await issue(22)).taken).toBe(false);
@@ -64,46 +66,119 @@ export function ownershipCounts(subject: ContractSubject): void {
       const firstMs = clock.now();
       expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 0, retryAtMs: null });
       for (let n = 0; n < FAILED_CONFIRMS_PER_HOUR; n += 1) {
-        expect((await ownership.noteFailedConfirm(PAIR)).taken).toBe(true);
+        expect((await ownership.noteFailedConfirm(PAIR, clock.now())).taken).toBe(true);
         clock.advance(MINUTE_MS);
       }
       const retryAtMs = firstMs + HOUR_MS;
-      expect(await ownership.noteFailedConfirm(PAIR)).toEqual({ taken: false, retryAtMs });
+      expect(await ownership.noteFailedConfirm(PAIR, clock.now())).toEqual({
+        taken: false,
+        retryAtMs,
+      });
       expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 5, retryAtMs });
       const owner = { ...PAIR, client: 'the-owner' };
       expect(await ownership.failedConfirms(owner)).toEqual({ used: 0, retryAtMs: null });
       clock.advance(retryAtMs - clock.now());
       expect(await ownership.failedConfirms(PAIR)).toEqual({ used: 4, retryAtMs: null });
-      expect((await ownership.noteFailedConfirm(PAIR)).taken).toBe(true);
+      expect((await ownership.noteFailedConfirm(PAIR, clock.now())).taken).toBe(true);
     });
 
-    it('allows 60 challenge fetches per host and hour, whoever races for them', async () => {
+    it('counts one fetch as at most one failure of a client', async () => {
+      const clock = new TestClock();
+      const { ownership } = await subject.fresh({ clock: clock.now });
+      const beganAtMs = clock.now();
+      for (let n = 0; n < 3; n += 1) await ownership.noteFailedConfirm(PAIR, beganAtMs);
+      expect((await ownership.failedConfirms(PAIR)).used).toBe(1);
+      await ownership.noteFailedConfirm(PAIR, beganAtMs + 1);
+      await ownership.noteFailedConfirm({ ...PAIR, client: 'client-2' }, beganAtMs);
+      expect((await ownership.failedConfirms(PAIR)).used).toBe(2);
+    });
+
+    it('begins fetches of one host 10 s apart, whoever races for them', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
-      const racers = Array.from({ length: CHALLENGE_FETCHES_PER_HOUR + 10 }, () =>
-        ownership.takeChallengeFetch(PAIR.host),
-      );
+      const retryAtMs = atMs + CHALLENGE_FETCH_SPACING_MS;
+      expect(await ownership.challengeFetchDueAtMs(PAIR.host)).toBe(0);
+      const racers = Array.from({ length: 6 }, () => ownership.beginChallengeFetch(PAIR.host));
       const outcomes = await Promise.all(racers);
-      expect(outcomes.filter((outcome) => outcome.taken)).toHaveLength(CHALLENGE_FETCHES_PER_HOUR);
-      expect(outcomes.find((outcome) => !outcome.taken)).toEqual({
-        taken: false,
-        retryAtMs: atMs + HOUR_MS,
-      });
-      expect((await ownership.takeChallengeFetch('other.com')).taken).toBe(true);
-      clock.advance(HOUR_MS);
-      expect((await ownership.takeChallengeFetch(PAIR.host)).taken).toBe(true);
+      expect(outcomes.filter((outcome) => outcome.taken)).toEqual([{ taken: true, atMs }]);
+      const refused = outcomes.filter((outcome) => !outcome.taken);
+      for (const outcome of refused) expect(outcome).toEqual({ taken: false, retryAtMs });
+      expect(await ownership.challengeFetchDueAtMs(PAIR.host)).toBe(retryAtMs);
+      expect((await ownership.beginChallengeFetch('other.com')).taken).toBe(true);
+      clock.advance(CHALLENGE_FETCH_SPACING_MS - 1);
+      expect((await ownership.beginChallengeFetch(PAIR.host)).taken).toBe(false);
+      clock.advance(1);
+      expect((await ownership.beginChallengeFetch(PAIR.host)).taken).toBe(true);
     });
 
-    it('remembers the last confirm, after a restart too', async () => {
+    it('tells for a minute what fetches found', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
+      await store.ownership.noteFinding(PAIR.host, finding);
+      await store.ownership.noteFinding('other.com', finding);
+      const { ownership } = await subject.restart(store, { clock: clock.now });
+      expect(await ownership.findings(PAIR.host)).toEqual([finding]);
+      clock.advance(MINUTE_MS);
+      expect(await ownership.findings(PAIR.host)).toEqual([]);
+    });
+
+    it('keeps 256 live tokens of a host: the oldest of the fullest block goes', async () => {
+      const clock = new TestClock();
+      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { host } = PAIR;
+      const hashes = async () =>
+        (await ownership.liveTokens(host)).map(({ tokenHash }) => tokenHash);
+      const issue = async (tokenHash: string, block: string) => {
+        clock.advance(1);
+        const token = issuedToken(tokenHash, `client of ${tokenHash}`, block);
+        expect((await ownership.issueToken({ host, ...token })).taken).toBe(true);
+      };
+      await issue('owner', 'home');
+      for (let n = 1; n < LIVE_TOKENS_PER_HOST; n += 1) await issue(`flood-${n}`, 'flood');
+      expect(await hashes()).toHaveLength(LIVE_TOKENS_PER_HOST);
+      await issue('another', 'office');
+      await issue('flood-256', 'flood');
+      const live = await hashes();
+      expect(live).toHaveLength(LIVE_TOKENS_PER_HOST);
+      expect(live.slice(0, 2)).toEqual(['owner', 'flood-3']);
+      expect(live.slice(-2)).toEqual(['another', 'flood-256']);
+    });
+
+    it('dates a confirm by the first one of its token, which repeating does not prolong', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       expect(await store.ownership.lastConfirm(PAIR.host)).toBeNull();
-      await store.ownership.recordConfirm({ host: PAIR.host, tokenHash: 'h1' });
-      const atMs = clock.advance(MINUTE_MS);
-      await store.ownership.recordConfirm({ host: PAIR.host, tokenHash: 'h2' });
+      const firstMs = clock.now();
+      await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));
+      const secondMs = clock.advance(MINUTE_MS);
+      const second = {
+        atMs: secondMs,
+        tokenHash: 'h2',
+        keyHash: 'key of h2',
+        client: 'client-1',
+      };
+      expect(await store.ownership.recordConfirm(PAIR.host, issuedToken('h2'))).toEqual(second);
+      clock.advance(MINUTE_MS);
+      expect(await store.ownership.recordConfirm(PAIR.host, issuedToken('h2'))).toEqual(second);
+      // What was found first before it stays before it.
+      await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));
       const again = await subject.restart(store, { clock: clock.now });
-      expect(await again.ownership.lastConfirm(PAIR.host)).toEqual({ atMs, tokenHash: 'h2' });
+      expect(await again.ownership.lastConfirm(PAIR.host)).toEqual(second);
+      expect(secondMs).toBeGreaterThan(firstMs);
+    });
+
+    it('knows which settings were set with a listing key', async () => {
+      const store = await subject.fresh({ clock: new TestClock().now });
+      const { listing } = store;
+      expect(await listing.keyed(PAIR.host)).toEqual({});
+      await listing.set(PAIR.host, { listed: false }, 'h1');
+      await listing.set(PAIR.host, { enrichmentSuppressed: true });
+      expect(await listing.keyed(PAIR.host)).toEqual({ listed: 'h1' });
+      await listing.set(PAIR.host, { enrichmentSuppressed: true }, 'h2');
+      await listing.set(PAIR.host, { listed: true });
+      expect(await listing.keyed(PAIR.host)).toEqual({ enrichmentSuppressed: 'h2' });
     });
   });
 }

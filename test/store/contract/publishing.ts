@@ -1,7 +1,7 @@
 /** Both stores: publication. */
 import { describe, expect, it } from 'vitest';
 import { HISTORY_ROWS_PER_HOST } from '../../../src/store/contract/history.ts';
-import { publishedScan } from './samples.ts';
+import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 
 export function publishingRepeats(subject: ContractSubject): void {
@@ -93,7 +93,7 @@ export function publishingRepeats(subject: ContractSubject): void {
     it('undoes no wish of an owner', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
-      await store.ownership.recordConfirm({ host, tokenHash: 'hash' });
+      await store.ownership.recordConfirm(host, issuedToken('hash'));
       await store.listing.set(host, { listed: false, enrichmentSuppressed: true });
       await store.publish(publishedScan());
       const again = await subject.restart(store);

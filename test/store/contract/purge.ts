@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/store/contract/ledger.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { collect, ledgerStep, publishedScan, scanResult } from './samples.ts';
+import { collect, issuedToken, ledgerStep, publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
@@ -132,15 +132,16 @@ export function purgeForgets(subject: ContractSubject): void {
         if (outcome.held) await store.leases.release(outcome.lease);
       }
       for (const host of ['a.com', 'b.com', 'b.com']) {
-        await store.ownership.issueToken({ host, client: 'c', tokenHash: randomUUID() });
-        await store.ownership.takeChallengeFetch(host);
-        await store.ownership.noteFailedConfirm({ host, client: 'c' });
+        await store.ownership.issueToken({ host, ...issuedToken(randomUUID()) });
+        await store.ownership.beginChallengeFetch(host);
+        await store.ownership.noteFailedConfirm({ host, client: 'c' }, clock.now());
       }
-      expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(0);
-      expect((await store.purge(clock.advance(1))).other).toBe(2 + 9);
+      // Two fetches, whose spacing is over; then two leases, three tokens and two failures.
+      expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(2);
+      expect((await store.purge(clock.advance(1))).other).toBe(7);
       expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
       expect(await take()).toMatchObject({ held: true, lease: { turn: 1 } });
-      expect((await store.ownership.takeChallengeFetch('a.com')).taken).toBe(true);
+      expect((await store.ownership.beginChallengeFetch('a.com')).taken).toBe(true);
     });
 
     it('leaves a turn that is held, however old', async () => {

@@ -1,6 +1,8 @@
 /** Sample rows. */
+
 import { randomUUID } from 'node:crypto';
 import type { LedgerAppend, LedgerState } from '../../../src/store/contract/ledger.ts';
+import type { IssuedToken } from '../../../src/store/contract/ownership.ts';
 import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
 import type { ScanResult } from '../../../src/store/contract/results.ts';
 
@@ -66,4 +68,9 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = [];
   for await (const item of items) collected.push(item);
   return collected;
+}
+
+/** A token as one client of one block was issued it. */
+export function issuedToken(tokenHash: string, client = 'client-1', block = client): IssuedToken {
+  return { tokenHash, keyHash: `key of ${tokenHash}`, client, block };
 }

@@ -5,7 +5,8 @@ import type { Origin } from '../../../origin/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { fromStoredReport } from '../../../scan/finished-scan.ts';
-import { type AppParts, requestedOrigin } from '../route-context.ts';
+import { requestedOrigin } from '../requested-origin.ts';
+import type { AppParts } from '../route-context.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { reportExample } from './report-example.ts';
 

@@ -1,6 +1,8 @@
+/** The front page, and its search. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { readFrontPage } from '../../../directory/front-page.ts';
 import { toProject } from '../../../directory/project.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import { homePage } from '../../pages/home-page.ts';
@@ -26,7 +28,10 @@ export const homeRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { conf
       const { q = '', page = '0' } = request.query;
       const query = q.trim();
       const wanted = { sort: 'recent', q: query, page: Number(page), pageSize: PAGE_SIZE } as const;
-      const { count, records } = await store.directory.list(wanted);
+      const isFront = query === '' && wanted.page === 0;
+      const { count, records } = isFront
+        ? await readFrontPage(store.directory)
+        : await store.directory.list(wanted);
       const projects = records.map((record) => toProject(record, config.siteUrl, store.now()));
       reply.header('link', LINKS);
       return reply.view('home', homePage({ ...wanted, query, count, projects, scanPrice }));

@@ -3,7 +3,8 @@ import type { Offer } from '../../../config/revision.ts';
 import { OriginRefused } from '../../../origin/errors.ts';
 import type { Origin } from '../../../origin/origin.ts';
 import { dollars } from '../../documents/payment-info.ts';
-import { type AppParts, requestedOrigin } from '../route-context.ts';
+import { requestedOrigin } from '../requested-origin.ts';
+import type { AppParts } from '../route-context.ts';
 
 /** A page in place of the one that was asked for: what is the matter, and what to do. */
 export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {

@@ -1,0 +1,99 @@
+/**
+ * `openapi FILE…`: judges OpenAPI documents before anybody serves them, by the checks that read
+ * nothing else (S1 to S4). For hooks and editors: a line a finding, at its line of the file.
+ */
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import type { HttpObservation, Observations } from '../model/observations.ts';
+import type { CheckResult } from '../model/report.ts';
+import { judge } from '../scan/run-scan.ts';
+import { NOBODY } from '../scan/warm-up.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { readSources } from './sources.ts';
+import { type Streams, write } from './streams.ts';
+import { UsageError } from './usage-error.ts';
+
+const USAGE = 'usage: x402-scan openapi FILE… [--fail-on fail|warn] [--checks-version V]';
+const PATH = '/openapi.json';
+const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);
+/** As a file it has no moment at which it was asked. */
+const NO_TIME = new Date(0).toISOString();
+
+/** Exit code 1 where a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
+export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
+  const { files, failOn, checksVersion } = parse(args);
+  const documents = await Promise.all(
+    files.map(async (file) => ({ file, text: await read(file) })),
+  );
+  const engine = await startEngine(checksVersion);
+  try {
+    let missed = false;
+    for (const document of documents) {
+      const findings = await findingsIn(document.text, engine);
+      const { locate } = await readSources([`${PATH}=${document.file}`]);
+      for (const finding of findings) {
+        const { id, title, status, evidence, fix } = finding;
+        const line = locate(finding)?.line ?? 1;
+        await write(
+          out,
+          `${document.file}:${line}: ${status} ${id} ${title}: ${evidence}. ${fix}\n`,
+        );
+        missed ||= status === 'fail' || failOn === 'warn';
+      }
+    }
+    return missed ? 1 : 0;
+  } finally {
+    await engine.pool.close();
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { 'fail-on': { type: 'string' }, 'checks-version': { type: 'string' } },
+    });
+    const failOn = values['fail-on'] ?? 'fail';
+    if (positionals.length > 0 && (failOn === 'fail' || failOn === 'warn')) {
+      return { files: positionals, failOn, checksVersion: values['checks-version'] ?? null };
+    }
+  } catch {
+    // An unknown flag: the usage says which there are.
+  }
+  throw new UsageError(USAGE);
+}
+
+async function read(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${file}: cannot be read (${reason})`);
+  });
+}
+
+/** What is wrong with the document itself; what it takes the origin to judge is left out. */
+async function findingsIn(text: string, engine: Engine): Promise<readonly CheckResult[]> {
+  const { report } = await judge(served(text), NO_TIME, engine);
+  return report.results.filter(
+    ({ id, status, basis }) => CHECKS.has(id) && status !== 'pass' && basis === 'measured',
+  );
+}
+
+/** An origin that serves the document, and of which nothing else is known. */
+function served(text: string): Observations {
+  const answer = (path: string, status: number, body: string): HttpObservation => ({
+    ok: true,
+    ms: 0,
+    truncated: false,
+    data: {
+      url: `${NOBODY.origin.url}${path}`,
+      method: 'GET',
+      status,
+      headers: [['content-type', 'application/json']],
+      body,
+      firstByteMs: 0,
+      redirects: [],
+    },
+  });
+  return { ...NOBODY, root: answer('/', 200, '{}'), openapi: answer(PATH, 200, text) };
+}

@@ -1,0 +1,164 @@
+/** Reads challenge files for all who wait: one fetch answers everybody who asked before it began. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Saturated } from '../errors/errors.ts';
+import { OriginRefused } from '../origin/errors.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { FetchChallenge, UnusableReason } from './challenge-fetch.ts';
+import type { Client } from './client-key.ts';
+import { createFetchTurns } from './fetch-turns.ts';
+import { hashSecret } from './verification-token.ts';
+
+/** What a fetch found: the hash of the text, so that no store keeps a token. */
+export type ChallengeFinding =
+  | { readonly kind: 'served'; readonly textHash: string }
+  | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
+
+export type ChallengeReading = {
+  readonly finding: ChallengeFinding;
+  /** Database time; names the fetch among those of its host. */
+  readonly beganAtMs: number;
+};
+
+export type ChallengeReader = {
+  /**
+   * What the host serves, by a fetch that begins after this call. Throws ScannerFailed, and
+   * Saturated once the reader is stopped.
+   */
+  read(origin: Origin, client: Client): Promise<ChallengeReading>;
+  /** Sends those away who wait for a fetch that has not begun. */
+  stop(): void;
+};
+
+export type ChallengeReaderOptions = {
+  readonly store: Store;
+  readonly fetchChallenge: FetchChallenge;
+  /** Waits so many milliseconds; rejects when the signal says so. */
+  readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+};
+
+type Waiter = {
+  readonly arrivedAtMs: number;
+  readonly resolve: (reading: ChallengeReading) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** All who wait for the next fetch of one host. */
+type Round = { readonly origin: Origin; readonly blocks: Set<string>; waiters: Waiter[] };
+
+export function createChallengeReader(options: ChallengeReaderOptions): ChallengeReader {
+  const { store, fetchChallenge, wait = waitOnClock } = options;
+  const { ownership } = store;
+  const turns = createFetchTurns(() => store.now());
+  const rounds = new Map<string, Round>();
+  const stopping = new AbortController();
+
+  async function run(round: Round): Promise<void> {
+    const { host } = round.origin;
+    try {
+      for (;;) {
+        const dueAtMs = await ownership.challengeFetchDueAtMs(host);
+        if (dueAtMs > store.now()) await wait(dueAtMs - store.now(), stopping.signal);
+        await answerFromOthers(round);
+        if (round.waiters.length === 0) return;
+        if (await fetchInTurn(round)) return;
+      }
+    } catch (error) {
+      // Where it was stopped all have been sent away already.
+      for (const waiter of round.waiters) waiter.reject(error);
+    } finally {
+      if (rounds.get(host) === round) rounds.delete(host);
+    }
+  }
+
+  /** Answers those from another instance's fetch who had asked before that one began. */
+  async function answerFromOthers(round: Round): Promise<void> {
+    if (!store.info.shared) return;
+    const found = await ownership.findings(round.origin.host);
+    const left: Waiter[] = [];
+    for (const waiter of round.waiters) {
+      const since = found.find(({ beganAtMs }) => beganAtMs > waiter.arrivedAtMs);
+      if (since === undefined) left.push(waiter);
+      // `fetchInTurn` of an instance like this one is the only writer of this text.
+      else waiter.resolve({ ...since, finding: JSON.parse(since.finding) });
+    }
+    round.waiters = left;
+  }
+
+  /** False where another instance fetches this host now. */
+  async function fetchInTurn(round: Round): Promise<boolean> {
+    const { origin, blocks } = round;
+    const turn = await turns.enter(blocks);
+    let handshakeMs = 0;
+    try {
+      stopping.signal.throwIfAborted();
+      const slot = await ownership.beginChallengeFetch(origin.host);
+      if (!slot.taken) return false;
+      // Whoever arrives from here on waits for the next fetch.
+      rounds.delete(origin.host);
+      const fetched = await fetchOrRefuse(origin);
+      handshakeMs = fetched.handshakeMs;
+      const reading = { finding: fetched.finding, beganAtMs: slot.atMs };
+      await tellOthers(origin, reading);
+      for (const waiter of round.waiters) waiter.resolve(reading);
+      return true;
+    } finally {
+      turn.end(handshakeMs);
+    }
+  }
+
+  async function fetchOrRefuse(
+    origin: Origin,
+  ): Promise<{ readonly finding: ChallengeFinding; readonly handshakeMs: number }> {
+    try {
+      const { handshakeMs = 0, ...served } = await fetchChallenge(origin);
+      if (served.kind === 'unusable') return { finding: served, handshakeMs };
+      const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
+      return { finding, handshakeMs };
+    } catch (error) {
+      // As for a name without an address: nobody learns here what a name points to.
+      if (error instanceof OriginRefused) return { finding: NO_ADDRESS, handshakeMs: 0 };
+      throw error;
+    }
+  }
+
+  async function tellOthers({ host }: Origin, reading: ChallengeReading): Promise<void> {
+    if (!store.info.shared) return;
+    const { beganAtMs, finding } = reading;
+    await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
+  }
+
+  return {
+    read(origin, { block }) {
+      const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
+      const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
+      const open = rounds.get(origin.host);
+      if (open) {
+        open.waiters.push(waiter);
+        open.blocks.add(block);
+        return promise;
+      }
+      const round: Round = { origin, blocks: new Set([block]), waiters: [waiter] };
+      rounds.set(origin.host, round);
+      // Settles every waiter, and never rejects.
+      void run(round);
+      return promise;
+    },
+    stop() {
+      stopping.abort();
+      for (const { waiters } of rounds.values()) {
+        for (const waiter of waiters) waiter.reject(new Saturated());
+      }
+    },
+  };
+}
+
+const NO_ADDRESS = {
+  kind: 'unusable',
+  reason: 'unreachable',
+  detail: 'no answer (dns)',
+} as const satisfies ChallengeFinding;
+
+async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal });
+}

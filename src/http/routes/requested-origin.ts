@@ -1,0 +1,11 @@
+/** The origin that a request names. */
+import type { Config } from '../../config/config.ts';
+import { type Origin, parseOrigin } from '../../origin/origin.ts';
+
+/** By URL or bare host. Throws OriginRefused. */
+export function requestedOrigin(
+  url: string,
+  { config }: { readonly config: Pick<Config, 'originPolicy'> },
+): Origin {
+  return parseOrigin(url, config.originPolicy);
+}

@@ -1,0 +1,26 @@
+/** The amount of an offer: its form, and what it stands for. */
+import type { JsonValue } from '../json/json.ts';
+
+/** A positive whole number of base units, as the specification writes it: text, no sign, no zeroes. */
+const AMOUNT = /^[1-9][0-9]{0,77}$/;
+
+/** What a buyer pays: exactly the amount, or at most the amount. */
+export type AmountKind = 'price' | 'ceiling';
+
+/** specs/schemes/: `amount` of exact, of upto, of batch-settlement and of auth-capture. */
+const KINDS: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map([
+  ['exact', 'price'],
+  ['upto', 'ceiling'],
+  ['batch-settlement', 'ceiling'],
+  ['auth-capture', 'ceiling'],
+]);
+
+/** Null where the value is no amount. */
+export function amountOf(value: JsonValue | undefined): bigint | null {
+  return typeof value === 'string' && AMOUNT.test(value) ? BigInt(value) : null;
+}
+
+/** Null for a scheme that we do not know. */
+export function amountKind(scheme: JsonValue | undefined): AmountKind | null {
+  return KINDS.get(scheme) ?? null;
+}

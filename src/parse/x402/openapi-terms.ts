@@ -1,0 +1,100 @@
+/** The price that OpenAPI declares of a resource, beside what the resource itself asks for. */
+import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
+import { baseUnits } from '../text/decimal.ts';
+import { amountKind, amountOf } from './amount.ts';
+import { knownAsset } from './assets.ts';
+import type { ChallengedResource, Offer } from './challenge.ts';
+import type { TermComparison } from './term-comparison.ts';
+
+export type OpenApiTerms = {
+  /** A dynamic price: the live ones must lie within, and may differ from probe to probe. */
+  readonly isRange: boolean;
+  /** An offer that asks a price is held against all bounds, a ceiling against the declared maximum. */
+  readonly prices: readonly TermComparison[];
+  /** The offers that ask a price in tokens whose decimals we do not know. */
+  readonly unknownDecimals: readonly Offer[];
+};
+
+type Declared = {
+  readonly min: string | null;
+  readonly max: string | null;
+  readonly isRange: boolean;
+  /** MPP states base units; all others state dollars. */
+  readonly isBaseUnits: boolean;
+  readonly pointer: string;
+};
+type Bounds = { readonly min: bigint | null; readonly max: bigint | null };
+
+const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
+const NOTHING: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
+
+/** `offers` are those to compare: of one probe, or of both where a range is declared. */
+export function openapiTerms(
+  facts: OpenApiFacts,
+  { resource, probe }: Pick<ChallengedResource, 'resource' | 'probe'>,
+  offers: readonly Offer[],
+): OpenApiTerms {
+  const method = resource.method ?? probe.method;
+  const price = facts.operations.find(
+    (one) =>
+      one.method === method &&
+      (one.template === resource.template || one.requestPath === resource.path),
+  )?.price;
+  const declared = price ? boundsOf(price) : null;
+  if (declared === null) return NOTHING;
+  const compared = offers.map((offer) => compare(offer, declared));
+  return {
+    isRange: declared.isRange,
+    prices: compared.filter((one) => typeof one === 'object' && one !== null),
+    unknownDecimals: offers.filter((_, index) => compared[index] === 'unknown-decimals'),
+  };
+}
+
+function boundsOf(price: PriceDeclaration): Declared | null {
+  if ('currency' in price && !DOLLARS.has(price.currency.toUpperCase())) return null;
+  const { pointer } = price;
+  const range =
+    price.kind === 'dynamic' ? price : price.kind === 'legacy' ? price.range : undefined;
+  if (range !== undefined) {
+    const { min, max } = range;
+    if (min === null && max === null) return null;
+    return { min, max, isRange: true, isBaseUnits: false, pointer };
+  }
+  if (price.kind === 'dynamic' || price.amount === null) return null;
+  const { amount } = price;
+  const isBaseUnits = price.kind === 'mpp';
+  return { min: amount, max: amount, isRange: false, isBaseUnits, pointer };
+}
+
+/** Null where there is nothing to compare: a ceiling and a fixed price, an odd amount or scheme. */
+function compare(offer: Offer, declared: Declared): TermComparison | 'unknown-decimals' | null {
+  const kind = amountKind(offer.scheme);
+  const live = amountOf(offer.amount);
+  if (kind === null || live === null) return null;
+  if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
+  const decimals = declared.isBaseUnits ? 0 : decimalsOf(offer);
+  if (decimals === null) return kind === 'price' ? 'unknown-decimals' : null;
+  const all = inBaseUnits(declared, decimals);
+  const bounds = kind === 'ceiling' ? { ...all, min: null } : all;
+  if (bounds.min === null && bounds.max === null) return null;
+  const agrees =
+    (bounds.min === null || live >= bounds.min) && (bounds.max === null || live <= bounds.max);
+  const stated = declared.isRange ? rangeText(bounds) : String(bounds.min);
+  return { pointer: declared.pointer, stated, live: String(live), agrees };
+}
+
+function rangeText({ min, max }: Bounds): string {
+  return `${min ?? 0} to ${max ?? 'any'}`;
+}
+
+function inBaseUnits({ min, max }: Declared, decimals: number): Bounds {
+  return {
+    min: min === null ? null : baseUnits(min, decimals),
+    max: max === null ? null : baseUnits(max, decimals),
+  };
+}
+
+function decimalsOf({ network, asset }: Offer): number | null {
+  if (typeof network !== 'string' || typeof asset !== 'string') return null;
+  return knownAsset(network, asset)?.decimals ?? null;
+}

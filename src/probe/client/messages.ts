@@ -1,0 +1,81 @@
+/** What the serving thread and the thread of the probe say to one another. */
+import type { HttpData, Observation } from '../../model/observation.ts';
+import { OriginRefused, type RefusalReason } from '../../origin/errors.ts';
+import type { Origin, OriginPolicy } from '../../origin/origin.ts';
+import type { Resolution } from '../../origin/resolve.ts';
+import type { ProbeRequest, ProbeStats } from './client.ts';
+import { ResolverDown } from './failures.ts';
+import type { Limits } from './limits.ts';
+
+/** Options of a client that can travel: plain data. */
+export type TravellingOptions = {
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly extraCa?: readonly string[];
+  readonly limits?: Partial<Limits>;
+};
+
+/** `client` numbers the client of one scan, `call` one question to it. */
+export type ToProbe =
+  | { readonly kind: 'open'; readonly client: number; readonly options: TravellingOptions }
+  | {
+      readonly kind: 'request';
+      readonly client: number;
+      readonly call: number;
+      readonly request: ProbeRequest;
+    }
+  | {
+      readonly kind: 'check';
+      readonly client: number;
+      readonly call: number;
+      readonly origin: Origin;
+    }
+  /** The scan ran out of time. */
+  | { readonly kind: 'expire'; readonly client: number }
+  | { readonly kind: 'close'; readonly client: number };
+
+export type CallResult =
+  | { readonly kind: 'seen'; readonly seen: Observation<HttpData> }
+  | { readonly kind: 'resolved'; readonly resolution: Resolution }
+  | { readonly kind: 'fault'; readonly fault: Fault };
+
+export type FromProbe =
+  | {
+      readonly kind: 'result';
+      readonly client: number;
+      readonly call: number;
+      readonly result: CallResult;
+      readonly stats: ProbeStats;
+    }
+  | { readonly kind: 'saturated'; readonly isSaturated: boolean }
+  /** What nobody waited for. */
+  | { readonly kind: 'error'; readonly error: string };
+
+/** Of a client that has asked nothing yet. */
+export const NO_STATS: ProbeStats = {
+  requests: 0,
+  bytes: 0,
+  sockets: 0,
+  roundTrips: 0,
+  handshakeMs: 0,
+};
+
+/** An error that a client rejects with; classes do not survive the way between threads. */
+export type Fault =
+  | { readonly name: 'OriginRefused'; readonly reason: RefusalReason; readonly message: string }
+  | { readonly name: 'ResolverDown'; readonly detail: string }
+  | { readonly name: 'other'; readonly message: string };
+
+export function toFault(error: unknown): Fault {
+  if (error instanceof OriginRefused) {
+    return { name: 'OriginRefused', reason: error.reason, message: error.message };
+  }
+  if (error instanceof ResolverDown) return { name: 'ResolverDown', detail: error.detail };
+  return { name: 'other', message: error instanceof Error ? error.message : String(error) };
+}
+
+export function toError(fault: Fault): Error {
+  if (fault.name === 'OriginRefused') return new OriginRefused(fault.reason, fault.message);
+  if (fault.name === 'ResolverDown') return new ResolverDown(fault.detail);
+  return new Error(fault.message);
+}

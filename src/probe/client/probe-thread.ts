@@ -1,0 +1,212 @@
+/** Sockets to origins on a thread of their own: what they cost, nobody who is being served waits for. */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
+import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toError } from './messages.ts';
+
+/** Resolver, connector and clock are functions, which stay on the thread that made them. */
+export type ThreadedClientOptions = Pick<
+  ProbeClientOptions,
+  'policy' | 'userAgent' | 'signal' | 'extraCa' | 'limits'
+>;
+
+export type ProbeThread = {
+  /** As `createProbeClient`; a thread that ended in the middle rejects with ProbeThreadLost. */
+  readonly createClient: (options: ThreadedClientOptions) => ProbeClient;
+  /** Whether the running scans hold all the text that they may: no further one is to begin. */
+  isSaturated(): boolean;
+  close(): Promise<void>;
+};
+
+export type ProbeThreadOptions = {
+  /** Told what went wrong over there; where the thread ended of it, the next client starts another. */
+  readonly onError?: OnError;
+  /** Default 512: texts of answers pass through, and their bytes lie outside of it. */
+  readonly heapMb?: number;
+};
+
+type OnError = (message: string, error: unknown) => void;
+
+/** Our own fault, never a finding: the scan cannot go on, and nobody may be charged. */
+export class ProbeThreadLost extends Error {
+  override readonly name = 'ProbeThreadLost';
+
+  constructor(cause: unknown) {
+    super('The thread that asks origins ended: scan again.', { cause });
+  }
+}
+
+const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
+const HEAP_MB = 512;
+
+/** Starts the thread with the first client, or anew after it ended. */
+export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
+  const { onError = () => undefined, heapMb = HEAP_MB } = options;
+  let running: RunningThread | null = null;
+  let isClosed = false;
+  const current = (): RunningThread => {
+    if (isClosed) throw new ProbeThreadLost(new Error('closed'));
+    if (running === null || running.isLost) running = new RunningThread(onError, heapMb);
+    return running;
+  };
+  return {
+    createClient: (options) => current().createClient(options),
+    isSaturated: () => running?.isSaturated ?? false,
+    close: async () => {
+      isClosed = true;
+      await running?.close();
+    },
+  };
+}
+
+type Call = {
+  readonly client: RemoteClient;
+  readonly settle: PromiseWithResolvers<CallResult>;
+};
+
+class RunningThread {
+  isLost = false;
+  isSaturated = false;
+  readonly #worker: Worker;
+  readonly #onError: OnError;
+  readonly #calls = new Map<number, Call>();
+  #lastNumber = 0;
+
+  constructor(onError: OnError, heapMb: number) {
+    this.#onError = onError;
+    // Settings of this process hold keys; no origin's answer has any use for them.
+    this.#worker = new Worker(WORKER, {
+      name: 'probe',
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    this.#worker.on('message', (message: FromProbe) => this.#hear(message));
+    this.#worker.on('error', (error) => {
+      onError('the thread that asks origins ended', error);
+      this.#lose(error);
+    });
+    this.#worker.on('exit', (code) => this.#lose(new Error(`exit code ${code}`)));
+    // Calls hold the process open while they run, an idle thread does not.
+    this.#worker.unref();
+  }
+
+  createClient({ signal, policy, userAgent, extraCa, limits }: ThreadedClientOptions): ProbeClient {
+    const number = this.#next();
+    const options = {
+      policy,
+      userAgent,
+      ...(extraCa ? { extraCa } : {}),
+      ...(limits ? { limits } : {}),
+    };
+    this.#tell({ kind: 'open', client: number, options });
+    return new RemoteClient(number, signal, {
+      tell: (message) => this.#tell(message),
+      call: (client, toMessage) => this.#call(client, toMessage),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #tell(message: ToProbe): void {
+    if (!this.isLost) this.#worker.postMessage(message);
+  }
+
+  #call(client: RemoteClient, toMessage: (call: number) => ToProbe): Promise<CallResult> {
+    if (this.isLost) return Promise.reject(new ProbeThreadLost(new Error('ended before')));
+    const number = this.#next();
+    const settle = Promise.withResolvers<CallResult>();
+    if (this.#calls.size === 0) this.#worker.ref();
+    this.#calls.set(number, { client, settle });
+    this.#tell(toMessage(number));
+    return settle.promise;
+  }
+
+  #hear(message: FromProbe): void {
+    if (message.kind === 'saturated') {
+      this.isSaturated = message.isSaturated;
+      return;
+    }
+    if (message.kind === 'error') {
+      this.#onError('an error on the thread that asks origins', new Error(message.error));
+      return;
+    }
+    const call = this.#calls.get(message.call);
+    if (call === undefined) return;
+    this.#calls.delete(message.call);
+    if (this.#calls.size === 0) this.#worker.unref();
+    call.client.lastStats = message.stats;
+    call.settle.resolve(message.result);
+  }
+
+  #lose(cause: unknown): void {
+    this.isLost = true;
+    this.isSaturated = false;
+    for (const { settle } of this.#calls.values()) settle.reject(new ProbeThreadLost(cause));
+    this.#calls.clear();
+  }
+
+  #next(): number {
+    this.#lastNumber += 1;
+    return this.#lastNumber;
+  }
+}
+
+type Line = {
+  readonly tell: (message: ToProbe) => void;
+  readonly call: (
+    client: RemoteClient,
+    toMessage: (call: number) => ToProbe,
+  ) => Promise<CallResult>;
+};
+
+/** A client on the other thread, as this one sees it. */
+class RemoteClient implements ProbeClient {
+  /** As of the last answer. */
+  lastStats = NO_STATS;
+  readonly #number: number;
+  readonly #signal: AbortSignal | undefined;
+  readonly #line: Line;
+  readonly #expire = () => this.#line.tell({ kind: 'expire', client: this.#number });
+
+  constructor(number: number, signal: AbortSignal | undefined, line: Line) {
+    this.#number = number;
+    this.#signal = signal;
+    this.#line = line;
+    if (signal?.aborted) this.#expire();
+    signal?.addEventListener('abort', this.#expire, { once: true });
+  }
+
+  async request(request: Parameters<ProbeClient['request']>[0]) {
+    const client = this.#number;
+    const result = await this.#line.call(this, (call) => ({
+      kind: 'request',
+      client,
+      call,
+      request,
+    }));
+    if (result.kind === 'seen') return result.seen;
+    throw unexpected(result);
+  }
+
+  async check(origin: Parameters<ProbeClient['check']>[0]) {
+    const client = this.#number;
+    const result = await this.#line.call(this, (call) => ({ kind: 'check', client, call, origin }));
+    if (result.kind === 'resolved') return result.resolution;
+    throw unexpected(result);
+  }
+
+  stats(): ProbeStats {
+    return this.lastStats;
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#expire);
+    this.#line.tell({ kind: 'close', client: this.#number });
+  }
+}
+
+function unexpected(result: CallResult): Error {
+  return result.kind === 'fault' ? toError(result.fault) : new Error(`a ${result.kind} instead`);
+}

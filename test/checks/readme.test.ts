@@ -1,0 +1,14 @@
+/** checks/README.md lists the checks as they are: `npm run checks:readme` writes it. */
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { CHECKS_FOLDER, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { checksReadme } from '../../tools/checks/checks-readme.ts';
+
+test('is what npm run checks:readme writes', async () => {
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
+  const text = checksReadme(catalog, checks);
+  expect(text.match(/^\| \[[PSD]\d/gm)).toHaveLength(25);
+  expect(await readFile(new URL('README.md', CHECKS_FOLDER), 'utf8')).toBe(text);
+});

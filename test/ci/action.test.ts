@@ -1,0 +1,105 @@
+/** The steps of action.yml on a good and a broken seller: exit codes, annotations, SARIF, outputs. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../fixtures/service/free-port.ts';
+import { runAction } from './composite.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NODE = process.execPath;
+/** The sources of this checkout in the place of the published package. */
+const COMMAND = `${NODE} ${ROOT}src/cli/main.ts`;
+const SELLER = `${NODE} ${fileURLToPath(new URL('./seller-process.ts', import.meta.url))}`;
+const PATH = `${dirname(NODE)}:${process.env['PATH']}`;
+
+let folder: string;
+let good: Job;
+let broken: Job;
+type Job = Awaited<ReturnType<typeof run>>;
+
+async function run(kind: 'good' | 'broken', inputs: Readonly<Record<string, string>> = {}) {
+  const port = await freePort();
+  const source = await readFile(join(ROOT, 'action.yml'), 'utf8');
+  const given = {
+    origin: `http://127.0.0.1:${port}`,
+    start: `${SELLER} ${port} ${kind}`,
+    command: COMMAND,
+    output: kind,
+    ...inputs,
+  };
+  return { port, ...(await runAction(source, given, folder, PATH)) };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'action-'));
+  const document = { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: {} };
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(document, null, 2));
+  good = await run('good', { 'min-grade': 'A', 'fail-on': 'fail' });
+  broken = await run('broken', {
+    'min-grade': 'A',
+    'upload-sarif': 'true',
+    baseline: good.outputs['report'] ?? '',
+    sources: '/openapi.json=openapi.json\n',
+  });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function isUp(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('a good seller', () => {
+  test('passes the gate', () => {
+    expect(good.codes).toEqual({ start: 0, wait: 0, scan: 0, render: 0, stop: 0, gate: 0 });
+    expect(good.outputs).toMatchObject({ grade: 'A', score: '100', report: 'good/report.json' });
+    expect(good.log['render']).toContain('::notice title=x402 conformance::');
+    expect(good.log['render']).not.toContain('::error');
+    expect(good.summary).toContain('grade A');
+    expect(good.used).toEqual([]);
+  });
+
+  test('is stopped', async () => {
+    await expect.poll(() => isUp(good.port)).toBe(false);
+  });
+});
+
+describe('a broken seller', () => {
+  test('misses the gate, after all was said and its server stopped', async () => {
+    expect(broken.codes).toEqual({ start: 0, wait: 0, scan: 0, render: 0, stop: 0, gate: 1 });
+    expect(broken.log['gate']).toMatch(/grade \w is below A/);
+    await expect.poll(() => isUp(broken.port)).toBe(false);
+  });
+
+  test('is told what fell since the baseline', () => {
+    expect(broken.log['gate']).toMatch(/--fail-on-regression: .*P2 pass -> /);
+  });
+
+  test('is annotated, at the line of the file that the document is made of', () => {
+    expect(broken.log['render']).toMatch(/^::(?:error|warning) title=P2 /m);
+    expect(broken.log['render']).toMatch(/^::warning file=openapi\.json,line=3,title=S1 /m);
+    expect(broken.summary).toMatch(/\| P2 /);
+  });
+
+  test('gets SARIF that code scanning takes', async () => {
+    expect(broken.used).toEqual(['github/codeql-action/upload-sarif@v3']);
+    const sarif = JSON.parse(await readFile(join(folder, broken.outputs['sarif'] ?? ''), 'utf8'));
+    const [first] = sarif.runs[0].results;
+    expect(first).toMatchObject({ ruleId: 'P2', message: { text: expect.any(String) } });
+  });
+});
+
+test('a server that does not come up is said, with what it printed', async () => {
+  const { codes, log } = await run('good', {
+    start: 'echo no such module; exit 1',
+    'wait-seconds': '1',
+  });
+  expect(codes).toMatchObject({ wait: 1 });
+  expect(codes).not.toHaveProperty('scan');
+  expect(log['wait']).toContain('did not answer within 1 s');
+  expect(log['wait']).toContain('no such module');
+});

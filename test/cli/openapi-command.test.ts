@@ -1,0 +1,82 @@
+/** `openapi FILE`: S1 to S4 on documents that nobody serves yet. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openapiCommand } from '../../src/cli/openapi-command.ts';
+import { collector } from './collector.ts';
+
+const RIGHT = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Weather',
+    version: '1',
+    contact: { url: 'https://api.example.com' },
+    'x-guidance': 'Ask GET /weather.',
+  },
+  components: { securitySchemes: { x402: { type: 'http', scheme: 'x402' } } },
+  paths: {
+    '/weather': {
+      get: {
+        security: [{ x402: [] }],
+        'x-payment-info': {
+          price: { mode: 'fixed', currency: 'USD', amount: '0.010000' },
+          protocols: [{ x402: {} }],
+        },
+        responses: { '200': { description: 'weather' }, '402': { description: 'pay' } },
+      },
+    },
+  },
+};
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function run(document: unknown, ...flags: readonly string[]) {
+  const file = join(folder, 'openapi.json');
+  const text = typeof document === 'string' ? document : JSON.stringify(document, null, 2);
+  await writeFile(file, text);
+  const { streams, written } = collector();
+  const code = await openapiCommand([file, ...flags], streams);
+  return { code, lines: written().replaceAll(file, 'openapi.json').split('\n').slice(0, -1) };
+}
+
+test('a right document has no finding', async () => {
+  expect(await run(RIGHT, '--fail-on', 'warn')).toEqual({ code: 0, lines: [] });
+});
+
+test('a finding names the file and the line', async () => {
+  const { contact: _, ...info } = RIGHT.info;
+  const warned = await run({ ...RIGHT, info });
+  expect(warned.code).toBe(0);
+  expect(warned.lines).toEqual([
+    expect.stringMatching(/^openapi\.json:3: warn S1 openapi-present: .*\/info\/contact/),
+  ]);
+  expect(await run({ ...RIGHT, info }, '--fail-on', 'warn')).toMatchObject({ code: 1 });
+});
+
+test('a failure exits 1', async () => {
+  const { '402': _, ...responses } = RIGHT.paths['/weather'].get.responses;
+  const get = { ...RIGHT.paths['/weather'].get, responses };
+  const { code, lines } = await run({ ...RIGHT, paths: { '/weather': { get } } });
+  expect(code).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(/^openapi\.json:\d+: fail S4 paid-ops-security-402/),
+  ]);
+});
+
+test('what is no OpenAPI document fails once, and not for its consequences', async () => {
+  const { code, lines } = await run('{');
+  expect(code).toBe(1);
+  expect(lines).toEqual([expect.stringMatching(/^openapi\.json:1: fail S1 /)]);
+});
+
+test.each([[[]], [['--nonsense', 'a.json']], [['a.json', '--fail-on', 'pass']]])(
+  '%j is refused with the usage',
+  async (args) => {
+    await expect(openapiCommand(args, collector().streams)).rejects.toThrow('usage: ');
+  },
+);

@@ -1,0 +1,176 @@
+/** Who is answered by which fetch, and who fetches when. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { FetchedChallenge } from '../../src/directory/challenge-fetch.ts';
+import { createChallengeReader } from '../../src/directory/challenge-reader.ts';
+import { clientOf } from '../../src/directory/client-key.ts';
+import { createVerification } from '../../src/directory/verification.ts';
+import { ScannerFailed } from '../../src/errors/errors.ts';
+import { parseOrigin } from '../../src/origin/origin.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { ManualClock } from './manual-clock.ts';
+
+const ORIGIN = parseOrigin('https://shop.example.com', {
+  allowedPorts: [443],
+  allowHosts: new Set(),
+});
+const OWNER = clientOf('198.51.100.7');
+const STRANGER = clientOf('203.0.113.9');
+const SPACING_MS = 10_000;
+
+type Fetch = { readonly host: string; answer(text: string): void; fail(error: Error): void };
+
+/** Readers on one store, whose fetches end when the test says so. */
+function startReading(instances = 1) {
+  const clock = new ManualClock();
+  const store: Store = openSqlite(MEMORY, { clock: clock.now });
+  const shared: Store = { ...store, info: { ...store.info, shared: instances > 1 } };
+  const fetches: Fetch[] = [];
+  const readers = Array.from({ length: instances }, () =>
+    createChallengeReader({
+      store: shared,
+      wait: clock.wait,
+      fetchChallenge: ({ host }) => {
+        const { promise, resolve, reject } = Promise.withResolvers<FetchedChallenge>();
+        const answer = (text: string) => resolve({ kind: 'served', text });
+        fetches.push({ host, answer, fail: reject });
+        return promise;
+      },
+    }),
+  );
+  const verifications = readers.map((reader) => createVerification({ store: shared, reader }));
+  const [verification] = verifications;
+  const [reader] = readers;
+  if (verification === undefined || reader === undefined) throw new Error('no reader');
+  return {
+    clock,
+    store,
+    fetches,
+    reader,
+    verification,
+    verifications,
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+/** What has no socket in it is done after some turns of the event loop. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+}
+
+test('all who wait share one fetch, which is one failure of each client', async () => {
+  await using reading = startReading();
+  const { store, fetches, verification, clock } = reading;
+  await verification.start(ORIGIN, OWNER);
+  const clients = [...Array(12).fill(STRANGER), ...Array(4).fill(OWNER)];
+  const confirms = clients.map((client) => verification.confirm(ORIGIN, client));
+  await settled();
+  expect(fetches).toHaveLength(1);
+  fetches[0]?.answer('wrong');
+  for (const confirmation of await Promise.all(confirms)) {
+    expect(confirmation).toMatchObject({ verified: false, reason: 'mismatch' });
+  }
+  for (const { key: client } of [STRANGER, OWNER]) {
+    const failed = await store.ownership.failedConfirms({ host: ORIGIN.host, client });
+    expect(failed.used).toBe(1);
+  }
+  expect(clock.sleepers).toBe(0);
+});
+
+test('who asks while a fetch runs is answered by the next, which begins 10 s after it', async () => {
+  await using reading = startReading();
+  const { fetches, verification, clock } = reading;
+  const { token } = await verification.start(ORIGIN, OWNER);
+  const early = verification.confirm(ORIGIN, OWNER);
+  await settled();
+  const late = [verification.confirm(ORIGIN, OWNER), verification.confirm(ORIGIN, STRANGER)];
+  await settled();
+  fetches[0]?.answer('not yet');
+  expect(await early).toMatchObject({ verified: false });
+
+  clock.advance(SPACING_MS - 1);
+  await settled();
+  expect(fetches).toHaveLength(1);
+  clock.advance(1);
+  await settled();
+  expect(fetches).toHaveLength(2);
+  fetches[1]?.answer(token);
+  for (const confirmation of await Promise.all(late)) expect(confirmation.verified).toBe(true);
+});
+
+test('hosts do not wait for each other, but at most 8 are fetched at once', async () => {
+  await using reading = startReading();
+  const { fetches, reader } = reading;
+  const hosts = Array.from({ length: 10 }, (_value, n) => `shop${n}.example.com`);
+  for (const host of hosts) {
+    const origin = parseOrigin(host, { allowedPorts: [443], allowHosts: new Set() });
+    void reader.read(origin, OWNER);
+  }
+  await settled();
+  expect(fetches.map(({ host }) => host)).toEqual(hosts.slice(0, 8));
+  fetches[3]?.answer('done');
+  await settled();
+  expect(fetches.map(({ host }) => host)).toEqual(hosts.slice(0, 9));
+  for (const fetch of fetches) fetch.answer('done');
+  await settled();
+  expect(fetches).toHaveLength(10);
+});
+
+test('instances on one store fetch a host 10 s apart, and share what they find', async () => {
+  await using reading = startReading(2);
+  const { fetches, verifications, clock } = reading;
+  const [here, there] = verifications;
+  if (here === undefined || there === undefined) throw new Error('two were asked for');
+  const { token } = await here.start(ORIGIN, OWNER);
+  const first = here.confirm(ORIGIN, OWNER);
+  await settled();
+  clock.advance(1);
+  // Both wait for their turn from here on.
+  const second = here.confirm(ORIGIN, OWNER);
+  const third = there.confirm(ORIGIN, STRANGER);
+  await settled();
+  expect(fetches).toHaveLength(1);
+  fetches[0]?.answer('not yet');
+  expect((await first).verified).toBe(false);
+
+  clock.advance(SPACING_MS);
+  await settled();
+  expect(fetches).toHaveLength(2);
+  fetches[1]?.answer(token);
+  await settled();
+  clock.advance(SPACING_MS);
+  expect((await second).verified).toBe(true);
+  expect((await third).verified).toBe(true);
+  expect(fetches).toHaveLength(2);
+});
+
+test('a fault of ours reaches all who waited, and the next fetch begins anew', async () => {
+  await using reading = startReading();
+  const { fetches, reader, clock } = reading;
+  const reads = [reader.read(ORIGIN, OWNER), reader.read(ORIGIN, STRANGER)];
+  const outcomes = Promise.allSettled(reads);
+  await settled();
+  fetches[0]?.fail(new ScannerFailed(new Error('the resolver is down')));
+  for (const outcome of await outcomes) expect(outcome.status).toBe('rejected');
+  const again = reader.read(ORIGIN, OWNER);
+  await settled();
+  clock.advance(SPACING_MS);
+  await settled();
+  fetches[1]?.answer('a token');
+  expect((await again).finding.kind).toBe('served');
+});
+
+test('a service that stops sends those away whose fetch has not begun', async () => {
+  await using reading = startReading();
+  const { fetches, reader } = reading;
+  const running = reader.read(ORIGIN, OWNER);
+  await settled();
+  const waiting = reader.read(ORIGIN, STRANGER);
+  await settled();
+  reader.stop();
+  await expect(waiting).rejects.toMatchObject({ code: 'saturated', retryAfterSec: 10 });
+  fetches[0]?.answer('a token');
+  expect((await running).finding.kind).toBe('served');
+  expect(fetches).toHaveLength(1);
+});

@@ -1,0 +1,42 @@
+/** What the front page shows of the directory. */
+import { expect, test } from 'vitest';
+import { readFrontPage } from '../../src/directory/front-page.ts';
+import { startApp } from '../fixtures/service/start-app.ts';
+
+test('hosts of one registrable domain have three places on the front page, and all in lists', async () => {
+  await using service = await startApp();
+  await service.publish('early.example.org');
+  for (let n = 0; n < 60; n += 1) {
+    service.advance(1_000);
+    await service.publish(`s${n}.flood.example.com`);
+  }
+  // Each customer of a suffix that is shared has a domain of his own.
+  await service.publish('a.github.io');
+  await service.publish('b.github.io');
+
+  const { count, records } = await readFrontPage(service.store.directory);
+  expect(count).toBe(63);
+  expect(records.map(({ host }) => host).sort()).toEqual([
+    'a.github.io',
+    'b.github.io',
+    'early.example.org',
+    's57.flood.example.com',
+    's58.flood.example.com',
+    's59.flood.example.com',
+  ]);
+  const page = (await service.get('/')).body;
+  expect(page).toContain('early.example.org');
+  expect(page).not.toContain('s56.flood.example.com');
+
+  // Who searches sees what there is, and so does who asks the interface.
+  expect((await service.get('/?q=s56.flood')).body).toContain('s56.flood.example.com');
+  expect((await service.get('/v1/featured')).json().count).toBe(63);
+});
+
+test('a full page needs no more than it shows', async () => {
+  await using service = await startApp();
+  for (let n = 0; n < 55; n += 1) await service.publish(`www.shop${n}.com`);
+  const { count, records } = await readFrontPage(service.store.directory);
+  expect(count).toBe(55);
+  expect(records).toHaveLength(50);
+});

@@ -1,0 +1,28 @@
+/** A clock that moves when it is told to, and wakes those who wait on it. */
+export class ManualClock {
+  #nowMs = Date.UTC(2026, 8, 1, 12);
+  readonly #sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+
+  readonly now = (): number => this.#nowMs;
+
+  readonly wait = (ms: number, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const sleeper = { atMs: this.#nowMs + ms, wake: resolve };
+      this.#sleepers.add(sleeper);
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+
+  /** How many wait. */
+  get sleepers(): number {
+    return this.#sleepers.size;
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.atMs > this.#nowMs) continue;
+      this.#sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+  }
+}

@@ -1,0 +1,62 @@
+/** Paths at which there is nothing, and methods that a path does not take. */
+import { expect, test } from 'vitest';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const FROM = '198.51.100.7';
+const STRANGER = '203.0.113.9';
+
+async function codesOf(service: TestApp, times: number, url: string, from = FROM) {
+  const codes: string[] = [];
+  for (let sent = 0; sent < times; sent += 1) {
+    const answer = await service.app.inject({ method: 'GET', url, remoteAddress: from });
+    codes.push(answer.json().error);
+  }
+  return codes;
+}
+
+test('404 and 405 share a bucket of their own: 60 a minute and client', async () => {
+  await using service = await startApp();
+  const nothing = await codesOf(service, 58, '/nothing');
+  expect(new Set(nothing)).toEqual(new Set(['not_found']));
+  // A path of our own, written so that a proxy may read it as another, is one that there is not.
+  expect(await codesOf(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
+  expect(await codesOf(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
+
+  const over = await service.app.inject({ url: '/v1/nothing', remoteAddress: FROM });
+  expect(over.statusCode).toBe(429);
+  expect(over.json()).toMatchObject({ error: 'rate_limited', charged: false });
+  expect(over.headers).toMatchObject({
+    'retry-after': '60',
+    'ratelimit-limit': '60',
+    'ratelimit-remaining': '0',
+  });
+  expect(await codesOf(service, 1, '/v1/listing')).toEqual(['rate_limited']);
+  // Known paths and other clients have buckets of their own.
+  expect((await service.app.inject({ url: '/v1/checks', remoteAddress: FROM })).statusCode).toBe(
+    200,
+  );
+  expect(await codesOf(service, 1, '/nothing', STRANGER)).toEqual(['not_found']);
+  service.advance(60_000);
+  expect(await codesOf(service, 1, '/nothing')).toEqual(['not_found']);
+});
+
+test('a path over 512 characters is 404 before anything looks at it', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  const answerTo = (path: string) => service.get(path);
+  // Neither is decoded, nor taken for a parameter that is too long.
+  for (const path of [`/%zz${'a'.repeat(509)}`, `/o/${'a'.repeat(510)}`, '/a'.repeat(15_000)]) {
+    expect(path.length).toBeGreaterThan(512);
+    const answer = await answerTo(path);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({ error: 'not_found', charged: false });
+  }
+  const longest = `/%zz${'a'.repeat(508)}`;
+  expect(longest).toHaveLength(512);
+  expect((await answerTo(longest)).json().error).toBe('invalid_path');
+});
+
+test('the query of a known path does not count as its path', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  expect((await service.get(`/v1/checks?${'a'.repeat(2_000)}=1`)).statusCode).toBe(200);
+  expect((await service.get(`/${'a'.repeat(511)}?q=1`)).json().error).toBe('not_found');
+});

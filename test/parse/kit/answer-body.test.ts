@@ -1,0 +1,54 @@
+/** The soft-404 control: whether two answers are one page, whatever an origin makes of them. */
+import { describe, expect, test } from 'vitest';
+import { createBodyComparison } from '../../../src/parse/kit/answer-body.ts';
+import { answer, ORIGIN } from '../../fixtures/observations/build-answers.ts';
+
+const RANDOM = '/d3b07384d113edec49eaa623';
+const KIB = 1024;
+
+function page(path: string, body: string, status = 200) {
+  return answer(status, body, {}, { url: ORIGIN + path });
+}
+
+describe('two answers are one page', () => {
+  const around = (path: string) =>
+    `<p>Nothing at ${path}, see ${encodeURIComponent(path.slice(1))}</p>`;
+
+  test('whose bodies differ by the path alone', () => {
+    const isSame = createBodyComparison();
+    const one = page('/openapi.json', around('/openapi.json'));
+    expect(isSame(one, page(RANDOM, around(RANDOM)))).toBe(true);
+    expect(isSame(page('/openapi.json', around('/other')), page(RANDOM, around(RANDOM)))).toBe(
+      false,
+    );
+  });
+
+  test('by their beginnings, where both are long', () => {
+    const isSame = createBodyComparison();
+    const long = (path: string, end: string) =>
+      page(path, around(path) + 'x'.repeat(100 * KIB) + end);
+    expect(isSame(long('/openapi.json', 'a'), long(RANDOM, 'b'))).toBe(true);
+    expect(isSame(long('/openapi.json', ''), page(RANDOM, around(RANDOM)))).toBe(false);
+    expect(isSame(long('/openapi.json', ''), page(RANDOM, ''))).toBe(false);
+  });
+
+  test('only where neither is an error', () => {
+    const isSame = createBodyComparison();
+    expect(isSame(page('/a', 'same', 404), page(RANDOM, 'same', 404))).toBe(false);
+    expect(isSame(page('/a', 'same'), page(RANDOM, 'same'))).toBe(true);
+  });
+});
+
+describe('a body of nothing but beginnings of its path', () => {
+  test.each([255, 1_990, 2_040])('takes no time to speak of: %i characters', (length) => {
+    const path = `/ab${'a'.repeat(length - 2)}`;
+    const answers = Array.from({ length: 30 }, () => page(path, 'a'.repeat(2_048 * KIB)));
+    const control = page(RANDOM, `${'a'.repeat(1_024 * KIB)}b`);
+    const isSame = createBodyComparison();
+    const before = process.threadCpuUsage();
+    for (const one of answers) isSame(one, control);
+    const { user } = process.threadCpuUsage(before);
+    // Searched whole, one of them takes longer than a second.
+    expect(user / 1_000_000).toBeLessThan(5);
+  });
+});

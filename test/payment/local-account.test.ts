@@ -1,0 +1,240 @@
+/** `local` mode owns its account: what is stuck, lost, dear or reverted stops nobody else. */
+import { type Hex, parseTransaction, toHex } from 'viem';
+import { privateKeyToAddress } from 'viem/accounts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  createLocalFacilitator,
+  type LocalOptions,
+} from '../../src/payment/facilitators/local-facilitator.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { needs } from '../fixtures/needs.ts';
+import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
+import { type FailingNode, startFailingNode } from './failing-node.ts';
+import { encode, newPayer, type SignedHeader } from './payer.ts';
+import { PRICE, type ShopOptions, startShop } from './shop.ts';
+
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const nonceOf = (raw: string) => parseTransaction(raw as Hex).nonce;
+const feeOf = (raw: string) => parseTransaction(raw as Hex).maxFeePerGas ?? 0n;
+
+describe('the account that settles', needs(chainUnavailable()), () => {
+  let chain: TestChain;
+  let node: FailingNode;
+  let seller: Seller;
+  let settlementKey: Hex;
+  beforeAll(async () => {
+    chain = await startChain();
+  });
+  beforeEach(async () => {
+    seller = newSeller(chain);
+    node = await startFailingNode(chain.rpcUrl);
+    settlementKey = await chain.newFundedKey();
+    return async () => {
+      await chain.resumeMining();
+      await node[Symbol.asyncDispose]();
+    };
+  });
+  afterAll(() => chain?.stop());
+
+  function localShop(timing: Partial<LocalOptions> = {}, options: ShopOptions = {}) {
+    const facilitator = createLocalFacilitator({
+      rpcUrl: node.rpcUrl,
+      network: seller.terms.network,
+      settlementKey,
+      pollIntervalMs: 30,
+      confirmationTimeoutMs: 10_000,
+      balanceIntervalMs: 30,
+      ...timing,
+    });
+    return startShop({
+      ...CHAIN_TIMING,
+      terms: seller.terms,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+      ...options,
+    });
+  }
+
+  async function pay(): Promise<SignedHeader> {
+    return (await fundedPayer(chain, seller)).sign({ value: PRICE });
+  }
+
+  /** Of a wallet that takes any bytes. */
+  async function odd(wallet: Hex, signature: Hex = `0x${'ab'.repeat(70)}`): Promise<SignedHeader> {
+    const signed = await newPayer(undefined, seller.terms).sign({ value: PRICE, from: wallet });
+    const inner = signed.payload['payload'] as Record<string, unknown>;
+    const payload = { ...signed.payload, payload: { ...inner, signature } };
+    return { ...signed, payload, header: encode(payload) };
+  }
+
+  test('sends a lost transaction again, and those behind it wait for nothing else', async () => {
+    await using shop = await localShop({ replaceAfterMs: 300 });
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    node.dropNext(1);
+    const lost = shop.buy('x', v2(await pay()));
+    await expect.poll(() => node.raw.length).toBe(2);
+    const behind = [await pay(), await pay()].map((signed) => shop.buy('x', v2(signed)));
+    for (const answer of await Promise.all([lost, ...behind])) expect(answer.status).toBe(200);
+    expect(await seller.earned()).toBe(PRICE * 4n);
+    const [, first, ...later] = node.raw;
+    const again = later.find((raw) => nonceOf(raw) === nonceOf(first ?? ''));
+    expect(feeOf(again ?? '')).toBeGreaterThanOrEqual((feeOf(first ?? '') * 110n) / 100n);
+  });
+
+  test('offers more for a stuck one, four times at most, and then takes its nonce with nothing', async () => {
+    await using shop = await localShop(
+      { replaceAfterMs: 100, confirmationTimeoutMs: 200, stuckAfterMs: 400 },
+      { reconcileWithinMs: 200, retryWithinMs: 200 },
+    );
+    const signed = await pay();
+    await chain.pauseMining();
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    const isEmpty = (raw: string) => (parseTransaction(raw as Hex).data ?? '0x') === '0x';
+    await expect.poll(() => node.raw.some(isEmpty)).toBe(true);
+    // While it is stuck nobody is asked to pay.
+    await expect.poll(async () => (await shop.buy('x')).status).toBe(503);
+
+    const calls = node.raw.filter((raw) => !isEmpty(raw));
+    expect(calls).toHaveLength(5);
+    expect(new Set(node.raw.map(nonceOf)).size).toBe(1);
+    const fees = node.raw.map(feeOf);
+    expect(fees).toEqual(fees.toSorted((a, b) => (a < b ? -1 : 1)));
+    await chain.resumeMining();
+    await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    expect(await seller.earned()).toBe(PRICE * 2n);
+  });
+
+  test('goes on after a restart where an earlier process left a transaction behind', async () => {
+    const signed = await pay();
+    await chain.pauseMining();
+    {
+      await using shop = await localShop(
+        { confirmationTimeoutMs: 100 },
+        { reconcileWithinMs: 100 },
+      );
+      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    }
+    await using shop = await localShop();
+    expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 1 });
+    await chain.resumeMining();
+    await expect.poll(() => shop.payments.facilitator.account?.()?.unconfirmed).toBe(0);
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    expect(await seller.earned()).toBe(PRICE * 2n);
+  });
+
+  test('refuses a wallet that burns gas before any work is done', async () => {
+    await using shop = await localShop();
+    const wallet = await chain.newOddPayer('burns');
+    const refused = await shop.buy('x', v2(await odd(wallet)));
+    expect(refused.status).toBe(402);
+    expect(refused.json['error']).toContain('gas_over_limit');
+    expect(shop.computations).toHaveLength(0);
+    expect(node.raw).toHaveLength(0);
+  });
+
+  test('spends 300,000 gas at most on a wallet that burns when it counts', async () => {
+    const wallet = await chain.newOddPayer();
+    await using shop = await localShop(
+      { confirmationTimeoutMs: 2_000 },
+      { reconcileWithinMs: 300, retryWithinMs: 300 },
+    );
+    await chain.pauseMining();
+    const buying = shop.buy('x', v2(await odd(wallet)));
+    await expect.poll(() => node.raw.length).toBe(1);
+    await chain.setConduct(wallet, 'burns');
+    await chain.resumeMining();
+    expect((await buying).status).toBe(503);
+    expect(parseTransaction(node.raw[0] as Hex).gas).toBe(300_000n);
+    expect(await seller.earned()).toBe(0n);
+  });
+
+  test('sells nothing twice to a wallet that takes the same bytes for every payment', async () => {
+    await using shop = await localShop(
+      { confirmationTimeoutMs: 300 },
+      { reconcileWithinMs: 100, retryWithinMs: 100 },
+    );
+    const wallet = await chain.newOddPayer();
+    const bytes = toHex('the same bytes');
+    const [one, other] = [await odd(wallet, bytes), await odd(wallet, bytes)];
+    await chain.pauseMining();
+    const [first, second] = await Promise.all([shop.buy('x', v2(one)), shop.buy('y', v2(other))]);
+    expect([first.status, second.status]).toEqual([503, 503]);
+    await chain.resumeMining();
+    for (const [item, signed] of [
+      ['x', one],
+      ['y', other],
+    ] as const) {
+      await expect.poll(async () => (await shop.buy(item, v2(signed))).status).toBe(200);
+    }
+    expect(await seller.earned()).toBe(PRICE * 2n);
+    expect(new Set(node.raw.map(nonceOf)).size).toBe(2);
+  });
+
+  test('sends what was reverted no more, and refuses a wallet that does it twice until tomorrow', async () => {
+    let nowMs = Date.UTC(2026, 0, 1, 23, 0);
+    await using shop = await localShop(
+      { confirmationTimeoutMs: 2_000, now: () => nowMs },
+      { reconcileWithinMs: 300, retryWithinMs: 300 },
+    );
+    const wallet = await chain.newOddPayer();
+    for (const item of ['x', 'y']) {
+      await chain.setConduct(wallet, 'agrees');
+      const sent = node.raw.length;
+      await chain.pauseMining();
+      const buying = shop.buy(item, v2(await odd(wallet)));
+      await expect.poll(() => node.raw.length).toBe(sent + 1);
+      await chain.setConduct(wallet, 'reverts');
+      await chain.resumeMining();
+      expect((await buying).status).toBe(503);
+    }
+    await chain.setConduct(wallet, 'agrees');
+    const looked = () => node.asked.filter((method) => method === 'eth_getTransactionReceipt');
+    const looks = looked().length;
+    await expect.poll(() => looked().length).toBeGreaterThan(looks + 4);
+    expect(node.raw).toHaveLength(2);
+
+    const third = await shop.buy('z', v2(await odd(wallet)));
+    expect(third.status).toBe(402);
+    expect(third.json['error']).toContain('wallet_reverted_twice_today');
+    // Others are served.
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    nowMs += 3_600_000;
+    expect((await shop.buy('z', v2(await odd(wallet)))).status).toBe(200);
+  });
+
+  test('closes the till while it cannot pay for twenty settlements, and opens it by itself', async () => {
+    await using shop = await localShop();
+    expect((await shop.buy('x')).status).toBe(402);
+    const address = privateKeyToAddress(settlementKey);
+    await chain.setGas(address, 1_000n);
+    await expect.poll(async () => (await shop.buy('x')).status).toBe(503);
+    expect(shop.payments.trouble()).toContain(address);
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(503);
+    await chain.setGas(address, 10n ** 18n);
+    const payer = await fundedPayer(chain, seller);
+    const header = async () => v2(await payer.sign({ value: PRICE }));
+    await expect.poll(async () => (await shop.buy('x', await header())).status).toBe(200);
+    expect(await shop.unpaid(payer.address)).toHaveLength(0);
+  });
+
+  test('takes nobody else’s use of its nonces for its own: it sends with the next', async () => {
+    await using shop = await localShop();
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    const foreign = createLocalFacilitator({
+      rpcUrl: chain.rpcUrl,
+      network: seller.terms.network,
+      settlementKey,
+      pollIntervalMs: 30,
+    });
+    await using other = await startShop({
+      ...CHAIN_TIMING,
+      terms: seller.terms,
+      facilitator: foreign,
+    });
+    expect((await other.buy('x', v2(await pay()))).status).toBe(200);
+    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    expect(await seller.earned()).toBe(PRICE * 3n);
+  });
+});

@@ -1,0 +1,140 @@
+/** The client on a thread of its own: the same answers, and a serving thread that waits for nothing. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { OriginRefused } from '../../../src/origin/errors.ts';
+import { DEFAULT_POLICY } from '../../../src/origin/origin.ts';
+import type { ProbeClient } from '../../../src/probe/client/client.ts';
+import {
+  openProbeThread,
+  type ProbeThread,
+  ProbeThreadLost,
+  type ThreadedClientOptions,
+} from '../../../src/probe/client/probe-thread.ts';
+import { createTestCa } from '../../fixtures/tls/test-ca.ts';
+import { ask, dataOf, startOrigin, type TestOrigin } from './harness.ts';
+
+let thread: ProbeThread;
+const errors: unknown[] = [];
+
+beforeAll(() => {
+  thread = openProbeThread({ onError: (_, error) => errors.push(error) });
+});
+afterAll(async () => {
+  await thread.close();
+  expect(errors).toEqual([]);
+});
+
+function clientOf(
+  { policy }: Pick<TestOrigin, 'policy'>,
+  options: Partial<ThreadedClientOptions> = {},
+): ProbeClient {
+  const client = thread.createClient({ policy, userAgent: 'test/1', ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+describe('a client on a thread of its own', () => {
+  test('answers as one on this thread', async () => {
+    const target = await startOrigin((request, response) => {
+      if (request.url === '/from') response.writeHead(302, { location: '/to' }).end();
+      else response.writeHead(402, { 'x-a': 'ü' }).end(`${request.method} ${request.url}`);
+    });
+    const client = clientOf(target);
+    expect(dataOf(await ask(client, target)).body).toBe('GET /');
+    expect(dataOf(await ask(client, target, '/', { method: 'HEAD' })).status).toBe(402);
+    const posted = await ask(client, target, '/p', { method: 'POST', body: '{}' });
+    expect(dataOf(posted).body).toBe('POST /p');
+    const followed = dataOf(await ask(client, target, '/from', { redirects: 'same-origin' }));
+    expect(followed).toMatchObject({ body: 'GET /to', redirects: [{ status: 302 }] });
+    expect(client.stats()).toMatchObject({ requests: 5, sockets: expect.any(Number) });
+    expect(client.stats().bytes).toBeGreaterThan(100);
+  });
+
+  test('trusts the roots that it is given', async () => {
+    const ca = await createTestCa();
+    const tls = await ca.issue({ hosts: ['localhost'] });
+    const target = await startOrigin((_, response) => response.end('ok'), { tls });
+    const trusting = clientOf(target, { extraCa: [ca.pem] });
+    expect(dataOf(await ask(trusting, target)).body).toBe('ok');
+    expect(await ask(clientOf(target), target)).toMatchObject({ reason: 'tls-unknown-issuer' });
+  });
+
+  test('keeps to the policy and the limits of its scan', async () => {
+    const target = await startOrigin((_, response) => response.end('ok'), {
+      host: '127.0.0.1',
+    });
+    const limited = clientOf(target, { limits: { maxRequests: 1 } });
+    expect((await ask(limited, target, '/1')).ok).toBe(true);
+    expect(await ask(limited, target, '/2')).toMatchObject({ reason: 'budget' });
+
+    const strict = clientOf({ policy: DEFAULT_POLICY });
+    expect(await strict.check(target.origin)).toMatchObject({ kind: 'blocked' });
+    await expect(ask(strict, target)).rejects.toThrow(OriginRefused);
+    expect(target.requests).toHaveLength(1);
+  });
+
+  test('ends with the signal of its scan', async () => {
+    const target = await startOrigin(() => {});
+    const clock = new AbortController();
+    const client = clientOf(target, { signal: clock.signal });
+    const pending = ask(client, target);
+    await expect.poll(() => target.requests.length).toBe(1);
+    clock.abort();
+    expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
+    const late = clientOf(target, { signal: AbortSignal.abort() });
+    expect(await ask(late, target)).toMatchObject({ ok: false, reason: 'timeout' });
+  });
+
+  test('ends what is open when it is closed, and answers nothing after that', async () => {
+    const target = await startOrigin(() => {});
+    const client = clientOf(target);
+    const pending = ask(client, target);
+    await expect.poll(() => target.requests.length).toBe(1);
+    client.close();
+    expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
+    await expect(ask(client, target)).rejects.toThrow('closed');
+  });
+});
+
+describe('a thread that ends', () => {
+  test('rejects what waits, and is started anew for the next client', async () => {
+    const target = await startOrigin(() => {});
+    const lost = openProbeThread();
+    const client = lost.createClient({ policy: target.policy, userAgent: 'test/1' });
+    const pending = ask(client, target);
+    await expect.poll(() => target.requests.length).toBe(1);
+    await Promise.all([expect(pending).rejects.toThrow(ProbeThreadLost), lost.close()]);
+    await expect(ask(client, target)).rejects.toThrow(ProbeThreadLost);
+    expect(() => lost.createClient({ policy: target.policy, userAgent: 'test/1' })).toThrow(
+      ProbeThreadLost,
+    );
+  });
+
+  test('by itself is told of, and the next client has another one', async () => {
+    const told: string[] = [];
+    // Not enough to start in.
+    const small = openProbeThread({ heapMb: 8, onError: (message) => told.push(message) });
+    onTestFinished(() => small.close());
+    const target = await startOrigin((_, response) => response.end('ok'));
+    for (const count of [1, 2]) {
+      const client = small.createClient({ policy: target.policy, userAgent: 'test/1' });
+      await expect(ask(client, target)).rejects.toThrow(ProbeThreadLost);
+      expect(told).toHaveLength(count);
+    }
+  });
+});
+
+test('the serving thread goes on while the other one computes', async () => {
+  const ca = await createTestCa();
+  const tls = await ca.issue({ hosts: ['localhost'] });
+  const target = await startOrigin((_, response) => response.end('z'.repeat(500_000)), { tls });
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  await ask(clientOf(target, { extraCa: [ca.pem] }), target);
+  delay.enable();
+  const client = clientOf(target, { extraCa: [ca.pem] });
+  const all = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(client, target, `/${i}`)));
+  delay.disable();
+  expect(all.every((seen) => seen.ok)).toBe(true);
+  // Bounds belong to `npm run test:hostile`; that it was measured at all is what this shows.
+  expect(delay.count).toBeGreaterThan(0);
+});

@@ -1,0 +1,74 @@
+/** Decoded text of all scans together: who holds most reads no further. */
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { TextBudget } from '../../../src/probe/client/text-budget.ts';
+import { ask, clientFor, startOrigin } from './harness.ts';
+
+describe('a budget of text', () => {
+  test('two bytes a character: full is not over', () => {
+    const changes: boolean[] = [];
+    const budget = new TextBudget({ maxBytes: 20, onChange: (is) => changes.push(is) });
+    const ended: string[] = [];
+    const share = budget.open(() => ended.push('one'));
+    share.hold(10);
+    expect([budget.isSaturated, ended]).toEqual([false, []]);
+    share.hold(1);
+    expect([budget.isSaturated, ended]).toEqual([true, ['one']]);
+    share.release();
+    share.hold(1_000);
+    expect(budget.isSaturated).toBe(false);
+    expect(changes).toEqual([true, false]);
+  });
+
+  test('the largest ends first, once each, and keeps what it holds until it is over', () => {
+    const budget = new TextBudget({ maxBytes: 100 });
+    const ended: string[] = [];
+    const [small, large, third] = ['small', 'large', 'third'].map((name) =>
+      budget.open(() => ended.push(name)),
+    );
+    large?.hold(30);
+    small?.hold(10);
+    third?.hold(20);
+    expect(ended).toEqual(['large']);
+    large?.hold(5);
+    expect(ended).toEqual(['large', 'third']);
+    small?.hold(1);
+    small?.hold(1);
+    expect(ended).toEqual(['large', 'third', 'small']);
+    large?.release();
+    expect(budget.isSaturated).toBe(false);
+  });
+
+  test('128 MiB by default', () => {
+    const budget = new TextBudget();
+    const share = budget.open(() => {});
+    share.hold(64 * 1_048_576);
+    expect(budget.isSaturated).toBe(false);
+    share.hold(1);
+    expect(budget.isSaturated).toBe(true);
+  });
+});
+
+describe('scans under one budget', () => {
+  test.each(['plain', 'packed'])('%s text counts once it is read', async (how) => {
+    const page = 'é'.repeat(50_000);
+    const target = await startOrigin((request, response) => {
+      const body = request.url === '/small' ? 'small' : page;
+      if (how === 'plain') response.end(body);
+      else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
+    });
+    const texts = new TextBudget({ maxBytes: 250_000 });
+    const [large, small] = [clientFor(target, { texts }), clientFor(target, { texts })];
+    const rest = { capBytes: 1_048_576 };
+    expect((await ask(small, target, '/small', rest)).ok).toBe(true);
+    expect((await ask(large, target, '/1', rest)).ok).toBe(true);
+    expect((await ask(large, target, '/2', rest)).ok).toBe(true);
+    expect(texts.isSaturated).toBe(false);
+    expect((await ask(large, target, '/3', rest)).ok).toBe(true);
+    expect(texts.isSaturated).toBe(true);
+    expect(await ask(large, target, '/4', rest)).toMatchObject({ ok: false, reason: 'budget' });
+    large.close();
+    expect(texts.isSaturated).toBe(false);
+    expect((await ask(small, target, '/small2', rest)).ok).toBe(true);
+  });
+});

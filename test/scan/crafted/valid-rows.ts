@@ -1,0 +1,139 @@
+/** What the specification allows, and sellers do: none of it may cost a grade. */
+import type { JsonObject } from '../../../src/parse/json/json.ts';
+import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
+import { ABSENT, challenging, edited, NO_CHALLENGE, type Row } from './row.ts';
+
+export type ValidRow = Row & { readonly grade: 'A' | 'B' | 'F' };
+
+const FACILITATOR = '0x2222222222222222222222222222222222222222';
+const UPTO = {
+  ...offerOf(WEATHER),
+  scheme: 'upto',
+  amount: '50000',
+  extra: { name: 'USD Coin', version: '2', facilitatorAddress: FACILITATOR },
+};
+const SIGN_IN = {
+  'sign-in-with-x': { info: { statement: 'Sign in' }, schema: { type: 'object' } },
+};
+
+/** Each answer pays to another address, as payment processors do. */
+const depositing: Answering = (request, usual) => {
+  const digit = (request.number % 9) + 1;
+  const payTo = `0x${String(digit).repeat(40)}`;
+  return challenging(WEATHER, (challenge) => ({
+    ...challenge,
+    accepts: challenge.accepts.map((offer) => ({ ...offer, payTo })),
+  }))(request, usual);
+};
+
+const MPP = {
+  status: 402,
+  headers: { 'www-authenticate': 'Payment id="d41d8cd9", method="tempo", intent="charge"' },
+  body: { type: 'about:blank', title: 'Payment Required', status: 402 },
+};
+
+const TOOL = {
+  info: {
+    input: {
+      type: 'mcp',
+      toolName: 'financial_analysis',
+      inputSchema: { type: 'object', properties: { ticker: { type: 'string' } } },
+      example: { ticker: 'AAPL' },
+    },
+    output: { type: 'json', example: { summary: 'Strong fundamentals' } },
+  },
+  schema: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    required: ['input'],
+    properties: {
+      input: { type: 'object', required: ['type', 'toolName', 'inputSchema'] },
+    },
+  },
+};
+
+export const VALID_ROWS: readonly ValidRow[] = [
+  {
+    name: 'a route that asks for a sign-in beside what is sold',
+    grade: 'A',
+    answers: {
+      '/openapi.json': edited(({ paths, ...rest }) => ({
+        ...rest,
+        paths: {
+          ...(paths as JsonObject),
+          '/profile': { get: { security: [{ siwx: [] }], responses: { 200: {}, 402: {} } } },
+        },
+      })),
+      '/profile': ({ origin }) =>
+        challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [], extensions: SIGN_IN }),
+    },
+    moved: [],
+    says: { P2: '1 ask for a sign-in' },
+  },
+  {
+    name: 'documents here, the API on another origin',
+    grade: 'F',
+    answers: {
+      '/openapi.json': edited((document) => ({
+        ...document,
+        servers: [{ url: 'https://api.other.example' }],
+      })),
+      '/.well-known/x402': ABSENT,
+      '/weather': ABSENT,
+      '/summaries': ABSENT,
+    },
+    moved: ['P2 fail none-found', ...NO_CHALLENGE, 'S5 pass no-post-resource', 'S6 fail absent'],
+    says: { P2: 'https://api.other.example' },
+  },
+  {
+    name: 'documents here, the API on another origin, and a manifest that says otherwise',
+    grade: 'F',
+    answers: {
+      '/openapi.json': edited((document) => ({
+        ...document,
+        servers: [{ url: 'https://api.other.example' }],
+      })),
+      '/weather': ABSENT,
+      '/summaries': ABSENT,
+    },
+    moved: ['P2 fail no-402', ...NO_CHALLENGE, 'S5 fail prerequisite-failed', 'S11 warn some-dead'],
+    says: { P2: 'https://api.other.example' },
+  },
+  {
+    name: 'a fresh recipient for each request',
+    grade: 'A',
+    answers: {
+      '/weather': depositing,
+      '/.well-known/x402': edited(({ payTo: _, ...rest }) => rest),
+    },
+    moved: ['P7 warn fresh-recipient'],
+  },
+  {
+    name: 'upto beside exact',
+    grade: 'A',
+    answers: {
+      '/weather': challenging(WEATHER, (usual) => ({
+        ...usual,
+        accepts: [...usual.accepts, UPTO],
+      })),
+    },
+    moved: ['P6 pass ceiling'],
+  },
+  {
+    name: 'bazaar over MCP',
+    grade: 'A',
+    answers: {
+      '/summaries': challenging(SUMMARY, (usual) => ({ ...usual, extensions: { bazaar: TOOL } })),
+    },
+    moved: [],
+  },
+  {
+    name: 'MPP alone',
+    grade: 'F',
+    answers: { '/weather': MPP, '/summaries': MPP },
+    moved: ['P2 fail other-protocol', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
+    says: { P2: 'MPP is spoken, no x402' },
+  },
+];

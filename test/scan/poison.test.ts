@@ -1,0 +1,208 @@
+/** Whatever stands in a member of a document, every scan of it ends with all of its results. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { readVerdict } from '../../src/engine/read-verdict.ts';
+import type { Observations } from '../../src/model/observations.ts';
+import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { findPayees } from '../../src/probe/plan/payees.ts';
+import { makePlan } from '../../src/probe/plan/plan.ts';
+import { parseRecording, RecordingError, toRecording } from '../../src/probe/recording.ts';
+import { brandingOf } from '../../src/scan/branding.ts';
+import { judge } from '../../src/scan/run-scan.ts';
+import {
+  agentCard,
+  answer,
+  asked,
+  bazaarExtension,
+  challenge402,
+  challengeV1,
+  challengeV2,
+  manifestDocument,
+  ORIGIN,
+  offer,
+  openApiDocument,
+  PAY_TO,
+  paidOperation,
+  perfectSeller,
+  resource,
+  resources,
+} from '../fixtures/observations/build-observations.ts';
+import { type Mutation, mutations } from '../fixtures/poison.ts';
+import { NEWER } from './engine-under-test.ts';
+
+const SELLER = perfectSeller();
+
+/** Documents that say all that is read of any. */
+const OPENAPI = openApiDocument({
+  servers: [{ url: `${ORIGIN}/{base}`, variables: { base: { default: 'v1' } } }],
+  externalDocs: { url: `${ORIGIN}/docs` },
+  tags: [{ name: 'a', externalDocs: { url: '/tag' } }],
+  security: [{ x402: [] }],
+  paths: {
+    '/weather': {
+      parameters: [{ name: 'city', in: 'query', required: true, schema: { type: 'string' } }],
+      get: paidOperation(),
+    },
+    '/users/{id}': {
+      get: {
+        ...paidOperation({ 'x-payment-info': { price: '0.01', protocols: ['x402'] } }),
+        parameters: [{ name: 'id', in: 'path', schema: { type: 'integer', minimum: 1 } }],
+      },
+      post: paidOperation({ 'x-payment-info': { offers: [{ amount: '1', currency: 'USD' }] } }),
+    },
+    '/health': { get: { security: [], responses: { 200: { description: 'OK' } } } },
+  },
+});
+const MANIFEST = manifestDocument({
+  category: 'data',
+  resources: [
+    'GET /weather',
+    {
+      resource: { url: `${ORIGIN}/weather` },
+      price: { amount: '0.01', currency: 'USD' },
+      networks: ['eip155:8453'],
+      accepts: [offer()],
+      metadata: { input: { method: 'GET' } },
+      payTo: PAY_TO,
+    },
+  ],
+});
+const DISCOVERY = { discoveryDocument: { resources: { '/weather': { accepts: [offer()] } } } };
+const CHALLENGE = challengeV2({ extensions: { bazaar: bazaarExtension() } });
+
+const SOURCES: Readonly<
+  Record<string, readonly [unknown, (text: string) => Partial<Observations>]>
+> = {
+  'the OpenAPI document': [OPENAPI, (body) => ({ openapi: asked('/openapi.json', json(body)) })],
+  'the manifest': [MANIFEST, (body) => ({ manifest: asked('/.well-known/x402', json(body)) })],
+  'a discovery document': [
+    DISCOVERY,
+    (body) => ({ manifest: asked('/.well-known/x402', json(body)) }),
+  ],
+  'the agent card': [
+    agentCard(),
+    (body) => ({ agentCard: asked('/.well-known/agent-card.json', json(body)) }),
+  ],
+  'the challenge in the header': [
+    CHALLENGE,
+    (text) => sold(challenge402({}, { header: Buffer.from(text, 'utf8').toString('base64') })),
+  ],
+  'the challenge in the body': [
+    challengeV1(),
+    (text) => sold({ ...challenge402({}, { header: null }), ...withBody(text) }),
+  ],
+};
+
+function json(body: string) {
+  return answer(200, body, { 'content-type': 'application/json' });
+}
+
+function withBody(body: string) {
+  const { data, ...rest } = challenge402({}, { header: null });
+  return { ...rest, data: { ...data, body } };
+}
+
+/** The answer to GET of one resource and to POST of another. */
+function sold(one: ReturnType<typeof answer>): Partial<Observations> {
+  const get = resource({ get: [one, one] });
+  return { resources: resources([get, resource({ method: 'POST', post: [one, one] })]) };
+}
+
+let checks: readonly DiscoveredCheck[];
+let catalog: Catalog;
+let pool: Pool;
+const faults: Error[] = [];
+beforeAll(async () => {
+  checks = await discoverChecks();
+  catalog = await loadCatalog(NEWER, { checks });
+  pool = createPool({ onError: (error) => faults.push(error) });
+});
+afterAll(() => pool.close());
+
+/** What breaks on these observations, by name; all that a worker would do, without one. */
+function broken(changed: Partial<Observations>): readonly string[] {
+  const seen = { ...SELLER, ...changed };
+  const kit = createKit();
+  const names = Object.keys(changed);
+  const tasks: readonly (readonly [string, () => unknown])[] = [
+    ['the plan', () => makePlan(seen)],
+    ['branding', () => brandingOf(seen)],
+    ['payees', () => findPayees(seen.resources)],
+    ...checks
+      .filter(({ definition }) => definition.needs.some((need) => names.includes(need)))
+      .map(({ impl, definition }) => {
+        const run = () => readVerdict(definition.evaluate(seen, kit), definition.outcomes);
+        return [impl, run] as const;
+      }),
+  ];
+  return tasks.flatMap(([name, run]) => {
+    try {
+      run();
+      return [];
+    } catch (error) {
+      return [`${name}: ${error instanceof Error ? error.message : typeof error}`];
+    }
+  });
+}
+
+describe('each poison value in each member of', () => {
+  test.each(Object.keys(SOURCES))(
+    '%s breaks nothing',
+    (name) => {
+      const [document, toObservations] = SOURCES[name] ?? [];
+      if (toObservations === undefined) throw new Error('no such source');
+      const found = new Map<string, string>();
+      let count = 0;
+      for (const { at, poison, text } of mutations(document)) {
+        count += 1;
+        for (const what of broken(toObservations(text))) found.set(what, `${at} = ${poison}`);
+      }
+      expect(Object.fromEntries(found)).toEqual({});
+      expect(count).toBeGreaterThan(300);
+    },
+    120_000,
+  );
+});
+
+/** The same every time: each so many of them, so that the bound of time holds. */
+function sample(document: unknown, every: number): readonly Mutation[] {
+  return [...mutations(document)].filter((_, at) => at % every === 0);
+}
+
+test('on the workers, every scan of such a document has 25 results, and none is a fault', async () => {
+  for (const [document, toObservations] of Object.values(SOURCES)) {
+    const some = sample(document, 211);
+    const reports = await Promise.all(
+      some.map(({ text }) => {
+        const seen = { ...SELLER, ...toObservations(text) };
+        return judge(seen, '2026-08-14T12:00:00Z', { catalog, checks, pool });
+      }),
+    );
+    for (const { report } of reports) {
+      expect(report.results).toHaveLength(25);
+      expect(report.results.filter(({ outcome }) => outcome === 'fault')).toEqual([]);
+    }
+  }
+  expect(faults).toEqual([]);
+}, 120_000);
+
+test('a recording with such a value is refused, or is judged', async () => {
+  const recording = toRecording({ scannedAt: '2026-08-14T12:00:00Z' }, SELLER);
+  let judged = 0;
+  for (const { text, at } of sample(recording, 397)) {
+    let read: ReturnType<typeof parseRecording>;
+    try {
+      read = parseRecording(JSON.parse(text), 'a recording');
+    } catch (error) {
+      expect(error, at).toBeInstanceOf(RecordingError);
+      continue;
+    }
+    judged += 1;
+    const { report } = await judge(read.observations, read.scannedAt, { catalog, checks, pool });
+    expect(report.results).toHaveLength(25);
+    expect(report.origin).toBe(new URL(report.origin).origin);
+  }
+  expect(judged).toBeGreaterThan(5);
+}, 120_000);

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { publishedBreaches, readPublished } from '../../src/engine/catalog/published.ts';
+import { repinCatalogs } from '../../tools/checks/repin-catalogs.ts';
+import { publishCatalog } from '../../tools/checks/write-catalog.ts';
+import { type TempChecks, tempChecks } from './temp-checks.ts';
+
+const VERSION = '2026-01-01.1';
+const UNRELEASED = { version: '0.3.0', changelog: '# Changelog\n\n## Unreleased\n' };
+const RELEASED = { version: '0.3.0', changelog: '# Changelog\n\n## 0.3.0 (2026-12-01)\n' };
+
+let temp: TempChecks;
+
+beforeEach(async () => {
+  temp = await tempChecks();
+  await publishCatalog(VERSION, await files());
+  await temp.putCheck('P6', 1, 'changed in place');
+});
+afterEach(() => temp.remove());
+
+async function files() {
+  return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
+}
+
+test('a check that was changed in place is pinned anew, while nothing is released', async () => {
+  await expect(loadCatalog(VERSION, await files())).rejects.toThrow('P6@1');
+  await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual(['P6@1']);
+
+  const { folder, checks } = await files();
+  await expect(loadCatalog(VERSION, { folder, checks })).resolves.toBeDefined();
+  await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
+  expect(Object.keys((await readPublished(folder)).catalogs)).toEqual([VERSION]);
+  await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual([]);
+});
+
+test('what is released stays as it is', async () => {
+  const { folder, checks } = await files();
+  const before = await readPublished(folder);
+  await expect(repinCatalogs({ folder, checks }, RELEASED)).rejects.toThrow('check:revise');
+  await expect(readPublished(folder)).resolves.toEqual(before);
+});

@@ -1,0 +1,32 @@
+/** checks/README.md: every check of the newest catalog in one table, from its own definition. */
+import type { Catalog } from '../../src/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+
+const HEAD = `Lives here: one folder a check, with its versions (\`v1.ts\`, …), its cases and its README.
+May not be imported from: the catalog says which versions run. A check runs nothing but \`define-check.ts\`, \`verdict.ts\` and its kit.
+Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how a check is added or revised.
+
+# The checks
+
+Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themselves. The catalog has what
+a check weighs; the check has its rule, in two sentences too (\`says\`): they change with the rule, and its
+digest covers them, so an old catalog keeps its words.`;
+
+/** The whole file. */
+export function checksReadme(catalog: Catalog, checks: readonly DiscoveredCheck[]): string {
+  const parts = catalog.categories.map(({ key, label, description }) => {
+    const rows = catalog.checks
+      .filter(({ category }) => category === key)
+      .map(({ id, title, severity, impl }) => {
+        const check = checks.find((one) => one.impl === impl);
+        if (check === undefined) throw new Error(`${impl} is not loaded.`);
+        const { says, requires } = check.definition;
+        const after = requires.length > 0 ? requires.join(', ') : '–';
+        const link = `[${id} ${title}](${id}-${title}/README.md)`;
+        return `| ${link} | ${severity} | ${says.right} | ${after} |`;
+      });
+    const head = '| check | severity | what is right | means nothing without |';
+    return [`## ${label}`, '', description, '', head, '|---|---|---|---|', ...rows].join('\n');
+  });
+  return `${[HEAD.replace('CATALOG', catalog.checksVersion), ...parts].join('\n\n')}\n`;
+}

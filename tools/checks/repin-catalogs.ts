@@ -1,0 +1,54 @@
+/** Pins every catalog and check file anew: only while nothing that runs them was ever released. */
+import { readFile } from 'node:fs/promises';
+import { listCatalogs, loadCatalog, readCatalog } from '../../src/engine/catalog/catalog.ts';
+import { readPublished } from '../../src/engine/catalog/published.ts';
+import { ToolUsageError } from './tool-usage-error.ts';
+import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';
+
+export type Release = {
+  /** Of package.json: "0.3.0". */
+  readonly version: string;
+  /** CHANGELOG.md: a release has a heading of its own. */
+  readonly changelog: string;
+};
+
+/** The version that this checkout makes, and what was released of it. */
+export async function readRelease(root: URL): Promise<Release> {
+  const manifest: unknown = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
+  const changelog = await readFile(new URL('CHANGELOG.md', root), 'utf8');
+  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return { version: isNamed ? String(manifest.version) : '', changelog };
+}
+
+/** The impls whose digest moved. Throws ToolUsageError once the version is released. */
+export async function repinCatalogs(
+  files: CatalogFiles,
+  { version, changelog }: Release,
+): Promise<readonly string[]> {
+  if (changelog.split('\n').some((line) => line.startsWith(`## ${version}`))) {
+    throw new ToolUsageError(
+      `${version} is released (CHANGELOG.md): published is published; npm run check:revise -- <ID>`,
+    );
+  }
+  const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
+  const { catalogs, checks } = await readPublished(files.folder);
+  // Unpinned first: a pinned catalog that was changed does not load.
+  await pinCatalogs({}, {}, files.folder);
+  for (const name of await listCatalogs(files.folder)) {
+    const { catalog } = await readCatalog(name, files.folder);
+    const entries = catalog.checks.map((entry) => {
+      return { ...entry, digest: digests.get(entry.impl) ?? entry.digest };
+    });
+    await writeCatalog({ ...catalog, checks: entries }, files.folder);
+    await loadCatalog(name, files);
+  }
+  const pinned = await Promise.all(
+    Object.keys(catalogs).map(async (name) => {
+      return [name, (await readCatalog(name, files.folder)).digest] as const;
+    }),
+  );
+  const kept = Object.keys(checks).filter((impl) => digests.has(impl));
+  const now = kept.map((impl) => [impl, digests.get(impl) ?? ''] as const);
+  await pinCatalogs(Object.fromEntries(pinned), Object.fromEntries(now), files.folder);
+  return now.filter(([impl, digest]) => checks[impl] !== digest).map(([impl]) => impl);
+}
