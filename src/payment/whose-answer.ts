@@ -209,7 +209,7 @@ export async function findLostAnswer(
         return false;
     }
   };
-  const entries = await stores.ledger.recent({ payer, request, sinceMs });
+  const entries = await stores.ledger.recent({ payer, request, sinceMs, unwritten: true });
   return entries.find(isOwed)?.key ?? null;
 }
 

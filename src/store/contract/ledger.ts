@@ -78,11 +78,13 @@ export type LedgerStore = {
   /**
    * Keys of this payer and request that are unfinished (however old), or were settled at or after
    * `sinceMs`. Newest last step first. What was released is not read: anybody can write it for free.
+   * `unwritten`: without those whose answer was written in full.
    */
   recent(query: {
     readonly payer: string;
     readonly request: string;
     readonly sinceMs: number;
+    readonly unwritten?: boolean;
   }): Promise<readonly LedgerEntry[]>;
 
   /** How many keys of this payer were settled at or after `sinceMs`; counts up to `limit`. */

@@ -33,7 +33,7 @@ export function mongoLedger(context: MongoContext): LedgerStore {
       }
     },
 
-    async recent({ payer, request, sinceMs }) {
+    async recent({ payer, request, sinceMs, unwritten = false }) {
       const projection = { key: 1 };
       const [steps, open] = await Promise.all([
         context.ledger.all(
@@ -42,10 +42,9 @@ export function mongoLedger(context: MongoContext): LedgerStore {
         ),
         context.ledgerOpen.all({ payer, request }, { projection }),
       ]);
-      const entries = await readEntries(
-        context,
-        [...steps, ...open].map((row) => row.key),
-      );
+      const settled = steps.map((row) => row.key);
+      const wanted = unwritten ? await withoutWritten(context, settled) : settled;
+      const entries = await readEntries(context, [...wanted, ...open.map((row) => row.key)]);
       // A marker may outlive what it marks.
       const isRecent = ({ last, rows }: LedgerEntry) =>
         !isTerminal(last.state) ||
@@ -65,6 +64,17 @@ export function mongoLedger(context: MongoContext): LedgerStore {
       await context.ledgerWritten.insert({ _id: key, atMs: context.now() });
     },
   };
+}
+
+/** A busy payer settles hundreds of keys in a few minutes, and has nearly all of their answers. */
+async function withoutWritten(
+  { ledgerWritten }: MongoContext,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  if (keys.length === 0) return keys;
+  const marks = await ledgerWritten.all({ _id: { $in: [...keys] } }, { projection: { _id: 1 } });
+  const written = new Set(marks.map((mark) => mark._id));
+  return keys.filter((key) => !written.has(key));
 }
 
 async function append(context: MongoContext, row: LedgerAppend): Promise<InsertOutcome> {

@@ -48,14 +48,16 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
       }
     },
 
-    async recent({ payer, request, sinceMs }) {
+    async recent({ payer, request, sinceMs, unwritten = false }) {
       const keys = connection.all(
         `SELECT key FROM ledger
          WHERE payer = ?1 AND request = ?2 AND at_ms >= ?3 AND state = 'settled'
+           AND (?4 = 0 OR NOT EXISTS (SELECT 1 FROM ledger_written WHERE ledger_written.key = ledger.key))
          UNION SELECT key FROM ledger_open WHERE payer = ?1 AND request = ?2`,
         payer,
         request,
         sinceMs,
+        unwritten ? 1 : 0,
       );
       return keys
         .map((row) => readEntry(context, row.text('key')))

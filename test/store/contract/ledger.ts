@@ -128,6 +128,13 @@ export function ledgerAppends(subject: ContractSubject): void {
       const found = await ledger.recent({ payer: '0xpayer', request, sinceMs });
       expect(found.map((entry) => entry.key)).toEqual(['newest', 'recent', 'old-unknown']);
       expect(found.map((entry) => entry.writtenAtMs !== null)).toEqual([false, true, false]);
+      const unwritten = await ledger.recent({
+        payer: '0xpayer',
+        request,
+        sinceMs,
+        unwritten: true,
+      });
+      expect(unwritten.map((entry) => entry.key)).toEqual(['newest', 'old-unknown']);
       const settled = (limit: number) => ledger.settledCount({ payer: '0xpayer', sinceMs, limit });
       expect(await settled(10)).toBe(3);
       expect(await settled(2)).toBe(2);

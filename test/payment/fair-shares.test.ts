@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { newPayer, type Payer, type SignedHeader } from './payer.ts';
+import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
+import { stubFacilitator } from './stub-facilitator.ts';
+
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const sign = (payer: Payer) => payer.sign({ value: PRICE });
+
+/** A shop whose work ends when the test says so. */
+async function gatedShop(options: Parameters<typeof startShop>[0] = {}) {
+  const gate = gateKeeper();
+  const shop = await startShop({
+    compute: async (item) => {
+      await gate.opened;
+      return answerOf(item);
+    },
+    ...options,
+  });
+  return { shop, open: gate.open, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };
+}
+
+async function buyMany(shop: Shop, payers: readonly Payer[], headers: Record<string, string> = {}) {
+  const signed = await Promise.all(payers.map(sign));
+  return signed.map((one, index) => shop.buy(`item-${index}`, { ...v2(one), ...headers }));
+}
+
+async function settleOnce(shop: Shop, payer: Payer, item = 'before'): Promise<void> {
+  expect((await shop.buy(item, v2(await sign(payer)))).status).toBe(200);
+}
+
+test('one wallet scans forty sellers at once, and is served in turn', async () => {
+  let running = 0;
+  let most = 0;
+  await using shop = await startShop({
+    places: 32,
+    compute: async (item) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      running -= 1;
+      return answerOf(item);
+    },
+  });
+  const payer = newPayer();
+  const answers = await Promise.all(await buyMany(shop, Array(40).fill(payer)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200));
+  expect(shop.settlements).toHaveLength(40);
+  expect(shop.computations).toHaveLength(40);
+  // Five before anything was settled, and never more than a quarter of the places.
+  expect(most).toBeLessThanOrEqual(8);
+}, 60_000);
+
+test('a payer has five calls open before it has settled anything; the others are told to come again, uncharged', async () => {
+  await using gated = await gatedShop({ turnWithinMs: 500 });
+  const { shop } = gated;
+  const payer = newPayer();
+  const calls = await buyMany(shop, Array(7).fill(payer));
+  const late = await Promise.race([
+    Promise.all(calls.slice(5)),
+    Promise.all(calls.map((call) => call.then(({ status }) => status))),
+  ]);
+  expect(shop.computations).toHaveLength(5);
+  for (const answer of late) {
+    expect(answer).toMatchObject({
+      status: 429,
+      json: { error: 'too_many_open', charged: false },
+    });
+    if (typeof answer === 'object') expect(answer.headers.get('retry-after')).toBe('30');
+  }
+  gated.open();
+  const first = await Promise.all(calls.slice(0, 5));
+  expect(first.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(shop.settlements).toHaveLength(5);
+});
+
+test('those who wait are served in the order in which they came', async () => {
+  const order: string[] = [];
+  const gates = new Map<string, ReturnType<typeof gateKeeper>>();
+  await using shop = await startShop({
+    compute: async (item) => {
+      order.push(item);
+      const gate = gateKeeper();
+      gates.set(item, gate);
+      await gate.opened;
+      return answerOf(item);
+    },
+  });
+  const payer = newPayer();
+  const calls: Promise<unknown>[] = [];
+  for (let n = 0; n < 8; n++) {
+    calls.push(shop.buy(`item-${n}`, v2(await sign(payer))));
+    await expect.poll(() => shop.paidCalls()).toBe(n + 1);
+    if (n < 5) await expect.poll(() => order.length).toBe(n + 1);
+  }
+  // Each that is settled makes room for itself and for one more.
+  gates.get('item-0')?.open();
+  await expect.poll(() => order.length).toBe(7);
+  gates.get('item-1')?.open();
+  await expect.poll(() => order.length).toBe(8);
+  expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((n) => `item-${n}`));
+  for (const { open } of gates.values()) open();
+  await Promise.all(calls);
+});
+
+test('a client that hangs up while it waits takes nothing along', async () => {
+  await using gated = await gatedShop();
+  const { shop } = gated;
+  const payer = newPayer();
+  const calls = await buyMany(shop, Array(5).fill(payer));
+  await expect.poll(() => shop.computations.length).toBe(5);
+  const abort = new AbortController();
+  const sixth = shop.buy('sixth', v2(await sign(payer)), { signal: abort.signal });
+  await expect.poll(() => shop.paidCalls()).toBe(6);
+  abort.abort();
+  await expect(sixth).rejects.toThrow();
+  await expect.poll(() => shop.paidCalls()).toBe(5);
+  const seventh = shop.buy('seventh', v2(await sign(payer)));
+  gated.open();
+  await Promise.all(calls);
+  expect((await seventh).status).toBe(200);
+  expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
+});
+
+describe('places of the process', () => {
+  test('go to one client by a quarter, whatever wallets it pays from', async () => {
+    await using gated = await gatedShop({ places: 8, turnWithinMs: 400 });
+    const { shop } = gated;
+    const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
+    expect(await Promise.race(calls)).toMatchObject({ json: { error: 'too_many_open' } });
+    expect(shop.computations).toHaveLength(2);
+    gated.open();
+    await Promise.all(calls);
+  });
+
+  test('go by payer alone behind a proxy that nobody has said to trust', async () => {
+    await using gated = await gatedShop({ places: 8 });
+    const { shop } = gated;
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()], headers);
+    await expect.poll(() => shop.computations.length).toBe(3);
+    gated.open();
+    for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+  });
+
+  test('of the last quarter are for payers who have settled here', async () => {
+    const gate = gateKeeper();
+    let isGated = false;
+    await using shop = await startShop({
+      places: 4,
+      turnWithinMs: 400,
+      compute: async (item) => {
+        if (isGated) await gate.opened;
+        return answerOf(item);
+      },
+    });
+    const known = newPayer();
+    await settleOnce(shop, known);
+    isGated = true;
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const strangers = await buyMany(
+      shop,
+      Array.from({ length: 4 }, () => newPayer()),
+      headers,
+    );
+    expect(await Promise.race(strangers)).toMatchObject({ json: { error: 'too_many_open' } });
+    expect(shop.computations).toHaveLength(4);
+    const served = shop.buy('mine', { ...v2(await sign(known)), ...headers });
+    await expect.poll(() => shop.computations.length).toBe(5);
+    gate.open();
+    expect((await served).status).toBe(200);
+    await Promise.all(strangers);
+  });
+});
+
+test('a place stays taken while the work that its caller left goes on', async () => {
+  await using gated = await gatedShop({ places: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
+  const { shop } = gated;
+  const payer = newPayer();
+  const abort = new AbortController();
+  const left = shop.buy('left', v2(await sign(payer)), { signal: abort.signal });
+  await expect.poll(() => shop.computations.length).toBe(1);
+  abort.abort();
+  await expect(left).rejects.toThrow();
+  await expect.poll(() => shop.paidCalls()).toBe(0);
+  const next = await shop.buy('next', v2(await sign(payer)));
+  expect(next.json).toMatchObject({ error: 'too_many_open' });
+  gated.open();
+  await expect
+    .poll(async () => (await shop.unpaid(payer.address)).map(({ isDebt }) => isDebt))
+    .toEqual([true]);
+  expect((await shop.buy('next', v2(await sign(payer)))).status).toBe(200);
+});
+
+test('with rate limits off there are no shares', async () => {
+  await using gated = await gatedShop({ isRateLimited: false, places: 4 });
+  const { shop } = gated;
+  const calls = await buyMany(shop, Array(9).fill(newPayer()));
+  await expect.poll(() => shop.computations.length).toBe(9);
+  gated.open();
+  for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
+});
+
+test('who pays for his own finished work is never refused for debt', async () => {
+  const facilitator = stubFacilitator();
+  facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
+  await using shop = await startShop({ facilitator, isFinished: (item) => item === 'x1' });
+  const payer = newPayer();
+  for (let n = 1; n <= 6; n++) {
+    expect((await shop.buy(`x${n}`, v2(await sign(payer)))).status).toBe(402);
+  }
+  expect((await shop.buy('x7', v2(await sign(payer)))).json).toMatchObject({
+    error: 'unpaid_scans',
+  });
+  facilitator.outcomes = [{ kind: 'settled', transaction: `0x${'ab'.repeat(32)}` }];
+  expect((await shop.buy('x1', v2(await sign(payer)))).status).toBe(200);
+});
