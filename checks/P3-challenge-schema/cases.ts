@@ -273,7 +273,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a network whose addresses are not known here',
-    seen: offering({ network: 'stellar:pubnet', asset: 'USDC', payTo: 'GA5Z', extra: {} }),
+    seen: offering({ network: 'hedera:mainnet', asset: 'USDC', payTo: '0.0.7', extra: {} }),
     expect: { status: 'pass', outcome: 'valid' },
   },
   {

@@ -212,7 +212,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'an address of a family that is not known here',
-    seen: paying({ network: 'stellar:pubnet', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
+    seen: paying({ network: 'hedera:mainnet', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['GA5ZSEJYB37JRC5AVCIA5'] },
   },
   {

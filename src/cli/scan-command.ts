@@ -4,6 +4,7 @@ import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING, type Standing } from '../model/standing.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
+import { createOracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, readRecording, toRecording, underCatalog } from '../probe/recording.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
@@ -78,9 +79,11 @@ async function scanOrigin(
   { err }: Streams,
 ): Promise<ScanOutcome> {
   const progress = createProgress(err);
+  const oracle = createOracle();
   try {
     const scanner = createScanner({
       ...engine,
+      oracle,
       policy,
       standing,
       userAgent: scannerUserAgent('command line'),
@@ -89,6 +92,7 @@ async function scanOrigin(
     return await scanner.scan(origin);
   } finally {
     progress.end();
+    await oracle.close();
   }
 }
 

@@ -4,6 +4,7 @@ import type { ScanReport } from '../model/report.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { createOracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { openEngine } from './open-engine.ts';
@@ -38,7 +39,12 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     policy,
     standing,
     userAgent: scannerUserAgent('library'),
+    oracle: createOracle(),
   });
-  const { report } = await scanner.scan(parsed, signal ? { signal } : {});
-  return report;
+  try {
+    const { report } = await scanner.scan(parsed, signal ? { signal } : {});
+    return report;
+  } finally {
+    await scanner.close();
+  }
 }

@@ -17,6 +17,7 @@ const NAMES: Readonly<Record<ObservationName, true>> = {
   resources: true,
   links: true,
   icons: true,
+  payability: true,
   x402scan: true,
   settlements: true,
   listing: true,

@@ -3,6 +3,7 @@
  * nothing here is parsed, so that a hostile document costs the host nothing.
  */
 import type { HttpData, Observation } from './observation.ts';
+import type { Payability } from './payability.ts';
 
 export type HttpObservation = Observation<HttpData>;
 
@@ -157,6 +158,8 @@ export type Observations = {
   readonly resources: ResourceSet;
   readonly links: LinkSet;
   readonly icons: IconSet;
+  /** What the official clients say of the challenges; null in recordings that are older than it. */
+  readonly payability: Payability | null;
   readonly x402scan: Look<IndexedOrigin>;
   readonly settlements: Look<SettlementFacts>;
   readonly listing: Look<ListingFacts>;

@@ -1,5 +1,6 @@
 /** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
 import { Type } from 'typebox';
+import { OFFER_VERDICTS, PAYABLE_BY } from '../model/payability.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
@@ -79,6 +80,30 @@ const look = (data: ReturnType<typeof Type.Object>) =>
 
 const nullable = (type: Type.TSchema) => Type.Union([type, Type.Null()]);
 
+const payability = Type.Object({
+  clients: Type.Array(Type.Object({ name: text, version: text })),
+  resources: Type.Array(
+    Type.Object({
+      method: text,
+      path: text,
+      payableBy: Type.Union(PAYABLE_BY.map((one) => Type.Literal(one))),
+      words: nullable(text),
+      offers: Type.Array(
+        Type.Object({
+          pointer: text,
+          scheme: nullable(text),
+          network: nullable(text),
+          asset: nullable(text),
+          amount: nullable(text),
+          client: nullable(text),
+          verdict: Type.Union(OFFER_VERDICTS.map((one) => Type.Literal(one))),
+          words: nullable(text),
+        }),
+      ),
+    }),
+  ),
+});
+
 const observations = Type.Object({
   origin: Type.Object({
     url: text,
@@ -101,6 +126,7 @@ const observations = Type.Object({
   resources,
   links,
   icons: Type.Object({ checked: pathAnswers, otherHosts: strings, inline: Type.Boolean() }),
+  payability: Type.Optional(nullable(payability)),
   x402scan: look(
     Type.Object({
       resources: Type.Array(
@@ -130,11 +156,16 @@ const observations = Type.Object({
 });
 
 export const RECORDING_FORMAT = 'x402-scan-observations';
-export const RECORDING_SCHEMA_VERSION = 1;
+/** 2 added what the clients say; files of version 1 are still read. */
+export const RECORDING_SCHEMA_VERSION = 2;
+export const OLDEST_SCHEMA_VERSION = 1;
 
 export const recordingSchema = Type.Object({
   format: Type.Literal(RECORDING_FORMAT),
-  schemaVersion: Type.Literal(RECORDING_SCHEMA_VERSION),
+  schemaVersion: Type.Union([
+    Type.Literal(OLDEST_SCHEMA_VERSION),
+    Type.Literal(RECORDING_SCHEMA_VERSION),
+  ]),
   /** ISO 8601, UTC: the only "now" of a replay. */
   scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
   exhausted: Type.Optional(

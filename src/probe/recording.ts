@@ -6,11 +6,16 @@ import type { BudgetName, ScanReport } from '../model/report.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
-import { RECORDING_FORMAT, RECORDING_SCHEMA_VERSION, recordingSchema } from './recording-schema.ts';
+import {
+  type OLDEST_SCHEMA_VERSION,
+  RECORDING_FORMAT,
+  RECORDING_SCHEMA_VERSION,
+  recordingSchema,
+} from './recording-schema.ts';
 
 export type Recording = {
   readonly format: typeof RECORDING_FORMAT;
-  readonly schemaVersion: typeof RECORDING_SCHEMA_VERSION;
+  readonly schemaVersion: typeof OLDEST_SCHEMA_VERSION | typeof RECORDING_SCHEMA_VERSION;
   /** ISO 8601, UTC. */
   readonly scannedAt: string;
   /** Budgets of processor time that the scan used up: a replay does not judge what they pay for. */
@@ -52,9 +57,9 @@ export async function readRecording(file: string): Promise<Recording> {
 
 /** Throws RecordingError, which names the recording as `name`. */
 export function parseRecording(value: unknown, name: string): Recording {
-  const validate = new Ajv({ allErrors: false }).compile<Recording>(recordingSchema);
+  const validate = new Ajv({ allErrors: false }).compile<Stored>(recordingSchema);
   if (validate(value)) {
-    if (isCanonical(value.observations.origin)) return value;
+    if (isCanonical(value.observations.origin)) return completed(value);
     // Not quoted: it may be text for a terminal, and the file is nobody's word.
     const why = 'what /observations/origin says is no origin as a scan writes it';
     throw new RecordingError(`${name}: ${why}; make it with --save`);
@@ -79,6 +84,19 @@ function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolea
   }
 }
 
+type Stored = Omit<Recording, 'observations'> & {
+  readonly observations: Omit<Observations, 'payability'> &
+    Partial<Pick<Observations, 'payability'>>;
+};
+
+/** Recordings of version 1 say nothing of clients. */
+function completed({ observations, ...rest }: Stored): Recording {
+  return {
+    ...rest,
+    observations: { ...observations, payability: observations.payability ?? null },
+  };
+}
+
 /**
  * What a catalog may know of a recording: one that sends no POST does not see recorded ones, and
  * one that does sees that none was sent.
@@ -96,11 +114,18 @@ export function underCatalog(observations: Observations, probing: ProbingOptions
         probes: resource.probes.filter((probe) => probe.method !== 'POST'),
       })),
     },
+    payability: withoutPosts(observations.payability),
     links: {
       ...observations.links,
       checked: observations.links.checked.filter((link) => link.method !== 'POST'),
     },
   };
+}
+
+function withoutPosts(payability: Observations['payability']): Observations['payability'] {
+  if (payability === null) return null;
+  const resources = payability.resources.filter(({ method }) => method !== 'POST');
+  return { ...payability, resources };
 }
 
 function message(error: unknown): string {

@@ -3,6 +3,8 @@
 import type { Observations, ProbingOptions } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
+import type { Oracle } from '../payable/create-oracle.ts';
+import { listChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
@@ -17,11 +19,14 @@ export type ObserveOptions = {
   readonly standing: Standing;
   readonly probing: ProbingOptions;
   readonly work: ScanWork;
+  /** Asks the official clients what they make of the challenges; without one, nobody is asked. */
+  readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: Stage) => void) | undefined;
 };
 
 const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url);
 const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url);
+const CHALLENGES_MODULE = new URL('../payable/list-challenges.ts', import.meta.url);
 const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
@@ -29,9 +34,10 @@ const PLAN_FAILURES = {
 
 /** The result is judged, never the origin. */
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
-  const { client, standing, probing, work, onStage } = options;
+  const { client, standing, probing, work, oracle, onStage } = options;
   const cache = new RequestCache(client, origin);
   onStage?.('documents');
+  oracle?.start();
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
@@ -42,7 +48,10 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const [{ resources, icons }, settlements] = await Promise.all([
     second.details(),
     payeesOf(second.resources, work).then((payees) => standing.settlements(origin, payees)),
+    // Most challenges are seen by now: clients try them while details are asked for.
+    payabilityOf(second.resources, work, oracle),
   ]);
+  const payability = await payabilityOf(resources, work, oracle);
   const { origin: facts, x402scan, listing, ...fixed } = first;
   return {
     origin: facts,
@@ -51,6 +60,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
     links: second.links,
     icons,
+    payability,
     x402scan,
     settlements,
     listing,
@@ -86,6 +96,19 @@ export async function planFrom(
   // Where no check is going to be judged, nothing more is asked of the origin.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
   return { plan, planFailure: PLAN_FAILURES[worked.why] };
+}
+
+/** What the official clients say of the challenges; null where nobody asks them. */
+async function payabilityOf(
+  resources: Observations['resources'],
+  work: ScanWork,
+  oracle: Oracle | undefined,
+): Promise<Observations['payability']> {
+  if (oracle === undefined) return null;
+  // What was seen is tried whenever the requests ended: their deadline is not the origin's work.
+  const own = { ...work, deadline: undefined };
+  const worked = await workOn(own, 'origin', CHALLENGES_MODULE, listChallenges, resources);
+  return await oracle.judge(worked.ok ? worked.output : []);
 }
 
 /** Of the recipients that the challenges name, which third parties are asked about. */

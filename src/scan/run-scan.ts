@@ -13,6 +13,7 @@ import type { Standing } from '../model/standing.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
+import type { Oracle } from '../payable/create-oracle.ts';
 import {
   type CreateProbeClient,
   createProbeClient,
@@ -41,6 +42,8 @@ export type ScannerOptions = {
   /** Whether a further scan is one too many for what the running ones hold; default never. */
   readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
+  /** The official clients, asked what they make of the challenges; without one, nobody is asked. */
+  readonly oracle?: Oracle;
   readonly onStage?: (stage: Stage) => void;
   /** Where they differ from the defaults. */
   readonly limits?: Partial<Limits>;
@@ -63,7 +66,9 @@ export function createScanner(options: ScannerOptions): Scanner {
     },
     scan: (origin, wanted = {}) => runScan(origin, options, wanted),
     isSaturated: () => options.isSaturated?.() ?? false,
-    close: () => options.pool.close(),
+    close: async () => {
+      await Promise.all([options.pool.close(), options.oracle?.close()]);
+    },
   };
 }
 
@@ -72,7 +77,14 @@ async function runScan(
   options: ScannerOptions,
   { signal, hasRecord = false }: ScanOptions,
 ): Promise<ScanOutcome> {
-  const { catalog, pool, standing, onStage, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
+  const {
+    catalog,
+    pool,
+    standing,
+    oracle,
+    onStage,
+    gatherDeadlineMs = GATHER_DEADLINE_MS,
+  } = options;
   const scannedAt = new Date().toISOString();
   const began = performance.now();
   const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
@@ -87,6 +99,7 @@ async function runScan(
       standing,
       probing: catalog.probing,
       work: { pool, account, signal, deadline: gatherDeadline },
+      oracle,
       onStage,
     });
     const gatherMs = performance.now() - began;

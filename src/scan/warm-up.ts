@@ -35,6 +35,7 @@ export const NOBODY: Observations = {
   resources: { probed: [], declared: 0, otherMethods: 0, looked: [] },
   links: { checked: [], found: 0, otherHosts: 0, documents: 0 },
   icons: { checked: [], otherHosts: [], inline: false },
+  payability: null,
   x402scan: OFF,
   settlements: OFF,
   listing: OFF,

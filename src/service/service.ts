@@ -13,6 +13,7 @@ import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover
 import { createPool } from '../engine/pool/pool.ts';
 import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
+import { createOracle } from '../payable/create-oracle.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
@@ -59,6 +60,7 @@ export async function openService(config: Config): Promise<Service> {
   const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
   undo.defer(() => probe.close());
   const { createClient, isSaturated } = probe;
+  const oracle = createOracle({ onError: (message) => log.error(message) });
   const scanner = createScanner({
     catalog,
     checks,
@@ -68,9 +70,10 @@ export async function openService(config: Config): Promise<Service> {
     userAgent,
     createClient,
     isSaturated,
+    oracle,
   });
   undo.defer(() => scanner.close());
-  await warmUp({ catalog, checks, pool });
+  await Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
 
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());

@@ -124,7 +124,7 @@ describe('calls that are refused before anybody is asked', () => {
     const file = join(folder, 'foreign.json');
     await writeFile(file, JSON.stringify({ ...FOREIGN, scannedAt: '2026-08-20T12:00:00Z' }));
     const line = await refusal(['scan', '--from', file]);
-    expect(line).toContain(`${file}: no recording of schema version 1 (/schemaVersion `);
+    expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { createOracle } from '../../src/payable/create-oracle.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
 import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
@@ -30,6 +31,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     catalogs.set(version, await loadCatalog(version, { checks }));
   }
   const pool = createPool();
+  const oracle = createOracle();
   const catalogOf = (checksVersion: string): Catalog => {
     const catalog = catalogs.get(checksVersion);
     if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
@@ -45,6 +47,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
         pool,
         policy,
         standing: OFFLINE_STANDING,
+        oracle,
         userAgent: 'test',
         ...parts,
       });
@@ -55,7 +58,9 @@ export async function startEngine(): Promise<EngineUnderTest> {
       const seen = underCatalog(observations, catalog.probing);
       return judge(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
-    stop: () => pool.close(),
+    stop: async () => {
+      await Promise.all([pool.close(), oracle.close()]);
+    },
   };
 }
 

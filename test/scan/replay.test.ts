@@ -111,8 +111,8 @@ describe('a recording on disk', () => {
     ['of another kind', (one) => ({ ...one, format: 'har' }), /\/format .*make it with --save/],
     [
       'of a later schema',
-      (one) => ({ ...one, schemaVersion: 2 }),
-      /schema version 1 \(\/schemaVersion/,
+      (one) => ({ ...one, schemaVersion: 3 }),
+      /schema version 2 \(\/schemaVersion/,
     ],
     ['without a time', (one) => ({ ...one, scannedAt: 'today' }), /\/scannedAt/],
     [

@@ -30,6 +30,9 @@ test('each is named here, and is there', () => {
   expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
     'src/engine/pool/worker.ts',
     'src/engine/pool/yardstick.ts',
+    'src/payable/list-challenges.ts',
+    'src/payable/worker.ts',
+    'src/probe/client/probe-worker.ts',
     'src/probe/plan/payees.ts',
     'src/probe/plan/plan.ts',
     'src/scan/branding.ts',

@@ -6,6 +6,9 @@ import type { ObservationName, Observations } from '../../model/observations.ts'
 import type { SerializedObservation } from './job.ts';
 import { type Serialized, serialize, textBytes } from './transfer.ts';
 
+/** The part of whatever was not observed at all. */
+const NOTHING_SEEN = 0;
+
 export type ObservationSerializer = (
   scanKey: string,
   seen: Partial<Observations>,
@@ -42,6 +45,7 @@ export function createObservationSerializer(maxBytes: number): ObservationSerial
     const serialized = namesOf(seen).flatMap((name) => {
       const observation = seen[name];
       if (observation === undefined) return [];
+      if (observation === null) return [{ name, part: NOTHING_SEEN, value: null }];
       const part = parts.get(observation) ?? ++count;
       parts.set(observation, part);
       const before = kept.values.get(observation);

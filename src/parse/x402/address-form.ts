@@ -1,20 +1,30 @@
+/** The form of addresses on the networks that the catalog knows. */
 import { getAddress } from 'viem/utils';
 import { base58Bytes } from './base58.ts';
+import { type AddressRole, NAMESPACES } from './namespaces.ts';
 import { namespaceOf } from './networks.ts';
 
 export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
+const MAX_ADDRESS_CHARS = 200;
 
 /**
- * The form of an address on a network. EIP-55: one case throughout carries no checksum, mixed case
- * must carry the right one. Solana: base58 of 32 bytes; all zero is the system program.
+ * The form of an address on a network; without a role, either of an account or of an asset. EIP-55:
+ * one case throughout carries no checksum, mixed case must carry the right one. Solana: base58 of
+ * 32 bytes; all zero is the system program. Elsewhere the form of the text alone is known.
  */
-export function addressForm(network: string, address: string): AddressForm {
+export function addressForm(network: string, address: string, role?: AddressRole): AddressForm {
   const namespace = namespaceOf(network);
+  if (namespace === null) return 'unknown-network';
   if (namespace === 'eip155') return evmForm(address);
-  return namespace === 'solana' ? solanaForm(address) : 'unknown-network';
+  if (namespace === 'solana') return solanaForm(address);
+  if (address.length > MAX_ADDRESS_CHARS) return 'malformed';
+  const { account, asset } = NAMESPACES[namespace];
+  const isAccount = role !== 'asset' && account.test(address);
+  const isAsset = role !== 'account' && asset.test(address);
+  return isAccount || isAsset ? 'ok' : 'malformed';
 }
 
 function evmForm(address: string): AddressForm {

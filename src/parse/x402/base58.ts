@@ -23,3 +23,12 @@ export function base58Bytes(text: string, length: number): readonly number[] | n
   const zeroCount = zeroBytes === -1 ? length : zeroBytes;
   return zeroCount === (leadingOnes === -1 ? text.length : leadingOnes) ? bytes : null;
 }
+
+/** Base58 of a key or an address: short, so the square of its length is nothing. */
+export function base58Text(bytes: Uint8Array): string {
+  let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+  let text = '';
+  for (; number > 0n; number /= 58n) text = ALPHABET.charAt(Number(number % 58n)) + text;
+  const zeroBytes = bytes.findIndex((byte) => byte !== 0);
+  return '1'.repeat(zeroBytes === -1 ? bytes.length : zeroBytes) + text;
+}

@@ -1,23 +1,92 @@
-/** Names of networks: CAIP-2 (v2), and the names of old that v1 challenges carry. */
+/** Names of networks: CAIP-2 (version 2), and the names of old that version 1 challenges carry. */
+import type { JsonValue } from '../json/json.ts';
+import { MAINNETS, NAMESPACES, type Namespace, TESTNETS } from './namespaces.ts';
 
-/** The v1 networks that the checks rule on; the table of v1 names in `@x402/evm` has the same numbers. */
-const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
-  ['base', 'eip155:8453'],
+/** The names that the official clients know (`@x402/evm/v1`, `@x402/svm`); a test holds them equal. */
+export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
+  ['ethereum', 'eip155:1'],
+  ['sepolia', 'eip155:11155111'],
+  ['abstract', 'eip155:2741'],
+  ['abstract-testnet', 'eip155:11124'],
   ['base-sepolia', 'eip155:84532'],
+  ['base', 'eip155:8453'],
+  ['avalanche-fuji', 'eip155:43113'],
+  ['avalanche', 'eip155:43114'],
+  ['iotex', 'eip155:4689'],
+  ['sei', 'eip155:1329'],
+  ['sei-testnet', 'eip155:1328'],
+  ['polygon', 'eip155:137'],
+  ['polygon-amoy', 'eip155:80002'],
+  ['peaq', 'eip155:3338'],
+  ['story', 'eip155:1514'],
+  ['educhain', 'eip155:41923'],
+  ['skale-base-sepolia', 'eip155:324705682'],
+  ['megaeth', 'eip155:4326'],
+  ['monad', 'eip155:143'],
+  ['stable', 'eip155:988'],
+  ['stable-testnet', 'eip155:2201'],
+  ['celo', 'eip155:42220'],
+  ['flare', 'eip155:14'],
+  ['solana', 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'],
+  ['solana-devnet', 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1'],
+  ['solana-testnet', 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'],
 ]);
 
-const EIP155 = /^eip155:[1-9][0-9]{0,31}$/;
-/** The first 32 characters of the genesis hash, in base58. */
-const SOLANA = /^solana:[1-9A-HJ-NP-Za-km-z]{32}$/;
+const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
+const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
+
+/** `unknown`: well formed, and of a namespace (or, in version 1, a name) that this catalog lacks. */
+export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
 /** The CAIP-2 name of a network; what is no v1 name comes back as it is. */
 export function caip2(network: string): string {
   return V1_NETWORKS.get(network) ?? network;
 }
 
-/** The namespace whose address form we know; null for all others. */
-export function namespaceOf(network: string): 'eip155' | 'solana' | null {
+/** The namespace of a well-formed network, by either name; null for all others. */
+export function namespaceOf(network: string): Namespace | null {
   const name = caip2(network);
-  if (EIP155.test(name)) return 'eip155';
-  return SOLANA.test(name) ? 'solana' : null;
+  const namespace = claimedNamespace(name);
+  return namespace !== null && isNetworkOf(namespace, name) ? namespace : null;
+}
+
+/** The namespace that a network says it is of, well formed or not. */
+export function claimedNamespace(network: JsonValue | undefined): Namespace | null {
+  if (typeof network !== 'string') return null;
+  const name = caip2(network);
+  const prefix = name.slice(0, name.indexOf(':'));
+  return isNamespace(prefix) ? prefix : null;
+}
+
+export function networkForm(network: JsonValue | undefined, version: 1 | 2): NetworkForm {
+  if (typeof network !== 'string') return 'malformed';
+  if (version === 1) {
+    if (V1_NETWORKS.has(network)) return 'ok';
+    return V1_NAME.test(network) ? 'unknown' : 'malformed';
+  }
+  const namespace = claimedNamespace(network);
+  if (V1_NETWORKS.has(network)) return 'malformed';
+  if (namespace === null) return CAIP2.test(network) ? 'unknown' : 'malformed';
+  if (NAMESPACES[namespace].network.test(network)) return 'ok';
+  return isNetworkOf(namespace, network) ? 'outdated' : 'malformed';
+}
+
+/** Whether a network is one for tests; false for those that nobody here knows. */
+export function isTestnet(network: string): boolean {
+  return TESTNETS.has(caip2(network));
+}
+
+/** "Base", "Solana Devnet": the name that people use; the network itself where none is known. */
+export function networkName(network: string): string {
+  const name = caip2(network);
+  return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;
+}
+
+function isNetworkOf(namespace: Namespace, network: string): boolean {
+  const { network: form, outdated = {} } = NAMESPACES[namespace];
+  return form.test(network) || Object.hasOwn(outdated, network);
+}
+
+function isNamespace(name: string): name is Namespace {
+  return Object.hasOwn(NAMESPACES, name);
 }

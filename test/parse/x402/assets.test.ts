@@ -52,7 +52,7 @@ describe('knownAsset', () => {
 
 describe('caip2', () => {
   it('gives the v1 names the chain that x402 gives them', () => {
-    for (const name of ['base', 'base-sepolia'] as const) {
+    for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
       expect(caip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
       expect(namespaceOf(name)).toBe('eip155');
     }

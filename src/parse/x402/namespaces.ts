@@ -1,0 +1,162 @@
+/** CAIP-2 namespaces that x402 schemes are written for: how networks, accounts and assets look there. */
+
+export type Namespace =
+  | 'eip155'
+  | 'solana'
+  | 'algorand'
+  | 'aptos'
+  | 'stellar'
+  | 'tvm'
+  | 'xrpl'
+  | 'bip122';
+
+/** What an address stands for: in some namespaces the two do not look alike. */
+export type AddressRole = 'account' | 'asset';
+
+export type NamespaceRow = {
+  /** As people call it. */
+  readonly name: string;
+  /** The whole network, "eip155:8453". */
+  readonly network: RegExp;
+  /** Ids of old that specifications still print, each by the one that took its place. */
+  readonly outdated?: Readonly<Record<string, string>>;
+  /** Checked beside a length of at most 200; eip155 and solana have readers of their own. */
+  readonly account: RegExp;
+  readonly asset: RegExp;
+  /** An amount of anything but base units: XRPL writes issued currencies as decimals. */
+  readonly amount?: (asset: string) => RegExp;
+  readonly source: string;
+};
+
+const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const SOLANA_ADDRESS = new RegExp(`^${BASE58}{32,44}$`);
+const LONG_HEX = /^0x[0-9a-fA-F]{64}$/;
+const RAW_TON = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$/;
+const DECIMAL = /^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?$/;
+const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
+
+export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
+  eip155: {
+    name: 'EVM chains',
+    network: /^eip155:[1-9][0-9]{0,31}$/,
+    account: EVM_ADDRESS,
+    asset: EVM_ADDRESS,
+    source: 'ChainAgnostic/namespaces eip155/caip2.md',
+  },
+  solana: {
+    name: 'Solana',
+    // The first 32 characters of the genesis hash, in base58.
+    network: new RegExp(`^solana:${BASE58}{32}$`),
+    account: SOLANA_ADDRESS,
+    asset: SOLANA_ADDRESS,
+    source: 'ChainAgnostic/namespaces solana/caip2.md',
+  },
+  algorand: {
+    name: 'Algorand',
+    // The first 32 characters of the genesis hash, in base64url.
+    network: /^algorand:[-_A-Za-z0-9]{32}$/,
+    outdated: {
+      'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=':
+        'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k',
+      'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=':
+        'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe',
+    },
+    account: /^[A-Z2-7]{58}$/,
+    asset: /^[0-9]{1,20}$/,
+    source: 'specs/schemes/exact/scheme_exact_algo.md',
+  },
+  aptos: {
+    name: 'Aptos',
+    network: /^aptos:[1-9][0-9]{0,9}$/,
+    account: LONG_HEX,
+    asset: LONG_HEX,
+    source: 'specs/schemes/exact/scheme_exact_aptos.md',
+  },
+  stellar: {
+    name: 'Stellar',
+    network: /^stellar:(?:pubnet|testnet)$/,
+    account: /^(?:[GC][A-Z2-7]{55}|M[A-Z2-7]{68})$/,
+    asset: /^C[A-Z2-7]{55}$/,
+    source: 'specs/schemes/exact/scheme_exact_stellar.md',
+  },
+  tvm: {
+    name: 'TON',
+    network: /^tvm:-?[0-9]{1,10}$/,
+    account: RAW_TON,
+    asset: RAW_TON,
+    source: 'specs/schemes/exact/scheme_exact_ton.md',
+  },
+  xrpl: {
+    name: 'XRP Ledger',
+    network: /^xrpl:(?:0|[1-9][0-9]{0,9})$/,
+    account: new RegExp(`^r${BASE58}{24,34}$`),
+    // XRP itself, a code of three characters, or 160 bits of it.
+    asset: /^(?:[A-Za-z0-9?!@#$%^&*<>(){}[\]|]{3}|[0-9A-Fa-f]{40})$/,
+    amount: (asset) => (asset === 'XRP' ? BASE_UNITS : DECIMAL),
+    source: 'specs/schemes/exact/scheme_exact_xrpl.md',
+  },
+  bip122: {
+    name: 'Bitcoin (Lightning)',
+    network: /^bip122:[0-9a-f]{32}$/,
+    // The invoice names the recipient: a node's key, or nobody.
+    account: /^(?:anonymous|[0-9a-fA-F]{66})$/,
+    asset: /^BTC$/,
+    source: 'specs/schemes/exact/scheme_exact_lightning.md',
+  },
+};
+
+/** Networks whose money is worth nothing; a seller that offers these alone sells nothing. */
+export const TESTNETS: ReadonlyMap<string, string> = new Map([
+  ['eip155:84532', 'Base Sepolia'],
+  ['eip155:11155111', 'Sepolia'],
+  ['eip155:11124', 'Abstract Testnet'],
+  ['eip155:43113', 'Avalanche Fuji'],
+  ['eip155:1328', 'Sei Testnet'],
+  ['eip155:80002', 'Polygon Amoy'],
+  ['eip155:324705682', 'SKALE Base Sepolia'],
+  ['eip155:2201', 'Stable Testnet'],
+  ['eip155:421614', 'Arbitrum Sepolia'],
+  ['eip155:31611', 'Mezo Testnet'],
+  ['eip155:72344', 'Radius Testnet'],
+  ['eip155:181228', 'HPP Sepolia'],
+  ['eip155:51', 'XDC Apothem'],
+  ['eip155:11142220', 'Celo Sepolia'],
+  ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'Solana Devnet'],
+  ['solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', 'Solana Testnet'],
+  ['algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe', 'Algorand Testnet'],
+  ['algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=', 'Algorand Testnet'],
+  ['aptos:2', 'Aptos Testnet'],
+  ['stellar:testnet', 'Stellar Testnet'],
+  ['tvm:-3', 'TON Testnet'],
+  ['xrpl:1', 'XRPL Testnet'],
+  ['xrpl:2', 'XRPL Devnet'],
+  ['bip122:000000000933ea01ad0ee984209779ba', 'Bitcoin Testnet'],
+]);
+
+/** Networks with real money that a known asset, or a name of version 1, stands for. */
+export const MAINNETS: ReadonlyMap<string, string> = new Map([
+  ['eip155:8453', 'Base'],
+  ['eip155:1', 'Ethereum'],
+  ['eip155:2741', 'Abstract'],
+  ['eip155:43114', 'Avalanche'],
+  ['eip155:4689', 'IoTeX'],
+  ['eip155:1329', 'Sei'],
+  ['eip155:137', 'Polygon'],
+  ['eip155:3338', 'peaq'],
+  ['eip155:1514', 'Story'],
+  ['eip155:41923', 'EDU Chain'],
+  ['eip155:4326', 'MegaETH'],
+  ['eip155:143', 'Monad'],
+  ['eip155:988', 'Stable'],
+  ['eip155:42220', 'Celo'],
+  ['eip155:14', 'Flare'],
+  ['eip155:42161', 'Arbitrum One'],
+  ['eip155:31612', 'Mezo'],
+  ['eip155:723487', 'Radius'],
+  ['eip155:36900', 'ADI Chain'],
+  ['eip155:190415', 'HPP'],
+  ['eip155:50', 'XDC'],
+  ['eip155:38833', 'Igra'],
+  ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'Solana'],
+]);

@@ -1,0 +1,166 @@
+/**
+ * The payment schemes that the catalog knows, one row for each scheme in a namespace: what `extra`
+ * must hold, what the amount means, and whose client pays it. Whatever has no row is unknown, and
+ * said to be. A test holds the table against the installed clients.
+ */
+import { type JsonValue, jsonObject } from '../json/json.ts';
+import type { Namespace } from './namespaces.ts';
+import { claimedNamespace, V1_NETWORKS } from './networks.ts';
+
+export type ExtraForm = 'text' | 'address' | 'non-zero-address' | 'integer' | 'positive' | 'false';
+
+export type ExtraMember = {
+  readonly name: string;
+  readonly form: ExtraForm;
+  /** Needed by this transfer method alone; by all where absent. */
+  readonly onlyBy?: string;
+  /** Needed for assets other than the one that this names. */
+  readonly unlessAsset?: string;
+};
+
+export type SchemeRow = {
+  readonly scheme: string;
+  readonly namespace: Namespace;
+  readonly requires: readonly ExtraMember[];
+  /** A ceiling is the most that may be taken: the price is known afterwards. */
+  readonly amount: 'price' | 'ceiling';
+  /** The package whose client pays it; null where none does here: judged by this table alone. */
+  readonly client: string | null;
+  /** The values of `assetTransferMethod` that the specification knows, the default first. */
+  readonly methods?: readonly string[];
+  /** Those of them that the client pays by. */
+  readonly paidMethods?: readonly string[];
+  readonly source: string;
+};
+
+const EVM = '@x402/evm';
+const SVM = '@x402/svm';
+const EIP3009 = 'eip3009';
+const DOMAIN: readonly ExtraMember[] = [
+  { name: 'name', form: 'text', onlyBy: EIP3009 },
+  { name: 'version', form: 'text', onlyBy: EIP3009 },
+];
+const TRANSFER = { methods: [EIP3009, 'permit2'], paidMethods: [EIP3009, 'permit2'] };
+
+export const SCHEMES: readonly SchemeRow[] = [
+  {
+    scheme: 'exact',
+    namespace: 'eip155',
+    requires: DOMAIN,
+    amount: 'price',
+    client: EVM,
+    methods: [EIP3009, 'permit2', 'erc7710'],
+    paidMethods: [EIP3009, 'permit2'],
+    source: 'specs/schemes/exact/scheme_exact_evm.md',
+  },
+  {
+    scheme: 'exact',
+    namespace: 'solana',
+    requires: [{ name: 'feePayer', form: 'address' }],
+    amount: 'price',
+    client: SVM,
+    source: 'specs/schemes/exact/scheme_exact_svm.md',
+  },
+  {
+    scheme: 'upto',
+    namespace: 'eip155',
+    requires: [{ name: 'facilitatorAddress', form: 'address' }],
+    amount: 'ceiling',
+    client: EVM,
+    source: 'specs/schemes/upto/scheme_upto_evm.md',
+  },
+  {
+    scheme: 'batch-settlement',
+    namespace: 'eip155',
+    requires: [{ name: 'receiverAuthorizer', form: 'non-zero-address' }, ...DOMAIN],
+    amount: 'ceiling',
+    client: EVM,
+    ...TRANSFER,
+    source: 'specs/schemes/batch-settlement/scheme_batch_settlement_evm.md',
+  },
+  {
+    scheme: 'auth-capture',
+    namespace: 'eip155',
+    requires: [
+      { name: 'name', form: 'text' },
+      { name: 'version', form: 'text' },
+      { name: 'captureAuthorizer', form: 'address' },
+      { name: 'feeRecipient', form: 'address' },
+      { name: 'captureDeadline', form: 'integer' },
+      { name: 'refundDeadline', form: 'integer' },
+      { name: 'minFeeBps', form: 'integer' },
+      { name: 'maxFeeBps', form: 'integer' },
+    ],
+    amount: 'ceiling',
+    client: EVM,
+    ...TRANSFER,
+    source: 'specs/schemes/auth-capture/scheme_auth_capture_evm.md',
+  },
+  {
+    scheme: 'upto',
+    namespace: 'solana',
+    requires: [
+      { name: 'feePayer', form: 'address' },
+      { name: 'receiverAuthorizer', form: 'address' },
+      { name: 'withdrawDelay', form: 'positive' },
+    ],
+    amount: 'ceiling',
+    client: SVM,
+    source: '@x402/svm, upto/client (resolveUptoSvmPaymentChannelConfig)',
+  },
+  ...passive('algorand', 'algo'),
+  ...passive('aptos', 'aptos'),
+  ...passive('stellar', 'stellar'),
+  ...passive('tvm', 'ton'),
+  ...passive('xrpl', 'xrpl', [
+    { name: 'areFeesSponsored', form: 'false' },
+    { name: 'issuer', form: 'address', unlessAsset: 'XRP' },
+  ]),
+  ...passive('bip122', 'lightning', [{ name: 'invoice', form: 'text' }]),
+];
+
+/** The row of a scheme on a network, whatever else is wrong with the offer; null where unknown. */
+export function schemeRow(
+  scheme: JsonValue | undefined,
+  network: JsonValue | undefined,
+): SchemeRow | null {
+  const namespace = claimedNamespace(network);
+  return SCHEMES.find((row) => row.scheme === scheme && row.namespace === namespace) ?? null;
+}
+
+/** The package whose client has a scheme on a network; null where none has. */
+export function clientOf(
+  version: 1 | 2,
+  scheme: JsonValue | undefined,
+  network: JsonValue | undefined,
+): string | null {
+  // Version 1 was over before there was another scheme, and knows its networks by name.
+  const isKnown =
+    version === 2
+      ? typeof network === 'string' && network.includes(':')
+      : scheme === 'exact' && typeof network === 'string' && V1_NETWORKS.has(network);
+  return isKnown ? (schemeRow(scheme, network)?.client ?? null) : null;
+}
+
+/** The transfer method of an offer: the default where it names none, null where it is no text. */
+export function transferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
+  const named = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
+  return typeof named === 'string' ? named : null;
+}
+
+/** Whether the client of a row pays by the method that the offer names. */
+export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): boolean {
+  if (row.paidMethods === undefined) return true;
+  const method = transferMethod(row, extra);
+  return method !== null && row.paidMethods.includes(method);
+}
+
+/** `exact` where no client here pays: sound by the specification alone. */
+function passive(
+  namespace: Namespace,
+  file: string,
+  requires: readonly ExtraMember[] = [],
+): readonly SchemeRow[] {
+  const source = `specs/schemes/exact/scheme_exact_${file}.md`;
+  return [{ scheme: 'exact', namespace, requires, amount: 'price', client: null, source }];
+}

@@ -1,0 +1,8 @@
+/** The packages that the buyers are made of. A test holds the versions equal to the installed ones. */
+import type { ClientVersion } from '../model/payability.ts';
+
+export const CLIENTS: readonly ClientVersion[] = Object.freeze([
+  { name: '@x402/core', version: '2.27.0' },
+  { name: '@x402/evm', version: '2.27.0' },
+  { name: '@x402/svm', version: '2.27.0' },
+]);

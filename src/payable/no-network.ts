@@ -1,0 +1,53 @@
+/**
+ * The worker's only way out, closed before any package loads: `fetch` answers what a Solana client
+ * asks its node from fixed data and refuses all else. Imported first, for its effect.
+ */
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const MINT_BYTES = 82;
+const DECIMALS_AT = 44;
+const INITIALIZED_AT = 45;
+const DECIMALS = 6;
+/** 32 zero bytes in base58: no block has it, so nothing signed over it is ever valid. */
+const NO_BLOCK = '1'.repeat(32);
+const SLOT = 1;
+
+function mintAccount() {
+  const data = Buffer.alloc(MINT_BYTES);
+  data[DECIMALS_AT] = DECIMALS;
+  data[INITIALIZED_AT] = 1;
+  return {
+    data: [data.toString('base64'), 'base64'],
+    executable: false,
+    lamports: 1,
+    owner: TOKEN_PROGRAM,
+    rentEpoch: 0,
+    space: MINT_BYTES,
+  };
+}
+
+/** Every mint is a plain token of six decimals; amounts are base units, so nothing depends on it. */
+function answerOf(method: string): unknown {
+  const context = { slot: SLOT };
+  if (method === 'getAccountInfo') return { context, value: mintAccount() };
+  if (method === 'getSlot') return SLOT;
+  if (method === 'getLatestBlockhash') {
+    return { context, value: { blockhash: NO_BLOCK, lastValidBlockHeight: SLOT } };
+  }
+  throw new TypeError(`No network here: ${method} is not answered.`);
+}
+
+async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Promise<Response> {
+  const asked: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : 'null');
+  if (typeof asked !== 'object' || asked === null || !('method' in asked) || !('id' in asked)) {
+    throw new TypeError('No network here: only calls of a Solana node are answered.');
+  }
+  const result = answerOf(String(asked.method));
+  return Response.json({ jsonrpc: '2.0', id: asked.id, result });
+}
+
+Object.defineProperty(globalThis, 'fetch', { value: offlineFetch });
+for (const name of ['WebSocket', 'EventSource']) {
+  Object.defineProperty(globalThis, name, { value: undefined });
+}
+
+export {};

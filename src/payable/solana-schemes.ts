@@ -1,0 +1,37 @@
+/** The Solana schemes of the official clients, with a throwaway key. */
+import { webcrypto } from 'node:crypto';
+import type { x402Client } from '@x402/core/client';
+import type { ClientSvmSigner } from '@x402/svm';
+import { registerExactSvmScheme } from '@x402/svm/exact/client';
+import { UptoSvmScheme } from '@x402/svm/upto/client';
+import { base58Text } from '../parse/x402/base58.ts';
+
+export type SolanaSchemes = (client: x402Client, schemes: 'exact' | 'all') => void;
+
+export async function createSolanaSchemes(): Promise<SolanaSchemes> {
+  const signer = await createSigner();
+  return (client, schemes) => {
+    registerExactSvmScheme(client, { signer });
+    if (schemes === 'all') client.register('solana:*', new UptoSvmScheme(signer));
+  };
+}
+
+type Unsigned = { readonly messageBytes: Uint8Array<ArrayBuffer> };
+
+/** What Solana's kit calls a partial signer, without the kit: an Ed25519 key that nobody keeps. */
+async function createSigner(): Promise<ClientSvmSigner> {
+  const pair = await webcrypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
+  if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');
+  const publicKey = await webcrypto.subtle.exportKey('raw', pair.publicKey);
+  const address = base58Text(new Uint8Array(publicKey));
+  const sign = async ({ messageBytes }: Unsigned) => {
+    const signature = await webcrypto.subtle.sign('Ed25519', pair.privateKey, messageBytes);
+    return Object.freeze({ [address]: new Uint8Array(signature) });
+  };
+  const signer: unknown = Object.freeze({
+    address,
+    signTransactions: (transactions: readonly Unsigned[]) => Promise.all(transactions.map(sign)),
+  });
+  // The kit brands addresses and signatures, which nothing but the kit itself can make.
+  return signer as ClientSvmSigner;
+}

@@ -1,0 +1,164 @@
+/** What the official clients do with one challenge: as a whole, and with each of its offers alone. */
+import type { x402HTTPClient } from '@x402/core/client';
+import type { HttpData } from '../model/observation.ts';
+import type { OfferPayability, OfferVerdict, PayableBy } from '../model/payability.ts';
+import { cleanText } from '../parse/text/text.ts';
+import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
+import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
+import { clientOf, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
+import type { Buyers } from './buyers.ts';
+import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
+
+/** A 402 as it came: what a client reads of it. */
+export type SeenChallenge = Pick<HttpData, 'headers' | 'body'>;
+
+export type Trial = {
+  readonly payableBy: PayableBy;
+  readonly words: string | null;
+  readonly offers: readonly OfferPayability[];
+};
+
+type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
+type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
+/** Null where it signs, else its words. */
+type Answer = string | null;
+
+const MAX_WORDS = 200;
+const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
+
+/** Pure but for keys and clocks: equal challenges get equal answers from the same packages. */
+export async function tryChallenge(seen: SeenChallenge, buyers: Buyers): Promise<Trial> {
+  const { challenge } = readChallenge({ ...NO_ANSWER, ...seen });
+  if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
+  const offers: OfferPayability[] = [];
+  for (const offer of challenge.offers.slice(0, MAX_OFFERS)) {
+    offers.push(await tryOffer(offer, challenge, buyers));
+  }
+  return { ...(await tryWhole(seen, challenge, offers, buyers)), offers };
+}
+
+const NO_ANSWER: HttpData = {
+  url: '',
+  method: 'GET',
+  status: 402,
+  headers: [],
+  body: '',
+  firstByteMs: 0,
+  redirects: [],
+};
+
+/** The client's own choice is part of it: one offer can hide, or spoil, all others. */
+async function tryWhole(
+  seen: SeenChallenge,
+  challenge: Challenge,
+  offers: readonly OfferPayability[],
+  buyers: Buyers,
+): Promise<Pick<Trial, 'payableBy' | 'words'>> {
+  const namespaces = challenge.offers.map(({ network }) => claimedNamespace(network));
+  const solana = namespaces.includes('solana');
+  const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
+  const words = await asks(await buyers(quickstart, solana), (client) => read(client, seen));
+  if (words === null) return { payableBy: 'default', words };
+  // What no client can read is not payable, whatever its offers are worth alone.
+  const unreadable = await refusalToRead(await buyers('full', solana), seen);
+  if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
+  const full = await asks(await buyers('full', solana), (client) => read(client, seen));
+  const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
+  if (full === null || payable) return { payableBy: 'settings', words };
+  const unknown = offers.some(({ verdict }) => verdict === 'unsupported');
+  return { payableBy: unknown ? 'unknown' : 'nobody', words };
+}
+
+async function tryOffer(
+  offer: Offer,
+  challenge: Challenge,
+  buyers: Buyers,
+): Promise<OfferPayability> {
+  const { scheme, network, extra } = offer;
+  const client = clientOf(challenge.version, scheme, network);
+  const row = schemeRow(scheme, network);
+  const shown = offerTerms(offer);
+  const form = networkForm(network, challenge.version);
+  const isNamed = typeof scheme === 'string' && scheme !== '' && form !== 'malformed';
+  if (client === null && isNamed) {
+    return { ...shown, client, verdict: 'unsupported', words: null };
+  }
+  const solana = claimedNamespace(network) === 'solana';
+  const alone = () => aloneOf(challenge, offer);
+  const words = await asks(await buyers('full', solana), alone);
+  // What the client makes of a method that it does not know is no payment by that method.
+  if (row !== null && client !== null && !isPaidMethod(row, extra)) {
+    return { ...shown, client: null, verdict: 'unsupported', words };
+  }
+  if (words === null) return { ...shown, client, verdict: 'signs', words };
+  const unlimited = await asks(await buyers('unlimited', solana), alone);
+  // Lifted controls also let through what names a network that does not exist.
+  const isLimited = unlimited === null && form === 'ok';
+  const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
+  return { ...shown, client, verdict, words: isLimited ? words : (unlimited ?? words) };
+}
+
+/** The challenge with one offer left: what stands beside it has no say. */
+function aloneOf({ value }: Challenge, { entry }: Offer): PaymentRequired {
+  const alone: unknown = { ...value, accepts: [entry] };
+  // Anything that an origin sent: the client is here to say what it makes of it.
+  return alone as PaymentRequired;
+}
+
+async function asks(
+  client: x402HTTPClient,
+  required: (client: x402HTTPClient) => PaymentRequired,
+): Promise<Answer> {
+  try {
+    const payload = await client.createPaymentPayload(required(client));
+    client.encodePaymentSignatureHeader(payload);
+    return isPaidAsNamed(payload) ? null : OTHER_METHOD;
+  } catch (error) {
+    return wordsOf(error);
+  }
+}
+
+/** The client signs by its own method where an offer names one that it does not know. */
+function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
+  if (accepted === undefined) return true;
+  const row = schemeRow(accepted.scheme, accepted.network);
+  const { assetTransferMethod } = accepted.extra ?? {};
+  return (
+    row === null ||
+    isPaidMethod(row, {
+      assetTransferMethod:
+        typeof assetTransferMethod === 'string' ? assetTransferMethod : undefined,
+    })
+  );
+}
+
+async function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): Promise<Answer> {
+  try {
+    read(client, seen);
+    return null;
+  } catch (error) {
+    return wordsOf(error);
+  }
+}
+
+/** As the packages' fetch wrapper does: repeated headers are joined, a body that is no JSON is none. */
+function read(client: x402HTTPClient, { headers, body }: SeenChallenge): PaymentRequired {
+  const getHeader = (name: string) => {
+    const values = headers.filter(([one]) => one === name.toLowerCase()).map(([, value]) => value);
+    return values.length > 0 ? values.join(', ') : null;
+  };
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    parsed = undefined;
+  }
+  return client.getPaymentRequiredResponse(getHeader, parsed);
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'refused without words';
+  // viem says its version and a page of advice behind the one line that matters.
+  const short = 'shortMessage' in error ? error.shortMessage : error.message;
+  return cleanText(typeof short === 'string' ? short : error.message, MAX_WORDS);
+}

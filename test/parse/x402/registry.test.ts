@@ -1,0 +1,122 @@
+/** The tables of networks and schemes against the packages of the official clients. */
+import { readFile } from 'node:fs/promises';
+import { x402Client } from '@x402/core/client';
+import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client';
+import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { UptoEvmScheme } from '@x402/evm/upto/client';
+import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
+import { V1_TO_V2_NETWORK_MAP } from '@x402/svm';
+import { describe, expect, it } from 'vitest';
+import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
+import { MAINNETS, NAMESPACES, TESTNETS } from '../../../src/parse/x402/namespaces.ts';
+import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
+import { clientOf, SCHEMES } from '../../../src/parse/x402/schemes.ts';
+import { CLIENTS } from '../../../src/payable/clients.ts';
+import { networksDocument } from '../../../tools/networks/document.ts';
+import { installedAssets } from '../../../tools/networks/known-assets.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+
+describe('the table, against the installed packages', () => {
+  it('has their versions', async () => {
+    for (const { name, version } of CLIENTS) {
+      const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
+      expect(JSON.parse(await readFile(manifest, 'utf8'))).toMatchObject({ version });
+    }
+  });
+
+  it('has each client that they export, and no other', async () => {
+    const exported = await Promise.all(['@x402/evm', '@x402/svm'].map(clientsOf));
+    const rows = SCHEMES.filter(({ client }) => client !== null);
+    const table = rows.map(({ client, scheme }) => `${client}/${scheme}/client`);
+    expect(exported.flat().sort()).toEqual(table.sort());
+  });
+
+  it('calls the schemes as the clients do', () => {
+    const account = { address: '0x0', signTypedData: async () => '0x' } as never;
+    const client = registerExactEvmScheme(new x402Client(), { signer: account });
+    expect(client).toBeInstanceOf(x402Client);
+    const schemes = [UptoEvmScheme, BatchSettlementEvmScheme, AuthCaptureEvmScheme];
+    for (const Scheme of schemes) {
+      expect(clientOf(2, new Scheme(account).scheme, 'eip155:8453')).toBe('@x402/evm');
+    }
+    expect(clientOf(2, 'exact', 'stellar:pubnet')).toBeNull();
+    expect(clientOf(1, 'upto', 'base')).toBeNull();
+  });
+
+  it('has every name of version 1, and no other', () => {
+    const evm = Object.entries(EVM_NETWORK_CHAIN_ID_MAP).map(([name, id]) => [
+      name,
+      `eip155:${id}`,
+    ]);
+    const svm = Object.entries(V1_TO_V2_NETWORK_MAP);
+    expect(Object.fromEntries(V1_NETWORKS)).toEqual(Object.fromEntries([...evm, ...svm]));
+  });
+
+  it('has every asset that they price with (npm run networks writes them)', () => {
+    const rows = installedAssets().map(({ network, asset, symbol, decimals, domain }) => {
+      return [network, asset, symbol, decimals, domain && [domain.name, domain.version]];
+    });
+    expect(KNOWN_ASSETS).toEqual(rows);
+  });
+
+  it('knows whether each of their networks is one for tests', () => {
+    const networks = [...KNOWN_ASSETS.map(([network]) => network), ...V1_NETWORKS.values()];
+    for (const network of networks) {
+      expect([network, MAINNETS.has(network) !== TESTNETS.has(network)]).toEqual([network, true]);
+    }
+  });
+});
+
+describe('networks', () => {
+  it.each([
+    ['eip155:8453', 2, 'ok'],
+    ['eip155:0', 2, 'malformed'],
+    ['eip155:base-mainnet', 2, 'malformed'],
+    ['eip155:08453', 2, 'malformed'],
+    ['base', 2, 'malformed'],
+    ['base', 1, 'ok'],
+    ['eip155:8453', 1, 'malformed'],
+    ['moonbeam', 1, 'unknown'],
+    ['solana:mainnet', 2, 'malformed'],
+    ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 2, 'ok'],
+    ['algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k', 2, 'ok'],
+    ['algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=', 2, 'outdated'],
+    ['stellar:pubnet', 2, 'ok'],
+    ['stellar:mainnet', 2, 'malformed'],
+    ['hedera:mainnet', 2, 'unknown'],
+    ['valueof:x', 2, 'unknown'],
+    ['hedera', 2, 'malformed'],
+    ['', 2, 'malformed'],
+  ] as const)('%j in version %i is %s', (network, version, form) => {
+    expect(networkForm(network, version)).toBe(form);
+  });
+
+  it('take the examples of CAIP-2 and of their specifications', () => {
+    for (const network of [...TESTNETS.keys(), ...MAINNETS.keys()]) {
+      expect(['ok', 'outdated']).toContain(networkForm(network, 2));
+    }
+    for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
+  });
+
+  it('have the names that people use', () => {
+    expect(networkName('base')).toBe('Base');
+    expect(networkName('eip155:84532')).toBe('Base Sepolia');
+    expect(networkName('eip155:5')).toBe('eip155:5');
+  });
+});
+
+it('is the page in docs/ (npm run networks writes it)', async () => {
+  const page = await readFile(new URL('docs/networks-and-schemes.md', ROOT), 'utf8');
+  expect(page).toBe(networksDocument());
+});
+
+/** "@x402/evm/upto/client", by the manifest of a package; clients of version 1 are of `exact`. */
+async function clientsOf(name: string): Promise<readonly string[]> {
+  const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
+  const { exports }: { exports: object } = JSON.parse(await readFile(manifest, 'utf8'));
+  return Object.keys(exports)
+    .filter((path) => /^\.\/[^/]+\/client$/.test(path))
+    .map((path) => name + path.slice(1));
+}

@@ -1,0 +1,176 @@
+/** What the official clients say: real clients, on a real thread, without a network. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { EngineFault } from '../../src/engine/errors.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
+import { createOracle } from '../../src/payable/create-oracle.ts';
+import type { ListedChallenge } from '../../src/payable/list-challenges.ts';
+import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
+import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
+
+const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+const ZERO = `0x${'0'.repeat(40)}`;
+const DOMAIN = { name: 'USD Coin', version: '2' };
+
+const noSockets = new URL('./no-sockets.mjs', import.meta.url).href;
+const oracle = createOracle({ execArgv: ['--import', noSockets], cpuMs: 20_000, wallMs: 60_000 });
+afterAll(() => oracle.close());
+
+async function said(challenges: readonly ListedChallenge[]) {
+  const { resources } = await oracle.judge(challenges);
+  const [first] = resources;
+  if (first === undefined) throw new Error('nothing was said');
+  return first;
+}
+
+async function verdicts(...changes: readonly (JsonObject | null)[]) {
+  const { payableBy, offers } = await said(offering(...changes));
+  return [payableBy, ...offers.map(({ verdict }) => verdict)];
+}
+
+const SVM_UPTO = { feePayer: SOLANA_KEY, receiverAuthorizer: SOLANA_KEY, withdrawDelay: 900 };
+
+describe('one offer', () => {
+  it.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
+    ['a cent on Base', {}, 'default', 'signs'],
+    ['permit2', { extra: { assetTransferMethod: 'permit2' } }, 'default', 'signs'],
+    ['Solana', SOLANA, 'default', 'signs'],
+    ['five dollars', { amount: '5000000' }, 'settings', 'limited'],
+    ['an asset outside the defaults', { asset: SEPOLIA_USDC }, 'settings', 'limited'],
+    ['upto', { scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, 'settings', 'signs'],
+    ['upto on Solana', { ...SOLANA, scheme: 'upto', extra: SVM_UPTO }, 'settings', 'signs'],
+    ['auth-capture', { scheme: 'auth-capture', extra: AUTH_CAPTURE }, 'settings', 'signs'],
+    [
+      'batch-settlement',
+      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: PAY_TO } },
+      'settings',
+      'signs',
+    ],
+    ['a scheme of its own', { scheme: 'barter' }, 'unknown', 'unsupported'],
+    ['a network without a client', { network: 'stellar:pubnet' }, 'unknown', 'unsupported'],
+    ['a network that nobody knows', { network: 'hedera:mainnet' }, 'unknown', 'unsupported'],
+    ['ERC-7710', { extra: { assetTransferMethod: 'erc7710' } }, 'unknown', 'unsupported'],
+    [
+      'ERC-7710, with a domain that the client signs under',
+      { extra: { assetTransferMethod: 'erc7710', ...DOMAIN } },
+      'unknown',
+      'unsupported',
+    ],
+    ['a network that does not exist', { network: 'eip155:base-mainnet' }, 'nobody', 'refuses'],
+    ['a name of version 1', { network: 'base' }, 'nobody', 'refuses'],
+  ])('%s', async (_, change, payableBy, verdict) => {
+    expect(await verdicts(change)).toEqual([payableBy, verdict]);
+  });
+
+  it.each<readonly [string, JsonObject, words: RegExp]>([
+    ['no domain', { extra: {} }, /EIP-712 domain parameters/],
+    ['upto without facilitatorAddress', { scheme: 'upto' }, /requires facilitatorAddress/],
+    [
+      'batch-settlement without receiverAuthorizer',
+      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: ZERO } },
+      /non-zero extra.receiverAuthorizer/,
+    ],
+    ['auth-capture, bare', { scheme: 'auth-capture' }, /'captureAuthorizer' is required/],
+    ['a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, /paymentFlow/],
+    ['Solana without feePayer', { ...SOLANA, extra: {} }, /feePayer is required/],
+    ['solana:mainnet', { ...SOLANA, network: 'solana:mainnet' }, /Unsupported SVM network/],
+    ['an asset by its symbol', { asset: 'USDC' }, /Address "USDC" is invalid/],
+  ])('%s is refused in the words of the client', async (_, change, words) => {
+    const { payableBy, offers } = await said(offering(change));
+    expect(payableBy).toBe('nobody');
+    expect(offers[0]).toMatchObject({ verdict: 'refuses', words: expect.stringMatching(words) });
+    expect([...(offers[0]?.words ?? '')].length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('a whole challenge', () => {
+  it('lets an offer that survives the filters hide those behind it', async () => {
+    expect(await verdicts({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
+    expect(await verdicts({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
+  });
+
+  it('is not harmed by what the filters take away', async () => {
+    expect(await verdicts({ asset: SEPOLIA_USDC }, {})).toEqual(['default', 'limited', 'signs']);
+    expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
+  });
+
+  it('is spoilt by an entry that is no offer, wherever it stands', async () => {
+    expect(await verdicts({}, null)).toEqual(['settings', 'signs', 'refuses']);
+    expect(await verdicts(null)).toEqual(['nobody', 'refuses']);
+  });
+
+  it('of version 1 is read from the body, of version 2 from the header alone', async () => {
+    expect(await said(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
+    expect(await said(inBody(challengeV2()))).toMatchObject({
+      payableBy: 'nobody',
+      words: 'Invalid payment required response',
+      offers: [{ verdict: 'signs' }],
+    });
+  });
+
+  it('is as hostile as it likes', async () => {
+    for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
+      for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
+        const { payableBy, offers } = await said(offering({ [member]: value }));
+        expect(offers).toHaveLength(1);
+        expect(['nobody', 'unknown', 'settings', 'default']).toContain(payableBy);
+      }
+    }
+    const accepts = Array.from({ length: 200 }, () => ({}));
+    const many = await said(inHeader(challengeV2({ accepts })));
+    expect(many.offers.length).toBeLessThanOrEqual(32);
+  });
+});
+
+it('says the same of the same challenge', async () => {
+  const other = createOracle();
+  try {
+    const once = await other.judge(offering(SOLANA, { amount: '5000000' }));
+    expect(await oracle.judge(offering(SOLANA, { amount: '5000000' }))).toEqual(once);
+    expect(once.clients.map(({ name }) => name)).toEqual(['@x402/core', '@x402/evm', '@x402/svm']);
+  } finally {
+    await other.close();
+  }
+});
+
+it('ends what takes too long, twice, and says so; the next challenge is tried as ever', async () => {
+  const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
+  const patient = createOracle({ idleMs: 1 });
+  try {
+    const { resources } = await hasty.judge(offering({}, SOLANA));
+    const words = 'could not be read within limits';
+    expect(resources[0]).toMatchObject({
+      payableBy: 'nobody',
+      offers: [
+        { verdict: 'refuses', words, scheme: 'exact' },
+        { verdict: 'refuses', words },
+      ],
+    });
+    for (const amount of ['1', '2', '3']) {
+      const { resources } = await patient.judge(offering({ amount }));
+      expect(resources[0]).toMatchObject({ payableBy: 'default' });
+    }
+  } finally {
+    await Promise.all([hasty.close(), patient.close()]);
+  }
+});
+
+it("tries nothing more once the scan's time for it is spent", async () => {
+  const stingy = createOracle({ scanMs: 0 });
+  try {
+    const all = [...offering({ amount: '7' }), ...offering({ amount: '8' })];
+    const { resources } = await stingy.judge(all);
+    expect(resources.map(({ payableBy }) => payableBy)).toEqual(['default', 'unknown']);
+    expect(resources[1]?.offers).toMatchObject([{ verdict: 'unsupported', amount: '8' }]);
+  } finally {
+    await stingy.close();
+  }
+});
+
+it('is our fault where a package cannot load', async () => {
+  const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
+  try {
+    await expect(broken.warmUp()).rejects.toThrow(EngineFault);
+  } finally {
+    await broken.close();
+  }
+});
