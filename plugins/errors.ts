@@ -16,7 +16,7 @@ import {
 } from '../src/errors/errors.ts';
 import { OriginRefused } from '../src/origin/errors.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
-import { StoreError } from '../src/store/contract/store-error.ts';
+import { StoreError, type StoreErrorCode } from '../src/store/contract/store-error.ts';
 
 /** Answers every error of the API in one form. Whatever is not the caller's fault is logged. */
 export default fp(
@@ -62,11 +62,14 @@ function chargedUnsaid({ charged, status }: ServiceError, request: FastifyReques
   return routeOptions.config.offer?.kind === 'paid' && hasPayment && isUnread ? null : false;
 }
 
+/** What is over once somebody acts: room is made, a lock is given back, a server returns. */
+const PASSING: ReadonlySet<StoreErrorCode> = new Set(['unavailable', 'full', 'locked']);
+
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof OriginRefused) return new InvalidUrl(error.message, error.reason);
   if (error instanceof ScannerFailure) return new ScannerFailed(error);
-  if (error instanceof StoreError && (error.code === 'unavailable' || error.code === 'full')) {
+  if (error instanceof StoreError && PASSING.has(error.code)) {
     return new StoreUnavailable(error);
   }
   return (error instanceof Error && fromFramework(error, request)) || new InternalError(error);

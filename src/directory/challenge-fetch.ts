@@ -1,6 +1,7 @@
+/** Fetches the challenge file of a host. */
 import { ScannerFailed } from '../errors/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
-import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { ResolverDown } from '../probe/client/failures.ts';
 
 export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
@@ -38,20 +39,8 @@ export function createChallengeFetcher({
     const signal = AbortSignal.timeout(CHALLENGE_TIMEOUT_MS);
     const client = createClient({ ...options, signal });
     try {
-      const answer = await client.request({
-        origin,
-        method: 'GET',
-        path: CHALLENGE_PATH,
-        accept: 'text/plain',
-        capBytes: CHALLENGE_CAP_BYTES,
-        redirects: 'none',
-      });
-      if (!answer.ok) return unusable('unreachable', `no answer (${answer.reason})`);
-      const { status, body } = answer.data;
-      if (status >= 300 && status < 400) return unusable('redirected', `a redirect (${status})`);
-      if (status !== 200) return unusable('wrong_status', `status ${status}`);
-      if (answer.truncated) return unusable('too_large', `over ${CHALLENGE_CAP_BYTES} bytes`);
-      return { kind: 'served', text: body.trimEnd() };
+      const served = await readChallenge(client, origin);
+      return { ...served, handshakeMs: client.stats().handshakeMs };
     } catch (error) {
       if (error instanceof ResolverDown) throw new ScannerFailed(error);
       throw error;
@@ -59,6 +48,23 @@ export function createChallengeFetcher({
       client.close();
     }
   };
+}
+
+async function readChallenge(client: ProbeClient, origin: Origin): Promise<ServedChallenge> {
+  const answer = await client.request({
+    origin,
+    method: 'GET',
+    path: CHALLENGE_PATH,
+    accept: 'text/plain',
+    capBytes: CHALLENGE_CAP_BYTES,
+    redirects: 'none',
+  });
+  if (!answer.ok) return unusable('unreachable', `no answer (${answer.reason})`);
+  const { status, body } = answer.data;
+  if (status >= 300 && status < 400) return unusable('redirected', `a redirect (${status})`);
+  if (status !== 200) return unusable('wrong_status', `status ${status}`);
+  if (answer.truncated) return unusable('too_large', `over ${CHALLENGE_CAP_BYTES} bytes`);
+  return { kind: 'served', text: body.trimEnd() };
 }
 
 function unusable(reason: UnusableReason, detail: string): ServedChallenge {

@@ -36,6 +36,7 @@ import { reportRoutes } from './routes/report.ts';
 import type { AppParts } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
+import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 
 export type ServiceParts = {
   readonly log: FastifyBaseLogger;
@@ -43,25 +44,29 @@ export type ServiceParts = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
+  readonly limits?: Partial<ServerLimits>;
   /** How confirms wait for their turn; by the clock where it is left out. */
   readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: OpenPayments;
 };
 
 const BODY_LIMIT_BYTES = 4 * 1_024;
-/** To receive a request whole; answering it may take longer. */
-const REQUEST_TIMEOUT_MS = 15_000;
 /** Payment headers may have 8 KiB, and clients may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
 
 /** The parts stay the caller's: closing the app closes none of them. */
 export async function buildApp(config: Config, service: ServiceParts): Promise<FastifyInstance> {
+  const limits = { ...SERVER_LIMITS, ...service.limits };
   const app = Fastify({
     loggerInstance: service.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    requestTimeout: limits.requestTimeoutMs,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+    },
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
@@ -72,6 +77,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
     clientErrorHandler: answerClientError,
     genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
   });
+  app.server.maxConnections = limits.maxConnections;
   // Answers are written as they are: schemas describe them, and tests hold them to it.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   // JSON only; Fastify would also take text.

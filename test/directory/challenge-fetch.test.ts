@@ -1,0 +1,29 @@
+/** The challenge file, fetched over TLS. */
+import { expect, test } from 'vitest';
+import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
+import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
+import { parseOrigin } from '../../src/origin/origin.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import { startChallengeOrigin } from './challenge-origin.ts';
+
+test('a fetch tells what its handshakes cost, whatever the host serves', async () => {
+  await using origin = await startChallengeOrigin();
+  const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
+  const fetchChallenge = createChallengeFetcher({
+    policy,
+    userAgent: 'x402-conformance-scanner/test',
+    createClient: createProbeClient,
+    extraCa: [origin.ca],
+  });
+  const fetched = () => fetchChallenge(parseOrigin(origin.url, policy));
+  origin.serve('a token\n');
+  expect(await fetched()).toEqual({
+    kind: 'served',
+    text: 'a token',
+    handshakeMs: expect.any(Number),
+  });
+  origin.answer((response) => void response.writeHead(404).end());
+  const absent = await fetched();
+  expect(absent).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
+  expect(absent.handshakeMs).toBeGreaterThan(0);
+});

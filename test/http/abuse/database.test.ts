@@ -1,0 +1,127 @@
+/** A database that cannot be written: its disk is full, or somebody else holds its lock. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { termsOf } from '../../../src/service/payments.ts';
+import { openSqlite } from '../../../src/store/sqlite/store.ts';
+import { needs } from '../../fixtures/needs.ts';
+import { type Answer, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { newPayer } from '../../payment/payer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'x402-disk-'));
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]).status === 0;
+
+afterAll(() => {
+  if (mounted) spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** As many as it takes, or a thousand. */
+async function startUntilRefused(service: TestApp): Promise<Answer> {
+  for (let n = 0; n < 1_000; n += 1) {
+    const answer = await service.post('/v1/verify/start', { url: `s${n}.example.com` });
+    if (answer.statusCode !== 200) return answer;
+  }
+  throw new Error('nothing was refused');
+}
+
+function expectUnavailable(answer: Answer): void {
+  expect(answer.statusCode).toBe(503);
+  expect(answer.json()).toMatchObject({ error: 'store_unavailable', charged: false });
+  expect(answer.headers['retry-after']).toBe('10');
+}
+
+/** What was stored before is read, and what needs no store is served. */
+async function expectServed(service: TestApp): Promise<void> {
+  expect((await service.get('/v1/checks')).statusCode).toBe(200);
+  const status = await service.get('/v1/status?url=shop.example.com');
+  expect(status.json()).toMatchObject({ known: true, grade: 'A' });
+}
+
+describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, as root)'), () => {
+  test('refuses writes in so many words, reads go on, and space brings writes back', async () => {
+    const file = join(folder, 'scanner.db');
+    await using service = await startApp({
+      environment: { RATE_LIMIT: 'off' },
+      openStore: async (clock) => openSqlite(file, { clock }),
+    });
+    await service.publish('shop.example.com');
+    const { token } = (await service.post('/v1/verify/start', { url: 'shop.example.com' })).json();
+    const filler = join(folder, 'filler');
+    expect(() => writeFileSync(filler, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
+
+    expectUnavailable(await startUntilRefused(service));
+    await expectServed(service);
+    rmSync(filler);
+    service.challenges.set('shop.example.com', { kind: 'served', text: token });
+    const confirmed = await service.post('/v1/verify/confirm', { url: 'shop.example.com' });
+    expect(confirmed.json()).toMatchObject({ verified: true });
+    const again = await service.post('/v1/verify/start', { url: 'other.example.com' });
+    expect(again.statusCode).toBe(200);
+  });
+});
+
+describe('a database that may grow no more', () => {
+  test('refuses writes in so many words, and reads go on', async () => {
+    await using service = await startApp({
+      environment: { RATE_LIMIT: 'off' },
+      openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 90 }),
+    });
+    await service.publish('shop.example.com');
+    expectUnavailable(await startUntilRefused(service));
+    await expectServed(service);
+  });
+});
+
+describe('a locked database', () => {
+  let service: TestApp;
+  let other: DatabaseSync;
+  const place = mkdtempSync(join(tmpdir(), 'x402-lock-'));
+
+  beforeAll(async () => {
+    const file = join(place, 'scanner.db');
+    service = await startApp({
+      environment: { RATE_LIMIT: 'off' },
+      openStore: async (clock) => openSqlite(file, { clock }),
+    });
+    await service.publish('shop.example.com');
+    other = new DatabaseSync(file);
+  });
+  afterAll(async () => {
+    other.close();
+    await service[Symbol.asyncDispose]();
+    rmSync(place, { recursive: true, force: true });
+  });
+
+  test('is 503 for whoever has to write, and as ever once it is free', async () => {
+    other.exec('BEGIN IMMEDIATE');
+    try {
+      expectUnavailable(await service.post('/v1/verify/start', { url: 'shop.example.com' }));
+      await expectServed(service);
+    } finally {
+      other.exec('ROLLBACK');
+    }
+    const answer = await service.post('/v1/verify/start', { url: 'shop.example.com' });
+    expect(answer.statusCode).toBe(200);
+  });
+
+  test('charges nobody for what it cannot write down, and the same payment buys it later', async () => {
+    const payer = newPayer(undefined, termsOf(service.config));
+    const { header } = await payer.sign({ value: 50_000n, nowMs: service.now() });
+    const buy = () =>
+      service.post('/v1/scan', { url: 'shop.example.com' }, { 'payment-signature': header });
+    service.scanner.will('shop.example.com', {});
+    other.exec('BEGIN IMMEDIATE');
+    try {
+      expectUnavailable(await buy());
+    } finally {
+      other.exec('ROLLBACK');
+    }
+    const sold = await buy();
+    expect(sold.statusCode).toBe(200);
+    expect(sold.json()).toMatchObject({ charged: true });
+  });
+});

@@ -1,0 +1,107 @@
+/** Bodies, headers and queries at their limits and over them, on the wire. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { sendRaw } from './raw-client.ts';
+
+const BODY_BYTES = 4_096;
+
+describe.each([
+  ['without a proxy', {}, ''],
+  ['behind a trusted proxy', { TRUST_PROXY: '127.0.0.0/8' }, 'X-Forwarded-For: 192.0.2.1\r\n'],
+])('%s', (_where, environment, forwarded) => {
+  let service: TestApp;
+  let port: number;
+
+  beforeAll(async () => {
+    service = await startApp({ environment: { RATE_LIMIT: 'off', ...environment } });
+    port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  const get = (path: string, headers = '') =>
+    sendRaw(
+      port,
+      `GET ${path} HTTP/1.1\r\nHost: x\r\n${forwarded}${headers}Connection: close\r\n\r\n`,
+    );
+  const post = (framing: string) =>
+    sendRaw(
+      port,
+      `POST /v1/verify/start HTTP/1.1\r\nHost: x\r\n${forwarded}Content-Type: application/json\r\nConnection: close\r\n${framing}`,
+    );
+  /** A body of so many bytes that names a host. */
+  const bodyOf = (bytes: number) => {
+    const body = JSON.stringify({ url: 'shop.example.com', filler: '' });
+    return body.replace('""', `"${'x'.repeat(bytes - body.length)}"`);
+  };
+  const whole = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const chunked = (body: string) =>
+    `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+
+  test.each([
+    ['a body', whole],
+    ['a body in chunks', chunked],
+  ])('%s of 4 KiB is read, and one byte more is 413', async (_how, framed) => {
+    expect(await post(framed(bodyOf(BODY_BYTES)))).toMatch(/^HTTP\/1\.1 200 [\s\S]*"token"/);
+    const over = await post(framed(bodyOf(BODY_BYTES + 1)));
+    expect(over).toMatch(/^HTTP\/1\.1 413 [\s\S]*"error":"body_too_large"[\s\S]*"charged":false/);
+  });
+
+  test('a length that is announced over the limit is refused before the body is sent', async () => {
+    expect(await post('Content-Length: 9999999999\r\n\r\n')).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  test('two lengths, or a length and chunks, are no request', async () => {
+    const two = await post('Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}');
+    expect(two).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
+    const both = await post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+    expect(both).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
+  });
+
+  test('headers of 30 KiB are read, and 33 KiB are 431', async () => {
+    const ofBytes = (bytes: number) => `X-Long: ${'a'.repeat(bytes)}\r\n`;
+    expect(await get('/v1/checks', ofBytes(30 * 1_024))).toMatch(/^HTTP\/1\.1 200 /);
+    const over = await get('/v1/checks', ofBytes(33 * 1_024));
+    expect(over).toMatch(/^HTTP\/1\.1 431 [\s\S]*"error":"headers_too_large"/);
+  });
+
+  test('many small headers are one long one', async () => {
+    const ofCount = (count: number) =>
+      Array.from({ length: count }, (_value, n) => `X-${n}: a\r\n`).join('');
+    expect(await get('/v1/checks', ofCount(100))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await get('/v1/checks', ofCount(8_000))).toMatch(/^HTTP\/1\.1 431 /);
+  });
+
+  test('a search of 253 characters is answered, and one more is 400', async () => {
+    const q = 'a'.repeat(253);
+    expect(await get(`/v1/directory?q=${q}`)).toMatch(/^HTTP\/1\.1 200 /);
+    const over = await get(`/v1/directory?q=${q}a`);
+    expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_parameter"/);
+  });
+
+  test('a URL of 2,048 characters is parsed, and one more is 400', async () => {
+    const ofLength = (length: number) => `https://shop.example.com/${'a'.repeat(length - 25)}`;
+    expect(ofLength(2_048)).toHaveLength(2_048);
+    expect(await get(`/v1/status?url=${ofLength(2_048)}`)).toMatch(/^HTTP\/1\.1 200 /);
+    const over = await get(`/v1/status?url=${ofLength(2_049)}`);
+    expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"not_a_string_or_too_long"/);
+  });
+
+  test('a query of thousands of parameters is answered, and nobody waits for it', async () => {
+    const parameters = Array.from({ length: 4_000 }, (_value, n) => `p${n}=`).join('&');
+    expect(parameters.length).toBeLessThan(32 * 1_024);
+    const [long, other] = await Promise.all([get(`/v1/checks?${parameters}`), get('/health')]);
+    expect(long).toMatch(/^HTTP\/1\.1 200 /);
+    expect(other).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  test.each([
+    'not an address',
+    '999.999.999.999',
+    '::::',
+    '%00',
+    `${'192.0.2.1, '.repeat(2_000)}192.0.2.2`,
+  ])('who it was forwarded for may be anything: %.40s', async (address) => {
+    const answer = await get('/v1/status?url=shop.example.com', `X-Forwarded-For: ${address}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

@@ -1,0 +1,102 @@
+/** Clients that take their time, with and without a proxy in front: nobody else waits for them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { connectRaw } from './raw-client.ts';
+
+const LIMITS = { requestTimeoutMs: 400, checkIntervalMs: 50 };
+const HEAD = 'POST /v1/verify/start HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+
+describe.each([
+  ['without a proxy', {}, ''],
+  ['behind a trusted proxy', { TRUST_PROXY: '127.0.0.0/8' }, 'X-Forwarded-For: 192.0.2.1\r\n'],
+])('%s', (_where, environment, forwarded) => {
+  let service: TestApp;
+  let port: number;
+
+  beforeAll(async () => {
+    service = await startApp({ environment, limits: LIMITS });
+    port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  const isAlive = async () => (await fetch(`http://127.0.0.1:${port}/health`)).status === 200;
+
+  test.each([
+    ['says nothing', ''],
+    ['stops within the request line', 'GET /v1/che'],
+    ['stops within the headers', `${HEAD}${forwarded}X-Slow: a`],
+    ['stops within the body', `${HEAD}${forwarded}Content-Length: 40\r\n\r\n{"url":"sh`],
+    [
+      'stops within a chunk',
+      `${HEAD}${forwarded}Transfer-Encoding: chunked\r\n\r\n28\r\n{"url":"sh`,
+    ],
+  ])('a client that %s is told so, and its connection ends', async (_what, bytes) => {
+    const client = await connectRaw(port);
+    client.send(bytes);
+    expect(await isAlive()).toBe(true);
+    const answer = await client.answer;
+    expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(answer).toMatch(/"error":"request_timeout".*"charged":false/);
+    expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
+  });
+
+  test('one that sends a byte at a time gains nothing by it', async () => {
+    const client = await connectRaw(port);
+    client.send(`${HEAD}${forwarded}`);
+    const drip = setInterval(() => client.send('X'), 20);
+    const answer = await client.answer;
+    clearInterval(drip);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test('two hundred of them at once delay nobody', async () => {
+    const slow = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
+    for (const client of slow) client.send(`${HEAD}${forwarded}`);
+    expect(await isAlive()).toBe(true);
+    const answers = await Promise.all(slow.map(({ answer }) => answer));
+    expect(new Set(answers.map((answer) => answer.slice(0, 12)))).toEqual(
+      new Set(['HTTP/1.1 408']),
+    );
+    expect(await isAlive()).toBe(true);
+  });
+
+  test('one that does not read what it asked for keeps nobody from reading', async () => {
+    const client = await connectRaw(port);
+    const { socket } = client;
+    socket.pause();
+    const ask = `GET /openapi.json HTTP/1.1\r\nHost: x\r\n${forwarded}`;
+    client.send(`${ask}\r\n`.repeat(20));
+    client.send(`${ask}Connection: close\r\n\r\n`);
+    for (let count = 0; count < 5; count += 1) expect(await isAlive()).toBe(true);
+    socket.resume();
+    const answers = (await client.answer).match(/HTTP\/1\.1 200 OK/g);
+    expect(answers).toHaveLength(21);
+  });
+
+  test('one that hangs up in the middle of an answer is forgotten', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      const client = await connectRaw(port);
+      client.send(`GET /llms-full.txt HTTP/1.1\r\nHost: x\r\n${forwarded}\r\n`);
+      client.socket.destroy();
+    }
+    expect(await isAlive()).toBe(true);
+  });
+
+  test('connections beyond the limit are closed, and those within it served', async () => {
+    await using few = await startApp({ environment, limits: { maxConnections: 3 } });
+    const at = Number(new URL(await few.app.listen({ host: '127.0.0.1', port: 0 })).port);
+    const held = await Promise.all([1, 2, 3].map(() => connectRaw(at)));
+    const over = await connectRaw(at);
+    expect(await over.answer).toBe('');
+    const [first] = held;
+    first?.send(`GET /health HTTP/1.1\r\nHost: x\r\n${forwarded}Connection: close\r\n\r\n`);
+    expect(await first?.answer).toMatch(/^HTTP\/1\.1 200 /);
+    for (const { socket } of held) socket.destroy();
+    const connections = () =>
+      new Promise((resolve) => few.app.server.getConnections((_error, count) => resolve(count)));
+    await expect.poll(connections).toBe(0);
+    const again = await connectRaw(at);
+    again.send(`GET /health HTTP/1.1\r\nHost: x\r\n${forwarded}Connection: close\r\n\r\n`);
+    expect(await again.answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
