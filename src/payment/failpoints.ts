@@ -33,27 +33,47 @@ type Wish = {
  * Armed under `NODE_ENV=test` alone, by `X402_TEST_FAILPOINT`: `<name>` or `<name>:<n>` kills the
  * process, as a power cut would, at the nth passing of that point; `any:<n>` at the nth of all.
  * `stop:` before it stops the process instead, as a machine that is moved or swaps does. `@<file>`
- * arms it while it runs: it does once what it finds in the file, which it deletes.
+ * arms it while it runs: it does once what the file says, which it deletes then.
  */
 export function failpointsOf(
   environment: Readonly<Record<string, string | undefined>>,
 ): Failpoints {
   const text = environment['X402_TEST_FAILPOINT'] ?? '';
   if (environment['NODE_ENV'] !== 'test' || text === '') return NO_FAILPOINTS;
-  const file = text.startsWith('@') ? text.slice(1) : null;
-  let wish = file === null ? wishOf(text) : null;
+  return text.startsWith('@') ? armedByFile(text.slice(1)) : armedBy(wishOf(text));
+}
+
+function armedBy(wish: Wish): Failpoints {
   return {
     isArmed: true,
     pass(name) {
-      if (file !== null) wish ??= takeWish(file);
-      if (wish === null || (wish.name !== 'any' && wish.name !== name)) return;
-      wish.left -= 1;
-      if (wish.left > 0) return;
-      const { signal } = wish;
-      wish = null;
-      process.kill(process.pid, signal);
+      if (isDue(wish, name)) process.kill(process.pid, wish.signal);
     },
   };
+}
+
+/** Disarmed by whoever takes the file away. */
+function armedByFile(file: string): Failpoints {
+  let armed: { readonly text: string; readonly wish: Wish } | null = null;
+  return {
+    isArmed: true,
+    pass(name) {
+      const text = existsSync(file) ? readFileSync(file, 'utf8') : null;
+      if (text !== (armed?.text ?? null)) {
+        armed = text === null ? null : { text, wish: wishOf(text.trim()) };
+      }
+      if (armed === null || !isDue(armed.wish, name)) return;
+      rmSync(file);
+      process.kill(process.pid, armed.wish.signal);
+    },
+  };
+}
+
+/** Counts down the passings that the wish is about. */
+function isDue(wish: Wish, name: Failpoint): boolean {
+  if (wish.name !== 'any' && wish.name !== name) return false;
+  wish.left -= 1;
+  return wish.left === 0;
 }
 
 function wishOf(text: string): Wish {
@@ -66,14 +86,6 @@ function wishOf(text: string): Wish {
     );
   }
   return { name, signal: isStop ? 'SIGSTOP' : 'SIGKILL', left: Number(count) };
-}
-
-/** Null where the file is not there, or was taken. */
-function takeWish(file: string): Wish | null {
-  if (!existsSync(file)) return null;
-  const text = readFileSync(file, 'utf8').trim();
-  rmSync(file);
-  return wishOf(text);
 }
 
 /** So that a test can end the process when the first half is on its way. */

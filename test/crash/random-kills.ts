@@ -1,3 +1,4 @@
+import { type Dice, diceOf } from '../fixtures/dice.ts';
 import { newPayer, type Payer } from '../payment/payer.ts';
 import { checkNothingElseSettled, checkPromises } from './promises.ts';
 import { type Payment, PRICE, type Rig } from './rig.ts';
@@ -8,24 +9,6 @@ const MAX_CALLS_A_LIFE = 6;
 /** A paid call passes nine failpoints: most lives end in the middle of one. */
 const MAX_POINTS_A_LIFE = 40;
 const MAX_PATIENCE_MS = 400;
-
-/** A source of choices that repeats itself for the same seed. */
-export interface Dice {
-  below(n: number): number;
-}
-
-export function diceOf(seed: number): Dice {
-  let state = seed | 0 || 1;
-  return {
-    below(n) {
-      // xorshift32: small, and the same on every machine.
-      state ^= state << 13;
-      state ^= state >>> 17;
-      state ^= state << 5;
-      return (state >>> 0) % n;
-    },
-  };
-}
 
 /**
  * So many lives: clients pay, come back, sign anew or hang up, the process dies at a random point of

@@ -1,6 +1,7 @@
 /** The real service in a process of its own. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../fixtures/service/free-port.ts';
@@ -30,8 +31,12 @@ export type HostProcess = {
   out(): string;
   err(): string;
   get(path: string, headers?: Settings): Promise<HostAnswer>;
-  post(path: string, body: object, headers?: Settings): Promise<HostAnswer>;
+  post(path: string, body: object, headers?: Settings, signal?: AbortSignal): Promise<HostAnswer>;
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Whether something has stopped it, as SIGSTOP does. */
+  isStopped(): boolean;
+  /** Lets it go on where it was stopped. */
+  wake(): void;
 };
 
 /** Does not wait for anything: for hosts that are expected not to start, too. */
@@ -69,12 +74,15 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
     out,
     err,
     get: (path, headers = {}) => ask(url + path, { headers }),
-    post: (path, body, headers = {}) =>
+    post: (path, body, headers = {}, signal) =>
       ask(url + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
+        ...(signal ? { signal } : {}),
       }),
+    isStopped: () => /^State:\s+T/m.test(statusOf(child.pid)),
+    wake: () => void child.kill('SIGCONT'),
     async kill(signal = 'SIGKILL') {
       child.kill(signal);
       await exited;
@@ -103,6 +111,15 @@ export async function untilSelling(host: HostProcess): Promise<HostProcess> {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return host;
+}
+
+/** What the kernel says of a process; nothing of one that is gone. */
+function statusOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 function gather(stream: Readable): () => string {

@@ -11,6 +11,7 @@ export type Purchase = {
   /** Its key in the ledger that the hosts share. */
   readonly key: string;
   readonly address: `0x${string}`;
+  readonly nonce: Hex;
   readonly headers: { readonly 'payment-signature': string };
   /** Who calls, for hosts behind a proxy: requests are counted by client, and tests make many. */
   readonly client: { readonly 'x-forwarded-for': string };
@@ -33,6 +34,7 @@ export async function newPurchase(operation: PaidOperation, privateKey?: Hex): P
       nonce,
     }),
     address: payer.address,
+    nonce,
     headers: { 'payment-signature': header },
     client: { 'x-forwarded-for': clientOf(payer.address) },
   };

@@ -77,8 +77,9 @@ export function buyScan(
   host: HostProcess,
   seller: HeldSeller,
   { headers, client }: Purchase,
+  signal?: AbortSignal,
 ): Promise<HostAnswer> {
-  return host.post('/v1/scan', { url: seller.url }, { ...client, ...headers });
+  return host.post('/v1/scan', { url: seller.url }, { ...client, ...headers }, signal);
 }
 
 /** The very bytes that were bought, and the very transaction. */

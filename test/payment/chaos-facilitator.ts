@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
 
@@ -9,6 +10,8 @@ export type SettleConduct =
   | 'honest'
   /** Settles, and answers nothing. */
   | 'settles-and-hangs'
+  /** Settles at once, and takes its time to say so. */
+  | 'settles-and-is-slow'
   | 'settles-and-says-500'
   | 'settles-and-drops'
   /** Settles, and says that the transaction failed. */
@@ -28,6 +31,8 @@ export interface ChaosFacilitator extends AsyncDisposable {
   /** Settlements that were asked for. */
   readonly asked: number;
 }
+
+const SLOW_MS = 1_500;
 
 /** The official facilitator on a real chain, behind HTTP that cannot be trusted. */
 export async function startChaosFacilitator(honest: x402Facilitator): Promise<ChaosFacilitator> {
@@ -75,13 +80,16 @@ async function misbehave(
   hanging: Set<ServerResponse>,
 ): Promise<void> {
   const lie = { success: true, transaction: `0x${'ee'.repeat(32)}`, network };
-  if (conduct.startsWith('settles')) {
-    const settled = await settle();
-    if (!settled.success) throw new Error(`the chain refused: ${settled.errorReason}`);
-  }
+  const settled = conduct.startsWith('settles') ? await settle() : null;
+  // What the chain refuses is told as it is: there is nothing to be lied about.
+  if (settled?.success === false) return answer(response, 200, settled);
   switch (conduct) {
     case 'honest':
       return answer(response, 200, await settle());
+    case 'settles-and-is-slow':
+      hanging.add(response);
+      await pause(SLOW_MS);
+      return answer(response, 200, settled);
     case 'settles-and-hangs':
       hanging.add(response);
       return;

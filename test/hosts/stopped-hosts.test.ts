@@ -1,0 +1,33 @@
+/** An instance is stopped at each point of a sale, and woken after another took over. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { FAILPOINTS } from '../../src/payment/failpoints.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
+import { startStopRig } from './stop-rig.ts';
+import { playStoppedRuns } from './stopped-runs.ts';
+
+const mongo = await startMongoServer();
+afterAll(async () => {
+  if ('uri' in mongo) await mongo.stop();
+});
+const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
+
+const RUNS = 20;
+const SEED = 402;
+
+describe(
+  'when an instance sleeps in the middle of a sale, and another ends it',
+  needs(lack),
+  () => {
+    test(`every promise holds in ${RUNS} sales`, { timeout: 300_000 }, async () => {
+      await using rig = await startStopRig('uri' in mongo ? mongo.uri : '');
+      const stoppedAt = new Set<string>();
+      const onPlayed = ({ sale }: { readonly sale: { readonly failpoint: string } }) =>
+        stoppedAt.add(sale.failpoint);
+      const settled = await playStoppedRuns(rig, { runs: RUNS, seed: SEED, onPlayed });
+      expect([...stoppedAt].sort()).toEqual([...FAILPOINTS].sort());
+      expect(settled).toBeGreaterThan(0);
+    });
+  },
+);

@@ -1,0 +1,170 @@
+/** One sale: its instance is stopped at a point of it, and woken after the other took over. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
+import { type Dice, oneOf } from '../fixtures/dice.ts';
+import type { SettleConduct } from '../payment/chaos-facilitator.ts';
+import { sellerOf } from './fleet.ts';
+import type { HeldSeller } from './held-seller.ts';
+import type { HostAnswer, HostProcess } from './host-process.ts';
+import { newPurchase, type Purchase, priceOf } from './purchase.ts';
+import { buyScan } from './shared-work.ts';
+import type { Stoppable, StopRig } from './stop-rig.ts';
+
+const RETRIES = ['same header', 'fresh authorization', 'both', 'joiner'] as const;
+const WAKES = ['when the other has sent', 'when the other has answered'] as const;
+const CONDUCTS: readonly SettleConduct[] = [
+  'honest',
+  'settles-and-is-slow',
+  'settles-and-drops',
+  'settles-and-says-500',
+  'settles-and-denies',
+  'drops',
+];
+const POLL_MS = 10;
+
+/** What is played; the same seed plays the same. */
+export type StoppedSale = {
+  readonly failpoint: Failpoint;
+  readonly stopped: 0 | 1;
+  readonly retry: (typeof RETRIES)[number];
+  readonly wake: (typeof WAKES)[number];
+  /** How the facilitator treats the first two settlements. */
+  readonly conducts: readonly SettleConduct[];
+  /** The first caller gives up while its instance is stopped. */
+  readonly hangsUp: boolean;
+  /** How many answers the payer can afford. */
+  readonly purse: 1 | 2;
+};
+
+/** One request and what came of it; status 0: the connection broke before the answer was whole. */
+export type Call = {
+  readonly purchase: Purchase;
+  readonly status: number;
+  readonly error: string | null;
+  readonly body: string;
+  readonly transaction: string | null;
+  readonly isRedelivered: boolean;
+};
+
+export type PlayedSale = {
+  readonly sale: StoppedSale;
+  readonly seller: HeldSeller;
+  readonly calls: readonly Call[];
+};
+
+/** Every failpoint in turn; the rest is left to the dice. */
+export function drawSale(dice: Dice, run: number): StoppedSale {
+  const failpoint = FAILPOINTS[run % FAILPOINTS.length] ?? 'parsed';
+  return {
+    failpoint,
+    stopped: dice.below(2) === 0 ? 0 : 1,
+    retry: oneOf(dice, RETRIES),
+    wake: oneOf(dice, WAKES),
+    conducts: [oneOf(dice, CONDUCTS), oneOf(dice, CONDUCTS)],
+    hangsUp: dice.below(3) === 0,
+    purse: dice.below(2) === 0 ? 1 : 2,
+  };
+}
+
+export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Promise<PlayedSale> {
+  const { chain, facilitator, fleet } = rig;
+  const stopped = rig.instances[sale.stopped];
+  const other = rig.instances[1 - sale.stopped]?.host ?? stopped.host;
+  const seller = sellerOf(fleet, run % fleet.sellers.length);
+  const { privateKey } = await chain.newPayer(priceOf('scan') * BigInt(sale.purse));
+  const first = await newPurchase('scan', privateKey);
+  const calls: Promise<Call>[] = [];
+  const hangUp = new AbortController();
+
+  facilitator.plan = [...sale.conducts];
+  const askedBefore = facilitator.asked;
+  await stopped.arm(sale.failpoint);
+  const firstCall = callOf(stopped.host, seller, first, hangUp.signal);
+  calls.push(firstCall);
+  if (!(await isStoppedBefore(stopped, firstCall))) {
+    // The sale did not pass that point: refused, or in doubt, before it came there.
+    await stopped.disarm();
+  }
+  if (sale.hangsUp) hangUp.abort();
+  const askedAtStop = facilitator.asked;
+
+  for (const purchase of await retriesOf(rig, sale, first, privateKey)) {
+    calls.push(callOf(other, seller, purchase));
+  }
+  let isAnswered = false;
+  const answered = Promise.all(calls.slice(1)).finally(() => {
+    isAnswered = true;
+  });
+  const hasSent = async () => {
+    while (facilitator.asked === askedAtStop && !isAnswered) await pause(POLL_MS);
+  };
+  await (sale.wake === 'when the other has sent' && askedAtStop === askedBefore
+    ? Promise.race([answered, hasSent()])
+    : answered);
+  stopped.host.wake();
+  const played = await Promise.all(calls);
+  facilitator.plan = [];
+  return { sale, seller, calls: played };
+}
+
+/** Who comes to the other instance while the first is stopped. */
+async function retriesOf(
+  { chain }: StopRig,
+  { retry }: StoppedSale,
+  first: Purchase,
+  privateKey: `0x${string}`,
+): Promise<readonly Purchase[]> {
+  const anew = () => newPurchase('scan', privateKey);
+  const another = async () =>
+    newPurchase('scan', (await chain.newPayer(priceOf('scan'))).privateKey);
+  switch (retry) {
+    case 'same header':
+      return [first];
+    case 'fresh authorization':
+      return [await anew()];
+    case 'both':
+      return [first, await anew()];
+    case 'joiner':
+      return [first, await another()];
+  }
+}
+
+/** False where its call ended first. */
+async function isStoppedBefore({ host }: Stoppable, call: Promise<Call>): Promise<boolean> {
+  let isOver = false;
+  call.then(() => {
+    isOver = true;
+  });
+  while (!host.isStopped()) {
+    if (isOver) return false;
+    await pause(POLL_MS);
+  }
+  return true;
+}
+
+/** Never rejects: a broken connection is a result. */
+export async function callOf(
+  host: HostProcess,
+  seller: HeldSeller,
+  purchase: Purchase,
+  signal?: AbortSignal,
+): Promise<Call> {
+  try {
+    return toCall(purchase, await buyScan(host, seller, purchase, signal));
+  } catch {
+    const nothing = { error: null, body: '', transaction: null, isRedelivered: false };
+    return { purchase, status: 0, ...nothing };
+  }
+}
+
+function toCall(purchase: Purchase, answer: HostAnswer): Call {
+  const { status, body, transaction, json, headers } = answer;
+  return {
+    purchase,
+    status,
+    body,
+    transaction,
+    error: status === 200 ? null : String(json['error']),
+    isRedelivered: headers.get('x-redelivered') === '1',
+  };
+}
