@@ -48,7 +48,7 @@ export type Revision = {
 
 /** Requests a minute and client on paid routes, in every revision. */
 export const UNPAID_ANSWERS_PER_MINUTE = 60;
-export const PAID_REQUESTS_PER_MINUTE = 30;
+export const PAID_REQUESTS_PER_MINUTE = 120;
 
 /** Documents that no revision gives a limit. */
 export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 };

@@ -97,7 +97,7 @@ test('routes and clients are counted apart; an IPv6 /64 is one client', async ()
   expect(await statusesOf(service, '/v1/checks', 1, '2001:db8:0:1::1')).toEqual([200]);
 });
 
-test('paid routes: 60 unpaid answers a minute, and 30 with a payment header', async () => {
+test('paid routes: 60 unpaid answers a minute, and 120 with a payment header', async () => {
   await using service = await startApp();
   const unpaid = [];
   for (let sent = 0; sent <= 60; sent += 1) {
@@ -106,11 +106,15 @@ test('paid routes: 60 unpaid answers a minute, and 30 with a payment header', as
   expect(unpaid.indexOf(429)).toBe(60);
   expect(new Set(unpaid.slice(0, 60))).toEqual(new Set([402]));
   const paid = [];
-  for (let sent = 0; sent <= 30; sent += 1) {
+  for (let sent = 0; sent <= 120; sent += 1) {
     const answer = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
     paid.push(answer.statusCode);
   }
-  expect(paid.indexOf(429)).toBe(30);
+  expect(paid.indexOf(429)).toBe(120);
+  // Nobody has looked whether that payment was charged before.
+  const refused = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
+  expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: null });
+  expect((await service.post('/v1/scan', { url: 'x' })).json()).toMatchObject({ charged: false });
 });
 
 test('/health has no limit, and RATE_LIMIT=off removes them all', async () => {

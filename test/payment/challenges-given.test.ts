@@ -92,6 +92,11 @@ describe('a payment that does not fit', () => {
     ['validAfter ahead', () => ({ validAfter: inSeconds(60) }), 'not_yet_valid'],
     ['validBefore 80 s ahead', () => ({ validBefore: inSeconds(80) }), 'authorization_expired'],
     ['validBefore long past', () => ({ validBefore: 1n }), 'authorization_expired'],
+    [
+      'validBefore over a day ahead',
+      () => ({ validBefore: inSeconds(86_460) }),
+      'validity_too_long',
+    ],
     ['the signature of another', () => ({ signAs: newPayer().privateKey }), 'invalid_signature'],
   ];
 
@@ -111,6 +116,29 @@ describe('a payment that does not fit', () => {
       for await (const { key } of shop.store.ledger.unfinished()) throw new Error(`${key} is open`);
     },
   );
+
+  test('a payload of another kind of chain is told the network, before its form is looked at', async () => {
+    const payload = {
+      x402Version: 2,
+      accepted: {
+        scheme: 'exact',
+        network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+        asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+        amount: String(PRICE),
+        payTo: TERMS.payTo,
+      },
+      payload: { transaction: 'AQAB' },
+    };
+    const header = Buffer.from(JSON.stringify(payload)).toString('base64');
+    const answer = await shop.buy('x', { 'payment-signature': header });
+    expect(codeOf(answer)).toBe('wrong_network');
+  });
+
+  test('too long a validity is told with our time', async () => {
+    const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(86_460) });
+    const answer = await shop.buy('x', { 'payment-signature': header });
+    expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
+  });
 
   test('too short a validity is told with our time', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });

@@ -21,6 +21,8 @@ export type FakeScanner = Scanner & {
   will(host: string, canned: CannedScan): void;
   /** Hosts that `admit` refuses. */
   readonly blocked: Set<string>;
+  /** Hosts that were looked up before work for them began, in order. */
+  readonly admitted: string[];
   /** Hosts in the order in which scans began. */
   readonly began: string[];
   /** Whether each of them was told that its host has a record. */
@@ -32,16 +34,19 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const canned = new Map<string, CannedScan>();
   const blocked = new Set<string>();
   const began: string[] = [];
+  const admitted: string[] = [];
   const toldOfRecord: boolean[] = [];
   return {
     checksVersion,
     blocked,
     began,
+    admitted,
     toldOfRecord,
     will: (host, scan) => {
       canned.set(host, scan);
     },
     async admit({ host }) {
+      admitted.push(host);
       if (blocked.has(host)) throw new OriginRefused('blocked_ip');
     },
     async scan(origin, { signal, hasRecord = false } = {}) {

@@ -158,6 +158,26 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.began).toEqual([]);
   });
 
+  test('no name is looked up for a payment that nobody signed, or that offers other terms', async () => {
+    await using selling = await startSelling();
+    selling.app.scanner.blocked.add(HOST);
+    const junk = await selling.header(PRICE, { signAs: buyer().privateKey });
+    expect((await selling.scan(HOST, junk)).statusCode).toBe(402);
+    expect((await selling.scan(HOST, await selling.header(1n))).statusCode).toBe(402);
+    expect(selling.app.scanner.admitted).toEqual([]);
+    expect((await selling.scan(HOST, await selling.header(PRICE))).statusCode).toBe(400);
+    expect(selling.app.scanner.admitted).toEqual([HOST]);
+  });
+
+  test('a host with a record is scanned to its end, and billed, also where it is blocked by now', async () => {
+    await using selling = await startSelling();
+    await selling.app.publish(HOST);
+    selling.app.scanner.blocked.add(HOST);
+    const answer = await selling.scan(HOST, await selling.header(PRICE));
+    expect(answer.statusCode).toBe(200);
+    expect(selling.app.scanner.toldOfRecord).toEqual([false, true]);
+  });
+
   test('what was bought is handed out even if the host is blocked by now', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { SettleOutcome, VerifyOutcome } from '../../src/payment/facilitator.ts';
+import { encode, newPayer, type SignedHeader } from './payer.ts';
+import { gateKeeper, PRICE, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+
+const payer = newPayer();
+const pay = () => payer.sign({ value: PRICE });
+const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+
+/** A signature that only a contract could have made: the facilitator is asked before all else. */
+async function ofContract(): Promise<Record<string, string>> {
+  const { payload } = await pay();
+  const inner = payload['payload'] as { authorization: unknown };
+  const signature = `0x${'ab'.repeat(200)}`;
+  return { 'payment-signature': encode({ ...payload, payload: { ...inner, signature } }) };
+}
+
+test('a facilitator that never says who signed: 503 when the call’s time is up, and the payment is not charged', async () => {
+  const facilitator = stubFacilitator();
+  const gate = gateKeeper();
+  facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator, answerWithinMs: 300 });
+  for (const headers of [await ofContract(), v2(await pay())]) {
+    const answer = await shop.buy('x', headers);
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+  }
+  expect(shop.computations).toHaveLength(0);
+  gate.open();
+});
+
+test('a client that hangs up while the facilitator is asked who signed is nobody’s burden', async () => {
+  const facilitator = stubFacilitator();
+  const gate = gateKeeper();
+  facilitator.verdict = gate.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const abort = new AbortController();
+  const call = shop.buy('x', await ofContract(), { signal: abort.signal });
+  await expect.poll(() => facilitator.verified.length).toBe(1);
+  abort.abort();
+  await expect(call).rejects.toThrow();
+  await expect.poll(() => shop.paidCalls()).toBe(0);
+  gate.open();
+  expect(facilitator.sent).toHaveLength(0);
+});
+
+test('a look that hangs bounds neither the first call’s wait for its settlement nor a later one’s', async () => {
+  const facilitator = stubFacilitator();
+  const gate = gateKeeper();
+  const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
+  const settled: SettleOutcome = { kind: 'settled', transaction: TRANSACTION };
+  facilitator.outcomes = [unclear, gate.opened.then(() => settled)];
+  await using shop = await startShop({ facilitator, reconcileWithinMs: 300, retryWithinMs: 300 });
+  const signed = await pay();
+  for (let n = 1; n <= 2; n++) {
+    const answer = await shop.buy('x', v2(signed));
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'settlement_unknown', charged: null });
+    expect(answer.json['message']).not.toMatch(/nothing was charged/i);
+  }
+  gate.open();
+  await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
+});
+
+test('a store that is gone says nothing of a charge that it cannot look up', async () => {
+  await using shop = await startShop({});
+  const signed = await pay();
+  expect((await shop.buy('x', v2(signed))).status).toBe(200);
+  await shop.store.close();
+  const answer = await shop.buy('x', v2(signed));
+  expect(answer.status).toBe(503);
+  expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: null });
+  expect(answer.json['message']).not.toMatch(/nothing was charged/i);
+  const unpaid = await shop.buy('x');
+  expect(unpaid.json).toMatchObject({ error: 'store_unavailable', charged: false });
+});
