@@ -140,6 +140,13 @@ describe('a check folder', () => {
     ]);
   });
 
+  test('says in its History what a version moves', async () => {
+    const content = `${README}- v2: what moves from v1, and why.\n`;
+    expect(await findings(`${CHECK}/README.md`, content)).toEqual([
+      expect.stringContaining('"## History" does not say what moves'),
+    ]);
+  });
+
   test('documents each outcome', async () => {
     const content = README.replace('`differs`', '`differing`');
     expect(await findings(`${CHECK}/README.md`, content)).toEqual([

@@ -1,6 +1,7 @@
 /** checks/README.md: every check of the newest catalog in one table, from its own definition. */
+import { writeFile } from 'node:fs/promises';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 
 const HEAD = `Lives here: one folder a check, with its versions (\`v1.ts\`, …), its cases and its README.
 May not be imported from: the catalog says which versions run. A check runs nothing but \`define-check.ts\`, \`verdict.ts\` and its kit.
@@ -11,6 +12,14 @@ Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how a check is added or revise
 Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themselves. The catalog has what
 a check weighs; the check has its rule, in two sentences too (\`says\`): they change with the rule, and its
 digest covers them, so an old catalog keeps its words.`;
+
+/** Of the newest catalog: whoever writes a catalog writes this too. */
+export async function writeChecksReadme(
+  catalog: Catalog,
+  checks: readonly DiscoveredCheck[],
+): Promise<void> {
+  await writeFile(new URL('README.md', CHECKS_FOLDER), checksReadme(catalog, checks));
+}
 
 /** The whole file. */
 export function checksReadme(catalog: Catalog, checks: readonly DiscoveredCheck[]): string {

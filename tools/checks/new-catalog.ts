@@ -8,6 +8,7 @@ import {
 } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
+import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';
 import { readRelease, repinCatalogs } from './repin-catalogs.ts';
@@ -93,13 +94,14 @@ async function create(
     files,
   );
   await addChangelogEntry(base, catalog, files.folder);
+  await writeChecksReadme(catalog, files.checks);
   const changed = changedChecks(base, catalog);
   return [
     `catalog/${version}.json is made from ${newest}; ${changed.length} checks differ:`,
     ...changed.map(({ before, after }) => `  ${before.impl} -> ${after.impl}`),
     ...(await comparison(base, catalog, files)),
     'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
-    `--refresh; when it is final, --publish ${version}.`,
+    `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden.`,
   ];
 }
 
@@ -111,8 +113,10 @@ async function refresh(files: CatalogFiles): Promise<readonly string[]> {
   });
   const [before, newest] = (await listCatalogs(files.folder)).slice(-2);
   if (before === undefined || newest === undefined) return lines;
-  const from = await loadCatalog(before, files);
-  return [...lines, ...(await comparison(from, await loadCatalog(newest, files), files))];
+  const [from, to] = await Promise.all([before, newest].map((one) => loadCatalog(one, files)));
+  if (!from || !to) return lines;
+  await writeChecksReadme(to, files.checks);
+  return [...lines, ...(await comparison(from, to, files))];
 }
 
 async function publish(version: string, files: CatalogFiles): Promise<readonly string[]> {

@@ -13,8 +13,9 @@ await runTool(async () => {
   return [
     `${folder} is made. It fails npm run lint until it is real:`,
     `1. ${folder}/README.md: why, the primary source, the rule, the fix; outcomes in precedence.`,
-    `2. ${folder}/v1.ts: needs, requires, outcomes, evaluate; one return a finding.`,
+    `2. ${folder}/v1.ts: OUTCOMES as a table, says, needs, requires; evaluate names a row, one return a finding.`,
     `3. ${folder}/cases.ts: a case for each outcome, both sides of each limit.`,
-    `4. npm run catalog:new -- --replace S12=${id} (a catalog runs 25 checks: say which one goes).`,
+    `4. npx vitest run test/checks, until each case says what it should.`,
+    `5. npm run catalog:new -- --replace S12=${id} (a catalog runs 25 checks: say which one goes).`,
   ];
 });

@@ -19,6 +19,6 @@ await runTool(async () => {
     `1. Change v${version}.ts; leave v${from.version}.ts as it is.`,
     `2. ${folder}/cases.ts: add the cases that tell the two apart, with "versions"; widen those of v${from.version} that still hold.`,
     `3. ${folder}/README.md: the rule as it is now, and the last line of History: what moves, and why.`,
-    '4. npm run catalog:new, which shows the grades that move; before and after go into catalog/CHANGELOG.md.',
+    '4. npx vitest run test/checks; then npm run catalog:new, which shows the grades that move; before and after go into catalog/CHANGELOG.md.',
   ];
 });

@@ -4,6 +4,8 @@ import type { SourceTree } from './source-tree.ts';
 
 const NAME = /^[PSD]\d{1,2}-[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const FILE = /^(?:README\.md|cases\.ts|v[1-9]\d*\.ts)$/;
+/** The line that "npm run check:revise" leaves to be written. */
+const UNSAID = /^- v\d+: what moves from v\d+, and why\.$/m;
 const SECTIONS = ['Why', 'Rule', 'Fix', 'Source', 'History'];
 
 export const checkFolders: HouseRule = (tree) =>
@@ -62,9 +64,12 @@ function readmeFindings(tree: SourceTree, folder: string): Finding[] {
     if (before === undefined || body === undefined) {
       return [{ file, line: 1, message: `no section "## ${section}": write it` }];
     }
-    if (body.split('\n## ')[0]?.trim() !== '') return [];
-    return [
-      { file, line: before.split('\n').length + 1, message: `"## ${section}" is empty: write it` },
-    ];
+    const text = body.split('\n## ')[0] ?? '';
+    const line = before.split('\n').length + 1;
+    if (section === 'History' && UNSAID.test(text)) {
+      return [{ file, line, message: '"## History" does not say what moves, and why: write it' }];
+    }
+    if (text.trim() !== '') return [];
+    return [{ file, line, message: `"## ${section}" is empty: write it` }];
   });
 }
