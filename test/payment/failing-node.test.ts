@@ -1,0 +1,184 @@
+/** Every method of the node failing in turn: nobody pays for it, nothing stops, nothing leaks. */
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
+import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
+import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
+import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
+import { needs } from '../fixtures/needs.ts';
+import { CHAIN_TIMING, fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
+import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
+import { type FailingNode, NODE_FAILURES, NODE_SECRET, startFailingNode } from './failing-node.ts';
+import { newPayer } from './payer.ts';
+import { answerOf, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+
+const RPC_TIMEOUT_MS = 300;
+const QUICK = {
+  ...CHAIN_TIMING,
+  reconcileWithinMs: 200,
+  retryWithinMs: 1_000,
+  reconcileTiming: {
+    lookIntervalMs: 50,
+    resendIntervalMs: 50,
+    firstBackoffMs: 50,
+    lastBackoffMs: 200,
+  },
+};
+
+/** What `local` asks of a node while it verifies and settles, and while it finds out. */
+const METHODS = [
+  'eth_getCode',
+  'eth_call',
+  'eth_estimateGas',
+  'eth_getBlockByNumber',
+  'eth_maxPriorityFeePerGas',
+  'eth_getTransactionCount',
+  'eth_sendRawTransaction',
+  'eth_getTransactionReceipt',
+  'eth_getBalance',
+];
+
+describe('while the node fails,', needs(chainUnavailable()), () => {
+  let chain: TestChain;
+  let node: FailingNode;
+  let seller: Seller;
+  const unhandled: unknown[] = [];
+  const told: unknown[] = [];
+  const onUnhandled = (error: unknown) => unhandled.push(error);
+
+  beforeAll(async () => {
+    process.on('unhandledRejection', onUnhandled);
+    chain = await startChain();
+    node = await startFailingNode(chain.rpcUrl);
+  });
+  beforeEach(() => {
+    seller = newSeller(chain);
+    told.length = 0;
+  });
+  afterEach(async () => {
+    node.fail(null);
+    // Rejections without a listener are told once the event loop has been round.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(unhandled).toEqual([]);
+    expect(inspect(told, { depth: 8 })).not.toContain(NODE_SECRET);
+  });
+  afterAll(async () => {
+    await node?.[Symbol.asyncDispose]();
+    await chain?.stop();
+    process.off('unhandledRejection', onUnhandled);
+  });
+
+  async function localShop(work: () => void = () => undefined): Promise<Shop> {
+    const facilitator = createLocalFacilitator({
+      rpcUrl: node.rpcUrl,
+      network: seller.terms.network,
+      settlementKey: await chain.newFundedKey(),
+      rpcTimeoutMs: RPC_TIMEOUT_MS,
+      pollIntervalMs: 30,
+      replaceAfterMs: 600,
+      confirmationTimeoutMs: 500,
+      onEvent: (event) => told.push(event),
+    });
+    return startShop({
+      ...QUICK,
+      terms: seller.terms,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+      rpcTimeoutMs: RPC_TIMEOUT_MS,
+      onEvent: (event) => told.push(event),
+      onTrouble: (message, error) => told.push(message, error),
+      compute: async (item) => {
+        work();
+        return answerOf(item);
+      },
+    });
+  }
+
+  function expectOurFault(answer: ShopAnswer): void {
+    expect(answer.status).toBe(503);
+    expect(answer.body).not.toContain(NODE_SECRET);
+    expect(['payments_unavailable', 'settlement_unknown']).toContain(answer.json['error']);
+  }
+
+  const debtsOf = async (shop: Shop, address: string) =>
+    (await shop.unpaid(address)).filter(({ isDebt }) => isDebt);
+
+  async function expectServedOnce(shop: Shop, headers: Record<string, string>, earned: bigint) {
+    await expect.poll(async () => (await shop.buy('x', headers)).status).toBe(200);
+    expect(await seller.earned()).toBe(earned);
+  }
+
+  test.each(NODE_FAILURES)(
+    '%s: local verifies nobody away, and takes no money',
+    async (failure) => {
+      await using shop = await localShop();
+      let earned = 0n;
+      for (const method of METHODS) {
+        const payer = await fundedPayer(chain, seller);
+        const { header } = await payer.sign({ value: PRICE });
+        const headers = { 'payment-signature': header };
+        const junk = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+        node.fail(failure, [method]);
+        const answer = await shop.buy('x', headers);
+        if (answer.status !== 200) expectOurFault(answer);
+        const refused = await shop.buy('x', { 'payment-signature': junk.header });
+        expect([402, 503]).toContain(refused.status);
+        expect(await debtsOf(shop, payer.address)).toEqual([]);
+        node.fail(null);
+        earned += PRICE;
+        await expectServedOnce(shop, headers, earned);
+      }
+    },
+  );
+
+  test.each(NODE_FAILURES)(
+    '%s once the work is done: local owes, and is owed, nothing',
+    async (failure) => {
+      const plan: { method: string | null } = { method: null };
+      await using shop = await localShop(() => {
+        if (plan.method !== null) node.fail(failure, [plan.method]);
+      });
+      let earned = 0n;
+      for (const method of METHODS) {
+        const payer = await fundedPayer(chain, seller);
+        const { header } = await payer.sign({ value: PRICE });
+        const headers = { 'payment-signature': header };
+        plan.method = method;
+        const answer = await shop.buy('x', headers);
+        if (answer.status !== 200) expectOurFault(answer);
+        expect(await debtsOf(shop, payer.address)).toEqual([]);
+        plan.method = null;
+        node.fail(null);
+        earned += PRICE;
+        await expectServedOnce(shop, headers, earned);
+      }
+    },
+  );
+
+  test.each(NODE_FAILURES)(
+    '%s: what was settled unheard is found once it answers',
+    async (failure) => {
+      await using chaos: ChaosFacilitator = await startChaosFacilitator(chainFacilitator(chain));
+      await using shop = await remoteShop(seller, chaos.url, {
+        ...QUICK,
+        rpcUrl: node.rpcUrl,
+        rpcTimeoutMs: RPC_TIMEOUT_MS,
+        onEvent: (event) => told.push(event),
+        onTrouble: (message, error) => told.push(message, error),
+      });
+      let earned = 0n;
+      for (const method of ['eth_getBlockByNumber', 'eth_call', 'eth_getLogs']) {
+        const payer = await fundedPayer(chain, seller);
+        const { header } = await payer.sign({ value: PRICE });
+        const headers = { 'payment-signature': header };
+        chaos.plan = ['settles-and-drops'];
+        node.fail(failure, [method]);
+        const answer = await shop.buy('x', headers);
+        expectOurFault(answer);
+        node.fail(null);
+        earned += PRICE;
+        await expectServedOnce(shop, headers, earned);
+      }
+    },
+  );
+});
