@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Revision } from '../src/config/revision.ts';
 import { openApiInfo, TAGS } from '../src/http/documents/openapi-info.ts';
+import { anyErrorSchema } from '../src/http/routes/error-schema.ts';
 
 export type OpenApiParts = {
   readonly revision: Revision;
@@ -20,6 +21,7 @@ export default fp(
         servers: [{ url: baseUrl }],
         tags: [...TAGS],
         components: {
+          schemas: { Error: anyErrorSchema() },
           securitySchemes: {
             x402: {
               type: 'http',

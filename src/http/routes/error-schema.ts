@@ -1,9 +1,33 @@
 import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../errors/codes.ts';
 
+/** Whatever a route does, it may answer these: the guard of queries, the guard of load, a fault. */
+const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
+
+/**
+ * Every code there is, for clients that want one list: what no operation answers (`not_found`,
+ * `method_not_allowed`, …) is answered where there is none.
+ */
+export function anyErrorSchema() {
+  return {
+    type: 'object' as const,
+    description: 'Every error of this API has this form.',
+    required: ['error', 'message'],
+    properties: {
+      error: {
+        type: 'string' as const,
+        enum: Object.keys(ERROR_CODES),
+        description: 'Stable: decide by it, not by the message.',
+      },
+      message: { type: 'string' as const, description: 'What happened and what to do.' },
+    },
+  };
+}
+
 /** Response schemas, by status, for the errors that a route answers. */
 export function errorResponses(...codes: readonly ErrorCode[]): Record<number, TSchema> {
-  const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code].status);
+  const all = [...new Set([...codes, ...EVERYWHERE])];
+  const byStatus = Map.groupBy(all, (code) => ERROR_CODES[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [status, errorSchema(group)] as const),
   );

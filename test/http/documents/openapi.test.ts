@@ -2,6 +2,7 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_CODES, type ErrorCode } from '../../../src/errors/codes.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
 const FREE = [
@@ -35,6 +36,14 @@ const SURFACE = {
     },
   },
 } as const;
+
+/** The error codes of a documented answer. */
+function codesOf(response: unknown): ErrorCode[] {
+  const { content } = response as OpenAPIV3_1.ResponseObject;
+  const schema = content?.['application/json']?.schema as OpenAPIV3_1.SchemaObject | undefined;
+  const error = schema?.properties?.['error'] as OpenAPIV3_1.SchemaObject | undefined;
+  return (error?.enum ?? []) as ErrorCode[];
+}
 
 const OF_THE_API = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
 
@@ -105,6 +114,26 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     expect(document.components?.securitySchemes).toMatchObject({
       x402: { type: 'http', scheme: 'x402' },
     });
+  });
+
+  test('every error code there is stands in it, and with each operation those that it can answer', () => {
+    const { Error: anyError } = document.components?.schemas ?? {};
+    expect(anyError).toMatchObject({
+      properties: { error: { enum: Object.keys(ERROR_CODES) } },
+    });
+    const answered = new Set<string>();
+    for (const [name, { responses }] of operations) {
+      const codes = Object.entries(responses ?? {}).flatMap(([status, response]) =>
+        codesOf(response).map((code) => ({ status: Number(status), code })),
+      );
+      for (const { status, code } of codes) expect(ERROR_CODES[code].status, name).toBe(status);
+      const all = codes.map(({ code }) => code);
+      expect(all, name).toEqual(expect.arrayContaining(['internal_error', 'saturated']));
+      for (const code of all) answered.add(code);
+    }
+    const ofNoOperation = ['invalid_path', 'forbidden', 'not_found', 'method_not_allowed'];
+    const missing = Object.keys(ERROR_CODES).filter((code) => !answered.has(code));
+    expect(missing).toEqual(ofNoOperation);
   });
 
   test('operation ids are unique, and texts keep to 500 characters', () => {
