@@ -2,7 +2,10 @@
 #   docker build -t x402-scanner .
 #   docker run -p 4021:4021 -v x402-data:/app/data -e PAYMENT_MODE=… -e PAY_TO=… x402-scanner
 # In production payments that settle nothing are refused; to look around, add -e ALLOW_MOCK_PAYMENTS=1.
-FROM node:24-slim
+# By tag: the digest of a base image is whatever its registry says today. Pin the one that you have tested with
+# --build-arg NODE_IMAGE=node:24-slim@sha256:…
+ARG NODE_IMAGE=node:24-slim
+FROM ${NODE_IMAGE}
 
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4021
 WORKDIR /app
