@@ -1,5 +1,6 @@
 /** The form of addresses on the networks that the catalog knows. */
-import { getAddress } from 'viem/utils';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58Bytes } from './base58.ts';
 import { type AddressRole, NAMESPACES } from './namespaces.ts';
 import { namespaceOf } from './networks.ts';
@@ -32,7 +33,15 @@ function evmForm(address: string): AddressForm {
   const digits = address.slice(2);
   if (/^0+$/.test(digits)) return 'zero';
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return isMixed && getAddress(address.toLowerCase()) !== address ? 'bad-checksum' : 'ok';
+  return isMixed && checksummed(digits.toLowerCase()) !== digits ? 'bad-checksum' : 'ok';
+}
+
+/** EIP-55: a letter is upper case where the hash of the address in lower case says so. */
+function checksummed(digits: string): string {
+  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
+  return [...digits]
+    .map((digit, at) => (Number.parseInt(hash.charAt(at), 16) >= 8 ? digit.toUpperCase() : digit))
+    .join('');
 }
 
 function solanaForm(address: string): AddressForm {

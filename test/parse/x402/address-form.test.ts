@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { getAddress } from 'viem/utils';
 import { describe, expect, it } from 'vitest';
 import { addressForm } from '../../../src/parse/x402/address-form.ts';
 import { base58Bytes } from '../../../src/parse/x402/base58.ts';
@@ -9,6 +10,22 @@ const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 describe('addressForm', () => {
+  it('takes the checksum that the chain library writes, and no other spelling', () => {
+    const digits = fc.stringMatching(/^[0-9a-f]{40}$/).filter((text) => /[1-9a-f]/.test(text));
+    fc.assert(
+      fc.property(digits, fc.nat(39), (text, at) => {
+        const right = getAddress(`0x${text}`);
+        expect(addressForm(BASE, right)).toBe('ok');
+        const letter = right.charAt(at + 2);
+        const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
+        const wrong = right.slice(0, at + 2) + other + right.slice(at + 3);
+        const isMixed = /[a-f]/.test(wrong) && /[A-F]/.test(wrong);
+        if (other !== letter && isMixed) expect(addressForm(BASE, wrong)).toBe('bad-checksum');
+      }),
+      { seed: 55, numRuns: 300 },
+    );
+  });
+
   it.each([
     [BASE, USDC, 'ok'],
     ['base', USDC, 'ok'],
