@@ -38,15 +38,15 @@ export function createThreadQueue<Thread>(
   threads: readonly Thread[],
   { maxWaiting }: ThreadQueueOptions,
 ): ThreadQueue<Thread> {
-  /** Of several threads, one takes only light scans. */
+  /** Of several threads, one takes only first tries of light scans: nobody waits long for it. */
   const reserved = threads.length > 1 ? threads[0] : undefined;
   const free = new Set(threads);
   const servedLast = new Map<Thread, WorkAccount>();
   const waiting = new Set<Waiting<Thread>>();
   let running = 0;
 
-  function mayTake(thread: Thread, { account }: Claim): boolean {
-    return thread !== reserved || account.isLight();
+  function mayTake(thread: Thread, { account, isLong }: Claim): boolean {
+    return thread !== reserved || (account.isLight() && !isLong);
   }
 
   /** In order of arrival among equals. */

@@ -90,6 +90,17 @@ test('a thread goes on with the scan whose documents it has read while that used
   expect(order).toEqual(['mine on only', 'other on only']);
 });
 
+test('one thread of several takes no task that is longer than a first try', async () => {
+  const { queue, order, pass } = queueOf(['light', 'any']);
+  const any = await occupy(queue);
+  const long = pass('long', scanThatUsed(100), true);
+  await pass('short', scanThatUsed(200));
+  expect(order).toEqual(['short on light']);
+  any.release();
+  await long;
+  expect(order.at(-1)).toBe('long on any');
+});
+
 test('one thread of several takes light scans alone', async () => {
   const { queue, order, pass } = queueOf(['light', 'any']);
   const [first, second] = [await occupy(queue), await occupy(queue)];

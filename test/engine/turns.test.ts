@@ -1,0 +1,68 @@
+/** Scans take turns: one that never ends is not felt by one that does. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import {
+  copies,
+  entriesOf,
+  type FixtureChecks,
+  fixtureChecks,
+  named,
+} from './fixtures/fixture-checks.ts';
+
+const observations = perfectSeller();
+const HOSTILE_SCANS = 8;
+
+let fixtures: FixtureChecks;
+let pool: Pool;
+beforeAll(async () => {
+  fixtures = await fixtureChecks();
+  // Budgets are short, for the test to end; turns are taken all the same.
+  pool = createPool({ threads: 2, wallMs: 50_000, cpuMs: 500, originMs: 1_000 });
+});
+afterAll(() => pool.close());
+
+/** How much longer than it should this machine takes for what it does, being shared with others. */
+function slowdown(): number {
+  const began = performance.now();
+  const before = process.threadCpuUsage();
+  let used = 0;
+  while (used < 200) {
+    const { user, system } = process.threadCpuUsage(before);
+    used = (user + system) / 1_000;
+  }
+  return (performance.now() - began) / used;
+}
+
+async function scan(title: string) {
+  const checks: readonly DiscoveredCheck[] = copies(named(fixtures, title), 25);
+  const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+  const account = pool.openScan();
+  const began = performance.now();
+  const judged = await judgeAll({ catalog, checks, observations, pool, account });
+  const results = resultsOf(judged, account);
+  return { account, results, ms: performance.now() - began };
+}
+
+test('a good scan beside eight that never end takes no more than twice its time and two seconds', async () => {
+  await scan('plain');
+  const alone = await scan('plain');
+  const hostile = Array.from({ length: HOSTILE_SCANS }, () => scan('endless-loop'));
+  await expect.poll(() => pool.load().waiting).toBeGreaterThan(100);
+
+  // At the worst moment and again while they burn: each time as if nobody else were there.
+  for (let time = 0; time < 5; time += 1) {
+    const beside = await scan('plain');
+    expect(beside.results).toEqual(alone.results);
+    expect(beside.ms).toBeLessThan(2 * alone.ms + 2_000 * slowdown());
+  }
+  const ended = await Promise.all(hostile);
+  for (const { account, results } of ended) {
+    expect(account.exhausted()).toEqual(['origin']);
+    expect(results).toHaveLength(25);
+    expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['limits']));
+  }
+  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+}, 240_000);
