@@ -9,9 +9,20 @@ import {
   type RouteOffer,
 } from './challenge.ts';
 import type { PaidAnswer, PaidRoute } from './paid-route.ts';
+import {
+  decodePayment,
+  hasPaymentHeader,
+  type PaymentHeaders,
+  type SignedPayment,
+} from './payment-header.ts';
 import { StoreHealth } from './store-health.ts';
 
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+
+/** What can be said of a call before its body and query are looked at. */
+export type Preview =
+  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
+  | { readonly kind: 'payment'; readonly payment: SignedPayment };
 
 export type ChallengesOptions = {
   readonly store: Pick<Store, 'ping'>;
@@ -31,9 +42,28 @@ export class Challenges {
     this.#health = new StoreHealth(options.store);
   }
 
-  /** Nobody is invited to sign while the store is gone: throws `StoreUnavailable`. */
-  checkStore(): Promise<void> {
-    return this.#health.check();
+  /**
+   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
+   * read; else the payment, decoded once. Nobody is invited to sign while the store is gone, or
+   * while `refuseWhileBusy` throws.
+   */
+  async preview<Input>(
+    route: PaidRoute<Input>,
+    headers: PaymentHeaders,
+    isHead: boolean,
+    refuseWhileBusy: () => void,
+  ): Promise<Preview> {
+    if (isHead || !hasPaymentHeader(headers)) {
+      await this.#health.check();
+      refuseWhileBusy();
+      return { kind: 'answer', answer: this.#invite(route) };
+    }
+    try {
+      return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      return { kind: 'answer', answer: this.refuse(route, error) };
+    }
   }
 
   offerOf<Input>(route: PaidRoute<Input>): RouteOffer {
@@ -41,14 +71,6 @@ export class Challenges {
     const offer = this.#offers.get(route.name) ?? offerOf(route, terms, baseUrl);
     this.#offers.set(route.name, offer);
     return offer;
-  }
-
-  invite<Input>(route: PaidRoute<Input>): PaidAnswer {
-    const known = this.#invitations.get(route.name);
-    if (known !== undefined) return known;
-    const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
-    this.#invitations.set(route.name, invitation);
-    return invitation;
   }
 
   /** `legacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
@@ -69,5 +91,13 @@ export class Challenges {
       body,
       written() {},
     };
+  }
+
+  #invite<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const known = this.#invitations.get(route.name);
+    if (known !== undefined) return known;
+    const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
+    this.#invitations.set(route.name, invitation);
+    return invitation;
   }
 }

@@ -5,17 +5,12 @@ import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { Acknowledgements, type Delivery, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
-import { Challenges } from './challenges.ts';
+import { Challenges, type Preview } from './challenges.ts';
 import { FairShares } from './fair-shares.ts';
 import { chargedOf, standingOf } from './ledger.ts';
 import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from './paid-route.ts';
 import { PaidRun, type RunOptions } from './paid-run.ts';
-import {
-  decodePayment,
-  hasPaymentHeader,
-  type PaymentHeaders,
-  type SignedPayment,
-} from './payment-header.ts';
+import type { PaymentHeaders } from './payment-header.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
 import { SignatureProofs } from './signature-proofs.ts';
 import { refuseDebtor } from './unpaid-work.ts';
@@ -28,11 +23,6 @@ import {
   refuseStranger,
   refuseWornOut,
 } from './whose-answer.ts';
-
-/** What can be said of a call before its body and query are looked at. */
-export type Preview =
-  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
-  | { readonly kind: 'payment'; readonly payment: SignedPayment };
 
 /** How one way of deciding ended: with an answer, with nobody left, or "look again". */
 type Decision = PaidAnswer | 'gone' | 'again';
@@ -64,24 +54,13 @@ export class PaymentGate {
     return this.#inFlight.has(key);
   }
 
-  /**
-   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
-   * read; else the payment, decoded once.
-   */
-  async preview<Input>(
+  /** What can be answered before body and query are looked at. */
+  preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
   ): Promise<Preview> {
-    if (isHead || !hasPaymentHeader(headers)) {
-      return { kind: 'answer', answer: await this.#invite(route) };
-    }
-    try {
-      return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
-    } catch (error) {
-      if (!(error instanceof PaymentRefused)) throw error;
-      return { kind: 'answer', answer: this.#challenges.refuse(route, error) };
-    }
+    return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
   /** Answers a call that carries a payment; 'gone' where nobody is left to be answered. */
@@ -240,12 +219,6 @@ export class PaymentGate {
         if (isBuyers) this.#acknowledged.mark(delivery.key);
       },
     });
-  }
-
-  async #invite<Input>(route: PaidRoute<Input>): Promise<PaidAnswer> {
-    await this.#challenges.checkStore();
-    this.#refuseWhileBusy(route);
-    return this.#challenges.invite(route);
   }
 
   /** Who may not begin new work, before anything is verified for it. */

@@ -13,7 +13,7 @@ import { LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
 import type { ComputedAnswer } from './paid-route.ts';
 import type { GateOptions, Outcome, Purchase } from './purchase.ts';
 import { Settlement } from './settlement.ts';
-import { noteUnpaid } from './unpaid-work.ts';
+import { UnpaidWork } from './unpaid-work.ts';
 import { type Ended, endOf, withDeadline } from './waiting.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-answer.ts';
 
@@ -40,13 +40,14 @@ export class PaidRun<Input> {
   readonly #purchase: Purchase<Input>;
   readonly #options: RunOptions;
   #writer: LedgerWriter | null = null;
+  readonly #unpaid: UnpaidWork;
   #computing: Promise<ComputedAnswer> | null = null;
-  #scanId: string | undefined;
   #isSettling = false;
 
   constructor(purchase: Purchase<Input>, options: RunOptions) {
     this.#purchase = purchase;
     this.#options = options;
+    this.#unpaid = new UnpaidWork(options.gate, purchase);
   }
 
   /** From here on money may move, whatever becomes of the client. */
@@ -137,7 +138,7 @@ export class PaidRun<Input> {
       payer,
       earlierScanIds: scanIdsOf(entry),
       onScan: (scanId) => {
-        this.#scanId = scanId;
+        this.#unpaid.isAbout(scanId);
       },
     });
     // Waited for twice: here, and by whoever keeps what its caller did not wait for.
@@ -152,7 +153,8 @@ export class PaidRun<Input> {
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
     // An answer that nobody pays for is stored for an hour, so it counts as unpaid work as well.
-    this.#scanId = scanId ?? ('answerId' in computed ? undefined : `answer ${answerId}`);
+    if (scanId !== undefined) this.#unpaid.isAbout(scanId);
+    else if (!('answerId' in computed)) this.#unpaid.isAbout(`answer ${answerId}`);
     return { answerId, scanId, delivery };
   }
 
@@ -170,12 +172,15 @@ export class PaidRun<Input> {
   async #end(outcome: Outcome): Promise<void> {
     const writer = this.#writer;
     if (outcome.kind === 'paid') {
-      await this.#clearUnpaid();
+      await this.#unpaid.clear();
       this.#options.release();
       return;
     }
     if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
-    else await this.#keepWork(this.#computing, outcome);
+    else {
+      const isDebt = outcome.kind === 'gone' || isPayersToPay(outcome);
+      await this.#unpaid.keep(this.#computing, isDebt, this.#options.release);
+    }
     if (outcome.kind === 'abandoned' || writer === null) return;
     if (writer.state !== 'claimed' && writer.state !== 'computed') return;
     const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
@@ -183,53 +188,6 @@ export class PaidRun<Input> {
       this.#options.gate.onTrouble(`${this.#purchase.key} is released later`, failure);
     });
   }
-
-  /**
-   * What a call leaves behind waits for its payer, also where it is not finished yet: the mark is in
-   * the store before the caller is answered, so a retry finds the scan. It is a debt once it ended.
-   */
-  async #keepWork(computing: Promise<ComputedAnswer>, outcome: Outcome): Promise<void> {
-    const isDebt = outcome.kind === 'gone' || isPayersToPay(outcome);
-    let hasEnded = false;
-    const later = computing.then(
-      async ({ scanId }) => {
-        hasEnded = true;
-        this.#scanId = scanId ?? this.#scanId;
-        await this.#noteUnpaid(isDebt);
-      },
-      async () => {
-        hasEnded = true;
-        await this.#clearUnpaid();
-      },
-    );
-    later.finally(this.#options.release);
-    await turn();
-    await (hasEnded ? later : this.#noteUnpaid(false));
-  }
-
-  async #noteUnpaid(isDebt: boolean): Promise<void> {
-    const { store, onTrouble } = this.#options.gate;
-    const scanId = this.#scanId;
-    if (scanId === undefined) return;
-    await noteUnpaid(store, this.#purchase, scanId, isDebt).catch((error: unknown) => {
-      onTrouble(`${this.#purchase.payer} left ${scanId} unpaid, unnoted`, error);
-    });
-  }
-
-  async #clearUnpaid(): Promise<void> {
-    const { store, onTrouble } = this.#options.gate;
-    const { payer } = this.#purchase;
-    const scanId = this.#scanId;
-    if (scanId === undefined) return;
-    await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
-      onTrouble(`${payer} owes nothing for ${scanId}, which still counts`, error);
-    });
-  }
-}
-
-/** Lets promises that are settled already run what waits for them. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function outcomeOf(ended: Ended): Outcome {

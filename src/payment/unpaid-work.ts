@@ -2,7 +2,8 @@
 import { UnpaidScans } from '../errors/errors.ts';
 import type { Store } from '../store/contract/store.ts';
 import { isPaid } from './ledger.ts';
-import type { Purchase } from './purchase.ts';
+import type { ComputedAnswer } from './paid-route.ts';
+import type { GateOptions, Purchase } from './purchase.ts';
 
 /** So many finished scans an hour may a payer leave unpaid. */
 export const UNPAID_AN_HOUR = 5;
@@ -12,18 +13,80 @@ const JUST_NOW_MS = 15 * 60_000;
 
 type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
-/** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
-export async function noteUnpaid(
-  { results, ledger, now }: Stores,
-  { payer, request, route, input }: Purchase,
-  scanId: string,
-  isDebt: boolean,
-): Promise<void> {
-  await results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
-  // Another call of this payer may have paid for it, and cleared the mark, before it was written.
-  const entries = await ledger.recent({ payer, request, sinceMs: now() - JUST_NOW_MS });
-  const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
-  if (isSold) await results.clearUnpaid({ payer, scanId });
+/** What one call leaves behind: the scan, or the stored answer, that its payer may still pay for. */
+export class UnpaidWork {
+  readonly #gate: Pick<GateOptions, 'store' | 'onTrouble'>;
+  readonly #purchase: Purchase;
+  #scanId: string | undefined;
+
+  constructor(gate: Pick<GateOptions, 'store' | 'onTrouble'>, purchase: Purchase) {
+    this.#gate = gate;
+    this.#purchase = purchase;
+  }
+
+  isAbout(scanId: string): void {
+    this.#scanId = scanId;
+  }
+
+  /**
+   * Keeps the work for its payer, also where it is not finished yet: the mark is in the store when
+   * this resolves, so a retry finds the scan. It is a debt once the work has ended, if `isDebt`.
+   */
+  async keep(
+    computing: Promise<ComputedAnswer>,
+    isDebt: boolean,
+    release: () => void,
+  ): Promise<void> {
+    let hasEnded = false;
+    const later = computing.then(
+      async ({ scanId }) => {
+        hasEnded = true;
+        this.#scanId = scanId ?? this.#scanId;
+        await this.#note(isDebt);
+      },
+      async () => {
+        hasEnded = true;
+        await this.clear();
+      },
+    );
+    later.finally(release);
+    await turn();
+    await (hasEnded ? later : this.#note(false));
+  }
+
+  /** Paid for, or come to nothing. */
+  async clear(): Promise<void> {
+    const { store, onTrouble } = this.#gate;
+    const { payer } = this.#purchase;
+    const scanId = this.#scanId;
+    if (scanId === undefined) return;
+    await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
+      onTrouble(`${payer} owes nothing for ${scanId}, which still counts`, error);
+    });
+  }
+
+  /** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
+  async #note(isDebt: boolean): Promise<void> {
+    const { store, onTrouble } = this.#gate;
+    const { payer, request, route, input } = this.#purchase;
+    const scanId = this.#scanId;
+    if (scanId === undefined) return;
+    try {
+      await store.results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
+      // Another call of this payer may have paid for it, and cleared the mark, before it was written.
+      const sinceMs = store.now() - JUST_NOW_MS;
+      const entries = await store.ledger.recent({ payer, request, sinceMs });
+      const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
+      if (isSold) await store.results.clearUnpaid({ payer, scanId });
+    } catch (error) {
+      onTrouble(`${payer} left ${scanId} unpaid, unnoted`, error);
+    }
+  }
+}
+
+/** Lets promises that are settled already run what waits for them. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** When this payer's debts of the last hour were made, newest first. */
