@@ -7,15 +7,11 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
 /** Node refuses an answer with 16 KiB of headers in all; a buyer echoes this one, and more. */
 const MAX_HEADER_CHARS = 8_192;
-
-/** Offers on the same terms that are told apart: nobody sends more, and more would cost the square. */
-const MAX_ALIKE = 8;
 
 const OUTCOMES = {
   'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
@@ -80,8 +76,9 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   if (challenge.version === 1) return ['v1-only', 'x402Version 1 in PAYMENT-REQUIRED'];
 
   const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
-  const contradiction = other === null ? null : contradict(challenge, other, kit);
-  if (contradiction !== null) return contradiction;
+  const difference = other === null ? null : kit.challengeDifference(challenge, other);
+  if (difference !== null)
+    return [difference.inTerms ? 'terms-differ' : 'differs', difference.text];
   if (header.raw.length > MAX_HEADER_CHARS) {
     return ['too-long', `PAYMENT-REQUIRED has ${header.raw.length} characters`];
   }
@@ -90,70 +87,4 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
     return ['cacheable', `402 with Cache-Control ${kit.quote(directives)}`];
   }
   return null;
-}
-
-/** Entries may stand in any order; a v1 body is for old clients and may have fewer of them. */
-function contradict(header: Challenge, body: Challenge, kit: Kit): Flaw | null {
-  const offers = new Map<string, Offer[]>();
-  for (const offer of header.offers) {
-    const terms = termsOf(offer, kit);
-    const alike = offers.get(terms) ?? [];
-    if (alike.length < MAX_ALIKE) offers.set(terms, [...alike, offer]);
-  }
-  const foreign = body.offers.find((offer) => !offers.has(termsOf(offer, kit)));
-  if (foreign !== undefined) {
-    return ['terms-differ', `only the body asks for ${termsOf(foreign, kit)} (${foreign.pointer})`];
-  }
-  if (body.version === 1) return null;
-  if (body.offers.length !== header.offers.length) {
-    return ['differs', `${header.offers.length} offers, ${body.offers.length} in the body`];
-  }
-  const { error: _, accepts: __, ...top } = body.value;
-  const pointer =
-    difference(header.value, top, '') ??
-    body.offers
-      .map((offer) => closest(offers.get(termsOf(offer, kit)) ?? [], offer))
-      .find((one) => one !== null) ??
-    null;
-  return pointer === null ? null : ['differs', `${pointer} is another in the body`];
-}
-
-/** Offers on the same terms may differ in `extra`: one that is equal is enough. */
-function closest(known: readonly Offer[], offer: Offer): string | null {
-  const differences = known.map(({ entry }) => difference(entry, offer.entry, offer.pointer));
-  return differences.includes(null) ? null : (differences[0] ?? null);
-}
-
-function termsOf({ scheme, network, asset, payTo, amount }: Offer, kit: Kit): string {
-  const on = typeof network === 'string' ? kit.caip2(network) : kit.show(network);
-  const [how, what, whom] = [scheme, asset, payTo].map((value) => kit.show(value));
-  const terms = `${kit.show(amount)} of ${what} to ${whom} on ${on} by ${how}`;
-  return on.startsWith('eip155:') ? terms.toLowerCase() : terms;
-}
-
-/** Pointer of the first member that both have and that is not equal; what one lacks is no difference. */
-function difference(
-  one: JsonValue | undefined,
-  other: JsonValue | undefined,
-  pointer: string,
-): string | null {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
-    return isSame(one, other) ? null : pointer;
-  }
-  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return pointer;
-  for (const [member, value] of Object.entries(one)) {
-    if (!Object.hasOwn(other, member)) continue;
-    const inner: JsonValue | undefined = Reflect.get(other, member);
-    const found = difference(value, inner, `${pointer}/${member}`);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/** An EVM address is the same in any case. */
-function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
-    return one === other;
-  }
-  return one.toLowerCase() === other.toLowerCase();
 }

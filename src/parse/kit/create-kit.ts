@@ -18,6 +18,7 @@ import { addressForm } from '../x402/address-form.ts';
 import { amountKind, amountOf } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
 import { type ChallengeReading, challengeOf, readChallenge } from '../x402/challenge.ts';
+import { challengeDifference } from '../x402/challenge-difference.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
@@ -85,6 +86,7 @@ export function createKit(): Kit {
     manifest: (seen) => findManifest(seen, { document, json, facts: manifestFacts }),
     challenge,
     challengeIn: challengeOf,
+    challengeDifference,
     challenged: (resources) => challengedResources(resources.probed, challenge),
     signIns: (resources) => signInResources(resources.probed, challenge),
     otherProtocol,

@@ -19,6 +19,7 @@ import type { RobotsFacts } from '../text/robots.ts';
 import type { AmountKind } from '../x402/amount.ts';
 import type { KnownAsset } from '../x402/assets.ts';
 import type { Challenge, ChallengedResource, ChallengeReading, Offer } from '../x402/challenge.ts';
+import type { ChallengeDifference } from '../x402/challenge-difference.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { ManifestTerms } from '../x402/manifest-terms.ts';
 import type { OpenApiTerms } from '../x402/openapi-terms.ts';
@@ -109,6 +110,8 @@ export type Kit = {
   challenge(answer: HttpData): ChallengeReading;
   /** The challenge that a JSON value is, wherever it stands; null where it is none. */
   challengeIn(value: JsonValue, where: Challenge['where']): Challenge | null;
+  /** What a body says otherwise than the header beside it; null where they agree. */
+  challengeDifference(header: Challenge, body: Challenge): ChallengeDifference | null;
   /**
    * The resources that challenged, each by the method that is declared: a challenge to another
    * method stands in only where the declared one did not answer 402. A sign-in is none of them.

@@ -1,0 +1,95 @@
+/** What a body says otherwise than the header beside it: buyers by either must sign the same. */
+import type { JsonValue } from '../json/json.ts';
+import { showJson } from '../json/show-json.ts';
+import type { Challenge, Offer } from './challenge.ts';
+import { caip2 } from './networks.ts';
+
+export type ChallengeDifference = {
+  /** Scheme, amount, asset, payTo or network: what is paid, and to whom. */
+  readonly inTerms: boolean;
+  /** Fit for evidence. */
+  readonly text: string;
+};
+
+/** Offers on the same terms that are told apart: nobody sends more, and more would cost the square. */
+const MAX_ALIKE = 8;
+
+/**
+ * Null where they agree. Entries may stand in any order; a v1 body is for old clients and may have
+ * fewer of them. What only one of the two has is no difference, and `error` is not compared.
+ */
+export function challengeDifference(
+  header: Challenge,
+  body: Challenge,
+): ChallengeDifference | null {
+  const offers = byTerms(header.offers);
+  const foreign = body.offers.find((offer) => !offers.has(termsOf(offer)));
+  if (foreign !== undefined) {
+    const text = `only the body asks for ${termsOf(foreign)} (${foreign.pointer})`;
+    return { inTerms: true, text };
+  }
+  if (body.version === 1) return null;
+  if (body.offers.length !== header.offers.length) {
+    const text = `${header.offers.length} offers, ${body.offers.length} in the body`;
+    return { inTerms: false, text };
+  }
+  const { error: _, accepts: __, ...top } = body.value;
+  const pointer =
+    difference(header.value, top, '') ??
+    body.offers
+      .map((offer) => closest(offers.get(termsOf(offer)) ?? [], offer))
+      .find((one) => one !== null);
+  return pointer === undefined
+    ? null
+    : { inTerms: false, text: `${pointer} is another in the body` };
+}
+
+function byTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
+  const known = new Map<string, Offer[]>();
+  for (const offer of offers) {
+    const terms = termsOf(offer);
+    const alike = known.get(terms) ?? [];
+    if (alike.length < MAX_ALIKE) known.set(terms, [...alike, offer]);
+  }
+  return known;
+}
+
+/** Offers on the same terms may differ in `extra`: one that is equal is enough. */
+function closest(known: readonly Offer[], offer: Offer): string | null {
+  const differences = known.map(({ entry }) => difference(entry, offer.entry, offer.pointer));
+  return differences.includes(null) ? null : (differences[0] ?? null);
+}
+
+function termsOf({ scheme, network, asset, payTo, amount }: Offer): string {
+  const on = typeof network === 'string' ? caip2(network) : showJson(network);
+  const [how, what, whom, much] = [scheme, asset, payTo, amount].map((value) => showJson(value));
+  const terms = `${much} of ${what} to ${whom} on ${on} by ${how}`;
+  return on.startsWith('eip155:') ? terms.toLowerCase() : terms;
+}
+
+/** Pointer of the first member that both have and that is not equal. */
+function difference(
+  one: JsonValue | undefined,
+  other: JsonValue | undefined,
+  pointer: string,
+): string | null {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) {
+    return isSame(one, other) ? null : pointer;
+  }
+  if (Array.isArray(one) && Array.isArray(other) && one.length !== other.length) return pointer;
+  for (const [member, value] of Object.entries(one)) {
+    if (!Object.hasOwn(other, member)) continue;
+    const inner: JsonValue | undefined = Reflect.get(other, member);
+    const found = difference(value, inner, `${pointer}/${member}`);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** An EVM address is the same in any case. */
+function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
+    return one === other;
+  }
+  return one.toLowerCase() === other.toLowerCase();
+}
