@@ -1,4 +1,7 @@
-/** The command line: `scan`, `explain`, `diff`, `openapi`. Every failure is one line on standard error, exit 2. */
+/**
+ * The command line: `scan`, `explain`, `diff`, `capture`, `openapi`. Every failure is one line on
+ * standard error, exit 2.
+ */
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   diff: async () => (await import('./diff-command.ts')).diffCommand,
+  capture: async () => (await import('./capture-command.ts')).captureCommand,
   openapi: async () => (await import('./openapi-command.ts')).openapiCommand,
 };
 
@@ -23,7 +27,7 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
   const names = Object.keys(COMMANDS).join(', ');
   if (name === '--help' || rest.includes('--help')) {
     streams.out.write(
-      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…\n`,
+      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  capture <origin> --output FILE\n`,
     );
     return 0;
   }

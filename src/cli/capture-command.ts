@@ -1,0 +1,125 @@
+/**
+ * `capture <origin> --output FILE`: a scan whose recording is trimmed, for a bug report or the
+ * recorded origins of the tests. What is cut must not matter: every check says of the trimmed
+ * recording what it said of the whole one, or less is cut.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Recording, readRecording, underCatalog } from '../probe/recording.ts';
+import { type Trim, trimObservations } from '../probe/trim-recording.ts';
+import { judge } from '../scan/run-scan.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { scanCommand } from './scan-command.ts';
+import { type Streams, write } from './streams.ts';
+import { UsageError } from './usage-error.ts';
+import { writeOutput } from './write-output.ts';
+
+const USAGE =
+  'usage: x402-scan capture <origin>|--from FILE --output FILE [--allow-private] [--offline] [--checks-version V]';
+
+/** What is cut, most first. Secrets go whatever comes of it. */
+const TRIMS: readonly Trim[] = [
+  { maxTextChars: 2_000, headers: true },
+  { maxTextChars: 20_000, headers: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, headers: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, headers: false },
+];
+
+/** Exit code 0. Throws UsageError, and what scans throw. */
+export async function captureCommand(args: readonly string[], streams: Streams): Promise<0> {
+  const { origin, from, output, flags, checksVersion } = parse(args);
+  const whole =
+    from === null ? await record(origin ?? '', flags, streams) : await readRecording(from);
+  const engine = await startEngine(checksVersion);
+  try {
+    const { recording, secrets, moved } = await trim(whole, engine);
+    const text = `${JSON.stringify(recording, null, 1)}\n`;
+    await writeOutput('--output', output, text);
+    const before = JSON.stringify(whole, null, 1).length;
+    const lines = [
+      `${output}: ${kilobytes(text.length)} of ${kilobytes(before)}, ${secrets} secrets removed`,
+      moved.length === 0
+        ? 'Every check says of it what it said of the whole recording.'
+        : `Without the secrets these checks say something else: ${moved.join(', ')}.`,
+      'Read it before you publish it: only you know all of your secrets.',
+    ];
+    await write(streams.out, `${lines.join('\n')}\n`);
+    return 0;
+  } finally {
+    await engine.pool.close();
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        from: { type: 'string' },
+        output: { type: 'string' },
+        'allow-private': { type: 'boolean' },
+        offline: { type: 'boolean' },
+        'checks-version': { type: 'string' },
+      },
+    });
+    const [origin = null, ...more] = positionals;
+    const { from = null, output } = values;
+    if (output !== undefined && more.length === 0 && (origin === null) !== (from === null)) {
+      const flags = (['allow-private', 'offline'] as const).filter((name) => values[name]);
+      const version = values['checks-version'] ?? null;
+      return {
+        origin,
+        from,
+        output,
+        checksVersion: version,
+        flags: flags.map((one) => `--${one}`),
+      };
+    }
+  } catch {
+    // An unknown flag: the usage says which there are.
+  }
+  throw new UsageError(USAGE);
+}
+
+/** Scans as `scan --save` does. */
+async function record(
+  origin: string,
+  flags: readonly string[],
+  streams: Streams,
+): Promise<Recording> {
+  const folder = await mkdtemp(join(tmpdir(), 'x402-scan-'));
+  try {
+    const file = join(folder, 'recording.json');
+    const report = ['--format', 'json', '--output', join(folder, 'report.json')];
+    await scanCommand([origin, ...flags, '--save', file, ...report], streams);
+    return await readRecording(file);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function trim(whole: Recording, engine: Engine) {
+  const wanted = await outcomesOf(whole, engine);
+  for (const [at, how] of TRIMS.entries()) {
+    const { observations, secrets } = trimObservations(whole.observations, how);
+    const recording: Recording = { ...whole, observations };
+    const outcomes = await outcomesOf(recording, engine);
+    const moved = [...wanted].filter(([id, was]) => outcomes.get(id) !== was).map(([id]) => id);
+    if (moved.length === 0 || at === TRIMS.length - 1) return { recording, secrets, moved };
+  }
+  throw new Error('There is no way to trim: TRIMS is empty.');
+}
+
+async function outcomesOf(recording: Recording, engine: Engine): Promise<Map<string, string>> {
+  const seen = underCatalog(recording.observations, engine.catalog.probing);
+  const { scannedAt, exhausted } = recording;
+  const { report } = await judge(seen, scannedAt, engine, { exhausted });
+  return new Map(report.results.map(({ id, status, outcome }) => [id, `${status} ${outcome}`]));
+}
+
+function kilobytes(length: number): string {
+  return `${(length / 1_000).toFixed(1)} kB`;
+}

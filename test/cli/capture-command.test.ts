@@ -1,0 +1,89 @@
+/** `capture`: a recording without secrets and bulk, of which every check says what it said before. */
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { captureCommand } from '../../src/cli/capture-command.ts';
+import { scanCommand } from '../../src/cli/scan-command.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { collector } from './collector.ts';
+
+const SECRETS = [
+  'Bearer abcdefgh12345678',
+  'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+  'sk_live_0123456789abcdef',
+  'session=4711',
+];
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'capture-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const saved = async (name: string) => readFile(join(folder, name), 'utf8');
+
+async function outcomes(recording: string): Promise<unknown> {
+  const { streams, written } = collector();
+  await scanCommand(['--from', join(folder, recording), '--format', 'json'], streams);
+  const { grade, score, results } = JSON.parse(written());
+  return [grade, score, results.map((one: { outcome: string }) => one.outcome)];
+}
+
+test('secrets, foreign headers and long texts go, the verdict stays', async () => {
+  const page = `<html><head><title>A</title></head><body><a href="/openapi.json">API</a>${'<p>x</p>'.repeat(20_000)}</body></html>`;
+  const seller = await startCraftedSeller({
+    answers: {
+      'GET /': {
+        status: 200,
+        headers: {
+          'content-type': 'text/html',
+          'set-cookie': SECRETS[3] ?? '',
+          'x-trace': 'trace-0815',
+        },
+        body: `${page}<!-- ${SECRETS.slice(0, 3).join(' ')} -->`,
+      },
+    },
+  });
+  try {
+    const { streams, written } = collector();
+    const whole = join(folder, 'whole.json');
+    const flags = ['--allow-private', '--offline'];
+    await scanCommand(
+      [seller.url, ...flags, '--save', whole, '--output', join(folder, 'r')],
+      streams,
+    );
+    const small = join(folder, 'small.json');
+    expect(await captureCommand(['--from', whole, '--output', small], streams)).toBe(0);
+
+    const [before, after] = [await saved('whole.json'), await saved('small.json')];
+    for (const secret of [...SECRETS, 'trace-0815']) {
+      expect(before).toContain(secret);
+      expect(after).not.toContain(secret);
+    }
+    expect(after.length).toBeLessThan(before.length / 2);
+    expect(await outcomes('small.json')).toEqual(await outcomes('whole.json'));
+    expect(written()).toContain('Every check says of it what it said of the whole recording.');
+  } finally {
+    await seller.stop();
+  }
+});
+
+test('scans by itself', async () => {
+  const { streams, written } = collector();
+  const file = join(folder, 'f.json');
+  const args = ['http://127.0.0.1:1', '--allow-private', '--offline', '--output', file];
+  expect(await captureCommand(args, streams)).toBe(0);
+  expect((await stat(file)).size).toBeGreaterThan(0);
+  expect(written()).toContain('0 secrets removed');
+  expect(await outcomes('f.json')).toEqual(['F', 0, expect.any(Array)]);
+});
+
+test.each([
+  [[]],
+  [['https://api.example.com']],
+  [['--output', 'a.json']],
+  [['https://a.example', '--from', 'b.json', '--output', 'c.json']],
+])('%j is refused with the usage', async (args) => {
+  await expect(captureCommand(args, collector().streams)).rejects.toThrow('usage: ');
+});
