@@ -1,4 +1,4 @@
-/** P3: each challenge is valid x402 v2, so that official clients can sign it. Rule: README.md. */
+/** P3: each challenge is valid x402 v2 and payable as it stands. Rule and sources: README.md. */
 import {
   defineCheck,
   type Found,
@@ -8,20 +8,15 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { OfferPayability, ResourcePayability } from '../../src/model/payability.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge, Offer } from '../../src/parse/x402/challenge.ts';
+import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
-/** Schemes of the x402 packages 2.27; others are for clients of their own. */
-const SCHEMES: ReadonlySet<unknown> = new Set([
-  'exact',
-  'upto',
-  'batch-settlement',
-  'auth-capture',
-]);
-const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
-const V1_NETWORK = /^[a-z][-a-z0-9]*$/;
-const AMOUNT = /^[1-9][0-9]{0,77}$/;
+/** Facilitators refuse what ends in less; a day is longer than any answer takes. */
+const MIN_TIMEOUT_SECONDS = 6;
+const MAX_TIMEOUT_SECONDS = 86_400;
+const MAX_WORDS = 110;
+const MAX_NAMED = 3;
 
 const OUTCOMES = {
   'wrong-version': fail('Set x402Version to the number 2.'),
@@ -30,128 +25,171 @@ const OUTCOMES = {
   'bad-resource-url': fail('Set resource.url to the absolute https URL of this resource.'),
   'bad-field': fail('Write amount in base units, network as CAIP-2, asset and payTo as addresses.'),
   'no-domain': fail("Add the token's EIP-712 name and version to extra, or let the SDK price it."),
+  'missing-member': fail('Add to extra what the scheme needs: its facilitator names the values.'),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
-  'no-known-scheme': fail('Offer the scheme "exact" too, which every client knows.'),
   'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
-  'unknown-scheme': warn(
-    'Keep a valid "exact" offer: clients skip a scheme that they do not know.',
-  ),
+  'unsound-offer': warn('Correct the offer, or take it out: clients stumble over it.'),
+  'client-refuses': warn('Offer "exact" by EIP-3009 too, which the official clients sign.'),
+  'unusual-asset': warn('Offer a default asset too, such as USDC on Base: clients refuse others.'),
+  unknown: warn('Offer "exact" on Base or Solana too, which every client knows.'),
+  'outdated-network': warn('Write the network by the CAIP-2 id that is valid now.'),
+  timeout: warn('Set maxTimeoutSeconds between 6 and 86400; 300 suits most resources.'),
   'relative-url': warn('Write resource.url with its scheme and host.'),
+  'other-host': warn('Set resource.url to the address on the host that sells it.'),
   'http-url': warn(
-    'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers with its address.',
+    'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers, Resource in the Go route.',
   ),
   valid: pass('Keep the challenge as the SDK writes it.'),
 };
 type Kind = keyof typeof OUTCOMES;
 type Flaw = Found<Kind>;
-type Place = readonly [kind: Kind, pointer: string, value: JsonValue | undefined];
+type Origin = Seen<'origin'>['origin'];
+/** One offer: sound (null), or what it is called, with the places that say so. */
+type Judged = {
+  readonly offer: Offer;
+  readonly kind: Kind | null;
+  readonly isUnsound: boolean;
+  readonly texts: readonly string[];
+};
 
 export default defineCheck({
   id: 'P3',
   version: 1,
   says: {
-    right: 'Every challenge is valid x402 version 2.',
-    wrong: 'Some challenges are not valid x402 version 2, so clients cannot sign them.',
+    right: 'Every challenge is valid x402 version 2, and can be paid as it stands.',
+    wrong: 'Some challenges are not valid x402 version 2, or no client can sign them.',
   },
-  needs: ['origin', 'resources'],
+  needs: ['origin', 'resources', 'payability'],
   requires: ['P1', 'P2'],
   outcomes: OUTCOMES,
 
-  evaluate({ origin, resources }, kit) {
+  evaluate({ origin, resources, payability }, kit) {
+    const saidOf = ({ probe, resource }: ChallengedResource) =>
+      payability?.resources.find(
+        ({ method, path }) => method === probe.method && path === resource.path,
+      ) ?? null;
     return worstOf(
       OUTCOMES,
       resources,
       kit,
-      ({ reading: { challenge } }) =>
-        [...inspectTop(challenge, origin), ...inspectOffers(challenge, kit)].map(
-          ([kind, pointer, value]): Flaw => [kind, `${pointer}: ${kit.show(value)}`],
-        ),
-      (count) => ['valid', `${count}: valid version 2`],
+      (one) => {
+        const { challenge } = one.reading;
+        const offers = judgeOffers(challenge, saidOf(one), kit);
+        return [...inspectTop(challenge, origin, kit), ...flawsOf(offers, saidOf(one))];
+      },
+      (count, challenged) => {
+        const named = challenged.flatMap((one) =>
+          judgeOffers(one.reading.challenge, saidOf(one), kit)
+            .filter(({ kind }) => kind !== null)
+            .flatMap(({ kind, texts }) => texts.map((text) => `${text} (${kind})`)),
+        );
+        const beside = named.length > 0 ? `; beside sound offers ${short(named)}` : '';
+        return ['valid', `${count}: valid version 2${beside}`];
+      },
     );
   },
 });
 
-function inspectTop(challenge: Challenge, origin: Seen<'origin'>['origin']): readonly Place[] {
+function inspectTop(challenge: Challenge, origin: Origin, kit: Kit): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = challenge;
-  const found: Place[] = [];
-  const stated = value['x402Version'];
-  if (version === 1) found.push(['version-1', '/x402Version', stated]);
-  else if (stated !== 2) found.push(['wrong-version', '/x402Version', stated]);
-  if (offers.length === 0) found.push(['no-accepts', '/accepts', value['accepts']]);
+  const found: Flaw[] = [];
+  const stated = kit.show(value['x402Version']);
+  if (version === 1) found.push(['version-1', `/x402Version: ${stated}`]);
+  else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}`]);
+  if (offers.length === 0) found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}`]);
   const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin);
-  if (kind !== null) found.push([kind, '/resource/url', resourceUrl ?? undefined]);
+  if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return found;
 }
 
-function judgeUrl(written: string, origin: Seen<'origin'>['origin']): Kind | null {
+function judgeUrl(written: string, origin: Origin): Kind | null {
   if (written.startsWith('/')) return 'relative-url';
   const url = URL.parse(written);
-  if (url?.protocol === 'https:') return null;
-  if (url?.protocol !== 'http:' || url.hostname !== origin.hostname) return 'bad-resource-url';
-  return origin.scheme === 'http' ? null : 'http-url';
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
+  if (url.hostname !== origin.hostname) return 'other-host';
+  return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';
 }
 
-function inspectOffers({ version, offers }: Challenge, kit: Kit): readonly Place[] {
-  const isUnknown = ({ scheme }: Offer) => typeof scheme === 'string' && !SCHEMES.has(scheme);
-  const unknown = offers.every(isUnknown) ? 'no-known-scheme' : 'unknown-scheme';
-  return offers.flatMap((offer): readonly Place[] => {
-    const { pointer, scheme } = offer;
-    if (
-      version === 2 &&
-      kit.at(offer.entry, '/maxAmountRequired') !== undefined &&
-      offer.amount === undefined
-    ) {
-      return [
-        ['v1-names', `${pointer}/maxAmountRequired`, kit.at(offer.entry, '/maxAmountRequired')],
-      ];
+function judgeOffers(
+  challenge: Challenge,
+  said: ResourcePayability | null,
+  kit: Kit,
+): readonly Judged[] {
+  return challenge.offers.map((offer) => {
+    const verdict = said?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
+    const faults = kit.offerFaults(offer, challenge.version);
+    const [first] = faults;
+    if (first !== undefined) {
+      const texts = faults.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
+      const words = wordsOf(verdict, kit);
+      const told = words === '' ? texts : [`${texts[0]}${words}`, ...texts.slice(1)];
+      return { offer, kind: first.kind, isUnsound: true, texts: told };
     }
-    const fields = inspectFields(offer, version, kit);
-    if (fields.length > 0) return fields;
-    if (isUnknown(offer)) return [[unknown, `${pointer}/scheme`, scheme]];
-    return inspectDomain(offer, kit);
+    const found = judgeSound(offer, challenge.version, verdict, kit);
+    return { offer, kind: found?.[0] ?? null, isUnsound: false, texts: found ? [found[1]] : [] };
   });
 }
 
-function inspectFields(offer: Offer, version: 1 | 2, kit: Kit): readonly Place[] {
-  const { network, asset, payTo } = offer;
-  const on = typeof network === 'string' ? network : '';
-  const isAddress = (value: JsonValue | undefined) =>
-    isText(value) && kit.address(on, value) !== 'malformed';
-  const timeout = offer.maxTimeoutSeconds;
-  const bad: readonly [isRight: boolean, member: string, value: JsonValue | undefined][] = [
-    [isText(offer.scheme), 'scheme', offer.scheme],
-    [(version === 1 ? V1_NETWORK : CAIP2).test(on), 'network', network],
-    [
-      typeof offer.amount === 'string' && AMOUNT.test(offer.amount),
-      version === 1 ? 'maxAmountRequired' : 'amount',
-      offer.amount,
-    ],
-    [isAddress(asset), 'asset', asset],
-    [isAddress(payTo), 'payTo', payTo],
-    [Number.isInteger(timeout) && Number(timeout) > 0, 'maxTimeoutSeconds', timeout],
-  ];
-  return bad
-    .filter(([isRight]) => !isRight)
-    .map(([, member, value]) => ['bad-field', `${offer.pointer}/${member}`, value]);
-}
-
-/** EIP-712 domain of "exact" on EVM networks; Permit2 signs under a domain of its own. */
-function inspectDomain(offer: Offer, kit: Kit): readonly Place[] {
-  const { scheme, network, asset, extra, pointer } = offer;
-  if (scheme !== 'exact' || !isText(network) || !isText(asset)) return [];
-  if (!kit.caip2(network).startsWith('eip155:')) return [];
-  if (kit.at(extra, '/assetTransferMethod') === 'permit2') return [];
-  const domain = kit.asset(network, asset)?.domain ?? null;
-  for (const member of ['name', 'version'] as const) {
-    const value = kit.at(extra, `/${member}`);
-    if (!isText(value)) return [['no-domain', `${pointer}/extra/${member}`, value]];
-    if (domain !== null && value !== domain[member]) {
-      return [['wrong-domain', `${pointer}/extra/${member}`, value]];
-    }
+/** What keeps an offer that the specification allows from being paid, or from being judged. */
+function judgeSound(
+  offer: Offer,
+  version: Challenge['version'],
+  said: OfferPayability | null,
+  kit: Kit,
+): Flaw | null {
+  const { pointer, scheme, network, asset, extra, maxTimeoutSeconds } = offer;
+  const row = kit.scheme(offer);
+  const form = kit.networkForm(network, version);
+  if (form === 'outdated') return ['outdated-network', `${pointer}/network: ${kit.show(network)}`];
+  if (row === null || form === 'unknown') {
+    const pair = `${kit.show(scheme)} on ${kit.show(network)}`;
+    return ['unknown', `${pointer}: ${pair} is unknown to this catalog`];
   }
-  return [];
+  if (!kit.isPaidMethod(offer)) {
+    const method = kit.show(kit.at(extra, '/assetTransferMethod'));
+    return [
+      'client-refuses',
+      `${pointer}/extra/assetTransferMethod: ${method} is in ${row.source}, and no official client pays by it${wordsOf(said, kit)}`,
+    ];
+  }
+  if (said?.verdict === 'refuses') {
+    return ['client-refuses', `${pointer} is sound by ${row.source}${wordsOf(said, kit)}`];
+  }
+  const known = kit.asset(String(network), String(asset));
+  // A price over the default limit is the buyer's to decide.
+  if (said?.verdict === 'limited' && known === null) {
+    return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${wordsOf(said, kit)}`];
+  }
+  const seconds = Number(maxTimeoutSeconds);
+  if (seconds >= MIN_TIMEOUT_SECONDS && seconds <= MAX_TIMEOUT_SECONDS) return null;
+  return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
-function isText(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && value !== '';
+function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {
+  const flawed = offers.filter(({ kind }) => kind !== null);
+  const isSold = offers.some(({ kind }) => kind === null || kind === 'timeout');
+  const isNamed = flawed.some(({ isUnsound }) => !isUnsound);
+  const hinders = said === null || said.payableBy !== 'default';
+  const nameOf = ({ kind, isUnsound }: Judged): Kind | null => {
+    if (kind === null || kind === 'timeout') return kind;
+    if (isUnsound && !isSold) return isNamed ? 'unsound-offer' : kind;
+    if (isUnsound) return hinders ? 'unsound-offer' : null;
+    if (!isSold) return kind;
+    // Clients skip what they do not know; what they know and refuse may be what they choose.
+    return kind === 'client-refuses' && hinders && said !== null ? kind : null;
+  };
+  return flawed.flatMap((one): readonly Flaw[] => {
+    const name = nameOf(one);
+    return name === null ? [] : one.texts.map((text): Flaw => [name, text]);
+  });
+}
+
+function wordsOf(said: OfferPayability | null, kit: Kit): string {
+  if (said === null || said.words === null) return '';
+  return ` (the official client says ${kit.quote(said.words, MAX_WORDS)})`;
+}
+
+function short(texts: readonly string[]): string {
+  const rest = texts.length - MAX_NAMED;
+  return texts.slice(0, MAX_NAMED).join('; ') + (rest > 0 ? `; ${rest} more` : '');
 }

@@ -19,6 +19,7 @@ import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
 import { METHOD_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
 import { OFFER_ROWS } from './crafted/offer-rows.ts';
 import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
+import { PAYABLE_ROWS } from './crafted/payable-rows.ts';
 import type { Row } from './crafted/row.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
 import { VALID_ROWS } from './crafted/valid-rows.ts';
@@ -86,6 +87,7 @@ function table(rows: readonly Row[]) {
 
 describe('how a challenge is sent', () => table(CHALLENGE_ROWS));
 describe('what a challenge says', () => table(OFFER_ROWS));
+describe('what the official clients make of an offer', () => table(PAYABLE_ROWS));
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
 describe('two methods of one path', () => table(METHOD_ROWS));
 describe('sign-ins', () => table(SIGN_IN_ROWS));

@@ -17,12 +17,18 @@ import { quoteText } from '../text/text.ts';
 import { addressForm } from '../x402/address-form.ts';
 import { amountKind, amountOf } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
-import { type ChallengeReading, challengeOf, readChallenge } from '../x402/challenge.ts';
+import {
+  type ChallengeReading,
+  challengeOf,
+  type Offer,
+  readChallenge,
+} from '../x402/challenge.ts';
 import { challengeDifference } from '../x402/challenge-difference.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
-import { caip2 } from '../x402/networks.ts';
+import { caip2, networkForm } from '../x402/networks.ts';
+import { isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
 import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
@@ -34,6 +40,7 @@ import {
   validatesFirst,
   wasAnswered402,
 } from '../x402/resource-answers.ts';
+import { isPaidMethod, schemeRow } from '../x402/schemes.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest } from './find-manifest.ts';
 import { findOpenApi } from './find-openapi.ts';
@@ -100,6 +107,12 @@ export function createKit(): Kit {
     openapiTerms,
     manifestTerms: (facts, originUrl, one) =>
       manifestTerms(facts, entryIndex(facts, originUrl), one),
+    offerFaults,
+    judgedOffers,
+    scheme: ({ scheme, network }) => schemeRow(scheme, network),
+    isPaidMethod: isPaidOffer,
+    isAmount,
+    networkForm,
     caip2,
     amount: amountOf,
     amountKind,
@@ -110,6 +123,11 @@ export function createKit(): Kit {
     sameOrigin,
     schemaErrors,
   } satisfies Kit);
+}
+
+function isPaidOffer({ scheme, network, extra }: Offer): boolean {
+  const row = schemeRow(scheme, network);
+  return row !== null && isPaidMethod(row, extra);
 }
 
 /** The fragment names a place in the document, not another document. */

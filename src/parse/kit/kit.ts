@@ -22,9 +22,13 @@ import type { Challenge, ChallengedResource, ChallengeReading, Offer } from '../
 import type { ChallengeDifference } from '../x402/challenge-difference.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { ManifestTerms } from '../x402/manifest-terms.ts';
+import type { AddressRole } from '../x402/namespaces.ts';
+import type { NetworkForm } from '../x402/networks.ts';
+import type { OfferFault } from '../x402/offer-faults.ts';
 import type { OpenApiTerms } from '../x402/openapi-terms.ts';
 import type { OtherProtocol } from '../x402/other-protocol.ts';
 import type { PaymentSchemes } from '../x402/payment-schemes.ts';
+import type { SchemeRow } from '../x402/schemes.ts';
 
 /** A document that must be at a path: what stands there, in the order in which it is found out. */
 export type DocumentReading =
@@ -149,6 +153,19 @@ export type Kit = {
     challenged: ChallengedResource,
   ): ManifestTerms;
 
+  /** What is wrong with an offer by the specification alone; empty where it is sound, or unknown. */
+  offerFaults(offer: Offer, version: Challenge['version']): readonly OfferFault[];
+  /** The offers that are sound by the specification; where none is, all of them. */
+  judgedOffers(challenge: Challenge): readonly Offer[];
+  /** What the catalog knows of an offer's scheme on its network; null where that is nothing. */
+  scheme(offer: Offer): SchemeRow | null;
+  /** Whether the client of a scheme pays by the transfer method that the offer names. */
+  isPaidMethod(offer: Offer): boolean;
+  /** Whether an amount is a positive number of base units, or what its network writes instead. */
+  isAmount(offer: Offer): boolean;
+  /** Outdated ids and namespaces that nobody here knows are well formed too. */
+  networkForm(network: JsonValue | undefined, version: Challenge['version']): NetworkForm;
+
   /** The CAIP-2 name of a network ("base" → "eip155:8453"); other names come back as they are. */
   caip2(network: string): string;
 
@@ -166,6 +183,7 @@ export type Kit = {
   address(
     network: string,
     address: string,
+    role?: AddressRole,
   ): 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
   /** Same-origin absolute URL of a reference in one of the origin's documents, or null. */

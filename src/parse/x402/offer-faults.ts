@@ -2,7 +2,7 @@
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { addressForm } from './address-form.ts';
 import { knownAsset } from './assets.ts';
-import type { Offer } from './challenge.ts';
+import type { Challenge, Offer } from './challenge.ts';
 import { NAMESPACES } from './namespaces.ts';
 import { namespaceOf, networkForm } from './networks.ts';
 import {
@@ -50,6 +50,12 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
       return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
     });
   return bad.length > 0 ? bad : extraFaults(offer);
+}
+
+/** One bad offer beside a sound one is no fault of the seller's: P3 names it, and nobody else does. */
+export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
+  const sound = offers.filter((offer) => offerFaults(offer, version).length === 0);
+  return sound.length > 0 ? sound : offers;
 }
 
 /** A positive number of base units, or what the namespace writes in its place. */

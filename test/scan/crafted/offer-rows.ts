@@ -52,7 +52,8 @@ export const OFFER_ROWS: readonly Row[] = [
         accepts: [...usual.accepts, { ...offerOf(WEATHER), scheme: 'barter' }],
       })),
     },
-    moved: ['P3 warn unknown-scheme'],
+    moved: [],
+    says: { P3: 'unknown to this catalog' },
   },
   {
     name: 'a relative resource.url',
@@ -99,7 +100,7 @@ export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'a token that nobody knows',
     answers: { '/weather': offering(WEATHER, { asset: OTHER_PAYEE }) },
-    moved: ['P6 warn unknown-decimals'],
+    moved: ['P3 warn unusual-asset', 'P6 warn unknown-decimals'],
   },
   {
     name: 'a recipient with a wrong checksum',
