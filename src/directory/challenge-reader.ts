@@ -92,6 +92,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
     let handshakeMs = 0;
     try {
       stopping.signal.throwIfAborted();
+      if (round.waiters.length === 0) return true;
       const slot = await ownership.beginChallengeFetch(origin.host);
       if (!slot.taken) return false;
       // Whoever arrives from here on waits for the next fetch.
@@ -128,17 +129,22 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
     await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
   }
 
+  /** A fetch that nobody waits for any more does not begin. */
+  function leave(round: Round, waiter: Waiter): void {
+    round.waiters = round.waiters.filter((one) => one !== waiter);
+    waiter.reject(new Saturated());
+  }
+
   return {
-    read(origin, { block }) {
+    read(origin, { block, gone }) {
       const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
       const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
       const open = rounds.get(origin.host);
-      if (open) {
-        open.waiters.push(waiter);
-        open.blocks.add(block);
-        return promise;
-      }
-      const round: Round = { origin, blocks: new Set([block]), waiters: [waiter] };
+      const round: Round = open ?? { origin, blocks: new Set([block]), waiters: [] };
+      round.waiters.push(waiter);
+      round.blocks.add(block);
+      gone?.addEventListener('abort', () => leave(round, waiter), { once: true });
+      if (open) return promise;
       rounds.set(origin.host, round);
       // Settles every waiter, and never rejects.
       void run(round);

@@ -8,6 +8,8 @@ export type Client = {
   readonly key: string;
   /** The /24 or /48 around it: what one organisation or provider hands out. */
   readonly block: string;
+  /** Aborted once the client has hung up: nothing is fetched for nobody. */
+  readonly gone?: AbortSignal | undefined;
 };
 
 const IPV6_CLIENT_BITS = 64;
@@ -17,11 +19,11 @@ export function clientKey(ip: string): string {
   return hash(normalizeIP(ip, IPV6_CLIENT_BITS));
 }
 
-export function clientOf(ip: string): Client {
+export function clientOf(ip: string, gone?: AbortSignal): Client {
   const wide = normalizeIP(ip, IPV6_BLOCK_BITS);
   // IPv4 comes back whole, mapped addresses as IPv4.
   const block = wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
-  return { key: clientKey(ip), block: hash(block) };
+  return { key: clientKey(ip), block: hash(block), gone };
 }
 
 function hash(text: string): string {

@@ -161,6 +161,29 @@ test('a fault of ours reaches all who waited, and the next fetch begins anew', a
   expect((await again).finding.kind).toBe('served');
 });
 
+test('nothing is fetched for those who hung up while they waited', async () => {
+  await using reading = startReading();
+  const { fetches, reader, clock } = reading;
+  const hangsUp = new AbortController();
+  void reader.read(ORIGIN, OWNER);
+  await settled();
+  const left = reader.read(ORIGIN, { ...STRANGER, gone: hangsUp.signal });
+  await settled();
+  hangsUp.abort();
+  await expect(left).rejects.toMatchObject({ code: 'saturated' });
+  clock.advance(SPACING_MS);
+  await settled();
+  expect(fetches).toHaveLength(1);
+  fetches[0]?.answer('a token');
+
+  // Who comes afterwards waits for nobody.
+  const next = reader.read(ORIGIN, OWNER);
+  await settled();
+  expect(fetches).toHaveLength(2);
+  fetches[1]?.answer('a token');
+  expect((await next).finding.kind).toBe('served');
+});
+
 test('a service that stops sends those away whose fetch has not begun', async () => {
   await using reading = startReading();
   const { fetches, reader } = reading;

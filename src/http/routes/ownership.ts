@@ -73,7 +73,9 @@ export const ownershipRoutes: FastifyPluginAsync<AppParts> = async (app, parts) 
       // Answers hold secrets, or what was true at this moment.
       reply.header('cache-control', 'no-store');
       const { url, ...wish } = request.body;
-      return answer(requestedOrigin(url, parts), clientOf(request.ip), wish);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
     });
   }
 

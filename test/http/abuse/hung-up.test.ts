@@ -1,0 +1,40 @@
+/** Clients that hang up while they wait for their turn. */
+import { expect, test } from 'vitest';
+import { startApp } from '../../fixtures/service/start-app.ts';
+import { connectRaw } from './raw-client.ts';
+
+test('a confirm whose client has gone fetches nothing', async () => {
+  const turn = Promise.withResolvers<void>();
+  let fetches = 0;
+  await using service = await startApp({
+    // Nobody's turn comes before the client is gone.
+    wait: async (ms) => {
+      await turn.promise;
+      service.advance(ms);
+    },
+    fetchChallenge: async () => {
+      fetches += 1;
+      return { kind: 'served', text: 'nothing of ours' };
+    },
+  });
+  const url = 'shop.example.com';
+  await service.post('/v1/verify/start', { url });
+  await service.post('/v1/verify/confirm', { url });
+  expect(fetches).toBe(1);
+
+  const port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
+  const client = await connectRaw(port);
+  const body = JSON.stringify({ url });
+  const head = `POST /v1/verify/confirm HTTP/1.1\r\nHost: x\r\nContent-Type: application/json`;
+  client.send(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  // An answer to a later request shows that the one before it has been taken up.
+  await fetch(`http://127.0.0.1:${port}/health`, { headers: { connection: 'close' } });
+  client.socket.destroy();
+  const connections = () =>
+    new Promise((resolve) => service.app.server.getConnections((_error, n) => resolve(n)));
+  await expect.poll(connections).toBe(0);
+  turn.resolve();
+  const next = await service.post('/v1/verify/confirm', { url });
+  expect(next.json().reason).toBe('mismatch');
+  expect(fetches).toBe(2);
+});
