@@ -1,3 +1,4 @@
+/** Answers of connections that never became a request. */
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 

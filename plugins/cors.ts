@@ -1,3 +1,4 @@
+/** Cross-origin requests. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';

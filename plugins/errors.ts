@@ -1,3 +1,4 @@
+/** Errors, as answers of the API. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { PaidCallFailed } from '../src/errors/codes.ts';

@@ -1,3 +1,4 @@
+/** The OpenAPI document, made of the routes. */
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';

@@ -1,3 +1,4 @@
+/** Turns work away that the process cannot keep up with. */
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';

@@ -1,3 +1,4 @@
+/** Limits of request rates. */
 import rateLimit, {
   type FastifyRateLimitStore,
   type FastifyRateLimitStoreCtor,

@@ -1,3 +1,4 @@
+/** Headers that tell browsers what our pages may do. */
 import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';

@@ -1,3 +1,4 @@
+/** Templates of the public site. */
 import { fileURLToPath } from 'node:url';
 import staticFiles from '@fastify/static';
 import view from '@fastify/view';

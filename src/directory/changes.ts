@@ -1,3 +1,4 @@
+/** The changes feed. */
 import { InvalidParameter } from '../errors/errors.ts';
 import type { Grade } from '../model/report.ts';
 import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';

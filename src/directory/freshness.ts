@@ -1,3 +1,4 @@
+/** How long a result is fresh, and featured. */
 import type { DirectoryRecord } from '../store/contract/directory.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,3 +1,4 @@
+/** What is known of one origin, in short. */
 import type { Grade } from '../model/report.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Store } from '../store/contract/store.ts';

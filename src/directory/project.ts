@@ -1,3 +1,4 @@
+/** A directory record, as the public sees it. */
 import type { Grade } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { DirectoryRecord } from '../store/contract/directory.ts';

@@ -1,3 +1,4 @@
+/** The body of a scan or report answer. */
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { reportUrl } from './report-url.ts';

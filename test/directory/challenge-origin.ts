@@ -1,3 +1,4 @@
+/** A seller that can put a file at the challenge path. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';

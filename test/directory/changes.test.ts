@@ -1,3 +1,4 @@
+/** The changes feed. */
 import { describe, expect, test } from 'vitest';
 import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
 import { InvalidParameter } from '../../src/errors/errors.ts';

@@ -1,3 +1,4 @@
+/** The export of the directory. */
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { exportDirectory } from '../../src/directory/export.ts';

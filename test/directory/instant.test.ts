@@ -1,3 +1,4 @@
+/** Instants, as callers write them. */
 import { expect, test } from 'vitest';
 import { parseInstant } from '../../src/directory/instant.ts';
 

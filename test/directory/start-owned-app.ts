@@ -1,3 +1,4 @@
+/** The service, and an origin whose owner it can believe. */
 import type { RevisionName } from '../../src/config/revision.ts';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
 import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';

@@ -1,3 +1,4 @@
+/** Input that no route takes. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

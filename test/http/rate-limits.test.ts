@@ -1,3 +1,4 @@
+/** Limits of request rates. */
 import { describe, expect, test } from 'vitest';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 

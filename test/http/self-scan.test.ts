@@ -1,3 +1,4 @@
+/** The scanner grades itself. */
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';

@@ -1,3 +1,4 @@
+/** A service that is told to stop. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -1,3 +1,4 @@
+/** Headers of every answer, health and metrics. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 

@@ -1,3 +1,4 @@
+/** The agent card. */
 import { priceUsd } from './payment-info.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 

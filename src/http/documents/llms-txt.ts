@@ -1,3 +1,4 @@
+/** llms.txt, short and full. */
 import type { Operation } from './operation.ts';
 import { dollars } from './payment-info.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';

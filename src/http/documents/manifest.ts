@@ -1,3 +1,4 @@
+/** The payment manifest, /.well-known/x402. */
 import { dollars } from './payment-info.ts';
 import { PATHS, type ServiceFacts } from './service-facts.ts';
 

@@ -1,3 +1,4 @@
+/** What the OpenAPI document says of the whole service. */
 import type { Revision } from '../../config/revision.ts';
 import { DOCUMENTS_TAG, PATHS, SERVICE_NAME, SUMMARY } from './service-facts.ts';
 

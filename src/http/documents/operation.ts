@@ -1,3 +1,4 @@
+/** One operation, as documents list it. */
 import type { Offer } from '../../config/revision.ts';
 
 export type OperationParameter = {

@@ -1,3 +1,4 @@
+/** Prices, as documents state them. */
 import type { Offer } from '../../config/revision.ts';
 
 /** Of an asset with 6 decimals. */

@@ -1,3 +1,4 @@
+/** The discovery document. */
 import type { Operation } from './operation.ts';
 import { priceUsd } from './payment-info.ts';
 import { PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';

@@ -1,3 +1,4 @@
+/** What all documents say of the service. */
 import type { Operation } from './operation.ts';
 
 export const SERVICE_NAME = 'x402 Conformance Scanner';

@@ -1,3 +1,4 @@
+/** The terms of service. */
 import { PATHS, SERVICE_NAME, type ServiceFacts } from './service-facts.ts';
 
 const VERSION = '0.2';

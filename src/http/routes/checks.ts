@@ -1,3 +1,4 @@
+/** The check catalog. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { SCORE_NOTE } from '../documents/score-note.ts';

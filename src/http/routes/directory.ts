@@ -1,3 +1,4 @@
+/** Directory, featured and project. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { featuredSinceMs } from '../../directory/freshness.ts';

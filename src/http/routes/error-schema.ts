@@ -1,3 +1,4 @@
+/** Schemas of error answers. */
 import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../errors/codes.ts';
 

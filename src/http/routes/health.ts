@@ -1,3 +1,4 @@
+/** Liveness. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { StoreUnavailable } from '../../errors/errors.ts';

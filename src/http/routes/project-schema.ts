@@ -1,3 +1,4 @@
+/** Schema of a directory record. */
 import { Type } from 'typebox';
 import { CATEGORIES } from '../../model/categories.ts';
 

@@ -1,3 +1,4 @@
+/** Schema of a scan report. */
 import { Type } from 'typebox';
 import { gradeSchema, instantSchema, scoreSchema } from './project-schema.ts';
 

@@ -1,3 +1,4 @@
+/** The free report. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { findFreshReport } from '../../directory/fresh-report.ts';

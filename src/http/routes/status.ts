@@ -1,3 +1,4 @@
+/** The grade of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';

@@ -1,3 +1,4 @@
+/** The parameter that names an origin. */
 import { Type } from 'typebox';
 
 const DESCRIPTION =

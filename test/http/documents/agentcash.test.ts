@@ -1,3 +1,4 @@
+/** What x402scan runs on every origin, run on ours. */
 import {
   checkL2ForOpenAPI,
   checkL4ForOpenAPI,

@@ -1,3 +1,4 @@
+/** Discovery documents agree with the routes and with each other. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 

@@ -1,3 +1,4 @@
+/** The OpenAPI document describes what the routes answer. */
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';

@@ -1,3 +1,4 @@
+/** The check catalog. */
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 

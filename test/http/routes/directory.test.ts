@@ -1,3 +1,4 @@
+/** Directory, featured and project. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';

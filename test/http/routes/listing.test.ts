@@ -1,3 +1,4 @@
+/** What owners ask of the directory, and who may ask it. */
 import { expect, test } from 'vitest';
 import { clientKey } from '../../../src/directory/client-key.ts';
 import { startOwnedApp } from '../../directory/start-owned-app.ts';

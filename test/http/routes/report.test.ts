@@ -1,3 +1,4 @@
+/** The free report. */
 import { expect, test } from 'vitest';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 

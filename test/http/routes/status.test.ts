@@ -1,3 +1,4 @@
+/** The grade of one origin. */
 import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/origin/origin.ts';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';

@@ -1,3 +1,4 @@
+/** Proof of domain control, over the interface. */
 import { expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/origin/errors.ts';
 import { startOwnedApp } from '../../directory/start-owned-app.ts';

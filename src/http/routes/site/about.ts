@@ -1,3 +1,4 @@
+/** The page that says what the scanner sends. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';

@@ -1,3 +1,4 @@
+/** Badges, to show on other sites. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { makeBadge } from 'badge-maker';
 import { Type } from 'typebox';

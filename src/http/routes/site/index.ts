@@ -1,3 +1,4 @@
+/** The public site. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import views from '../../../../plugins/views.ts';
 import type { AppParts } from '../route-context.ts';

@@ -1,3 +1,4 @@
+/** What pages have in common. */
 import type { FastifyReply } from 'fastify';
 import type { Offer } from '../../../config/revision.ts';
 import { OriginRefused } from '../../../origin/errors.ts';

@@ -1,3 +1,4 @@
+/** The page of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
