@@ -22,7 +22,7 @@ import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import { PAYABLE_ROWS } from './crafted/payable-rows.ts';
 import type { Row } from './crafted/row.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
-import { VALID_ROWS } from './crafted/valid-rows.ts';
+import { STACK_ROWS, VALID_ROWS } from './crafted/valid-rows.ts';
 import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
 
 const DAY_MS = 86_400_000;
@@ -91,6 +91,7 @@ describe('what the official clients make of an offer', () => table(PAYABLE_ROWS)
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
 describe('two methods of one path', () => table(METHOD_ROWS));
 describe('sign-ins', () => table(SIGN_IN_ROWS));
+describe('sellers of other languages', () => table(STACK_ROWS));
 describe('what the specification allows', () => {
   table(VALID_ROWS);
   it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {

@@ -18,6 +18,17 @@ const SIGN_IN = {
   'sign-in-with-x': { info: { statement: 'Sign in' }, schema: { type: 'object' } },
 };
 
+/** The usual challenge without Cache-Control, with another body. */
+function uncached(body: string, type: string | null = 'application/json'): Answering {
+  return ({ method, path, origin }, usual) => {
+    if (usual.status !== 402 && method !== 'POST') return null;
+    const challenge = challengeOf(path === SUMMARY.path ? SUMMARY : WEATHER, origin);
+    const value = Buffer.from(JSON.stringify(challenge)).toString('base64');
+    const headers = { 'payment-required': value, ...(type && { 'content-type': type }) };
+    return { status: 402, headers, body };
+  };
+}
+
 /** Each answer pays to another address, as payment processors do. */
 const depositing: Answering = (request, usual) => {
   const digit = (request.number % 9) + 1;
@@ -135,5 +146,48 @@ export const VALID_ROWS: readonly ValidRow[] = [
     answers: { '/weather': MPP, '/summaries': MPP },
     moved: ['P2 fail other-protocol', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
     says: { P2: 'MPP is spoken, no x402' },
+  },
+];
+
+/** Middlewares of other languages, as they were seen to answer. */
+export const STACK_ROWS: readonly Row[] = [
+  {
+    name: 'Go: no Cache-Control, and null as the body',
+    answers: { '/weather': uncached('null'), '/summaries': uncached('null') },
+    moved: ['P4 warn cacheable'],
+    says: { P4: '2 of 2' },
+  },
+  {
+    name: 'Rust: no Cache-Control, an empty body without a type',
+    answers: { '/weather': uncached('', null), '/summaries': uncached('', null) },
+    moved: ['P4 warn cacheable'],
+  },
+  {
+    name: 'every method is challenged, on paths that do not exist too',
+    answers: {
+      '/weather': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
+      '/summaries': ({ origin }) => challengeAnswer(challengeOf(SUMMARY, origin)),
+      '*': ({ origin }, usual) =>
+        usual.status === 404 ? challengeAnswer(challengeOf(WEATHER, origin)) : null,
+    },
+    moved: [],
+  },
+  {
+    name: 'a facilitator that is away, of one route',
+    answers: { '/weather': { status: 500, body: { error: 'facilitator unavailable' } } },
+    moved: ['P2 warn some-missing', 'S11 warn failing'],
+    says: { P2: 'GET /weather: 500' },
+  },
+  {
+    name: 'Java: the asset by its symbol, an old network name, a path as resource',
+    answers: {
+      '/weather': challenging(WEATHER, (usual) => ({
+        ...usual,
+        resource: { ...usual.resource, url: WEATHER.path },
+        accepts: [{ ...offerOf(WEATHER), network: 'base-sepolia', asset: 'USDC' }],
+      })),
+    },
+    moved: ['P3 fail bad-field', 'P6 fail malformed-asset'],
+    says: { P3: '/accepts/0/network: "base-sepolia"' },
   },
 ];
