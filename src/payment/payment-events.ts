@@ -12,6 +12,8 @@ export type PaymentEvent =
       readonly ms: number;
       readonly isError: boolean;
     }
+  /** Finished work that its payer could have paid for, and did not. */
+  | { readonly kind: 'debt' }
   /** A payment in doubt has come to its end. */
   | {
       readonly kind: 'reconciled';

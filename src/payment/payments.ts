@@ -1,11 +1,12 @@
 /** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
-import { createChainEvidence } from './chain/chain-evidence.ts';
+import { type ChainEvidence, createChainEvidence } from './chain/chain-evidence.ts';
 import { nodeRequests } from './chain/node-client.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import { metered } from './facilitators/metered.ts';
+import { proved } from './facilitators/proved.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
@@ -59,13 +60,14 @@ export interface Payments {
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, terms, baseUrl, routes, onTrouble, onEvent = () => undefined } = options;
   checkChallenges(options);
-  const facilitator = metered(options.facilitator, onEvent);
   const node = nodeFor(options);
+  const evidence = node === null ? null : createChainEvidence(node);
+  const facilitator = metered(provedWhere(evidence, options.facilitator), onEvent);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
     facilitator,
-    evidence: node === null ? null : createChainEvidence(node),
+    evidence,
     now: () => store.now(),
     offerOf(request) {
       const route = byName.get(routeNameOf(request));
@@ -118,6 +120,13 @@ export function createPayments(options: PaymentsOptions): Payments {
       await facilitator.stop?.();
     },
   };
+}
+
+/** `local` reads its receipts by itself. */
+function provedWhere(evidence: ChainEvidence | null, facilitator: Facilitator): Facilitator {
+  return evidence === null || facilitator.kind !== 'remote'
+    ? facilitator
+    : proved(facilitator, evidence);
 }
 
 /** Null for the mock: what it settles is on no chain. */

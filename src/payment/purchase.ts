@@ -1,4 +1,5 @@
 /** One purchase, how it can end, and what the gate gives it to work with. */
+
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Delivery } from './answers.ts';
@@ -6,6 +7,7 @@ import type { PaymentTerms, RouteOffer } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
 import type { PaidCall, PaidRoute } from './paid-route.ts';
+import type { OnPaymentEvent } from './payment-events.ts';
 import type { SignedPayment } from './payment-header.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
@@ -60,6 +62,8 @@ export type GateOptions = {
   readonly turnWithinMs?: number | undefined;
   /** Told of trouble that no caller meets. */
   readonly onTrouble: (message: string, error: unknown) => void;
+  /** Told what happens to money. */
+  readonly onEvent?: OnPaymentEvent | undefined;
 };
 
 export const RECONCILE_WITHIN_MS = 20_000;

@@ -15,11 +15,11 @@ type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
 /** What one call leaves behind: the scan, or the stored answer, that its payer may still pay for. */
 export class UnpaidWork {
-  readonly #gate: Pick<GateOptions, 'store' | 'onTrouble'>;
+  readonly #gate: Pick<GateOptions, 'store' | 'onTrouble' | 'onEvent'>;
   readonly #purchase: Purchase;
   #scanId: string | undefined;
 
-  constructor(gate: Pick<GateOptions, 'store' | 'onTrouble'>, purchase: Purchase) {
+  constructor(gate: Pick<GateOptions, 'store' | 'onTrouble' | 'onEvent'>, purchase: Purchase) {
     this.#gate = gate;
     this.#purchase = purchase;
   }
@@ -67,10 +67,11 @@ export class UnpaidWork {
 
   /** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
   async #note(isDebt: boolean): Promise<void> {
-    const { store, onTrouble } = this.#gate;
+    const { store, onTrouble, onEvent } = this.#gate;
     const { payer, request, route, input } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
+    if (isDebt) onEvent?.({ kind: 'debt' });
     try {
       await store.results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
       // Another call of this payer may have paid for it, and cleared the mark, before it was written.

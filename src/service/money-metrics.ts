@@ -36,6 +36,11 @@ export class MoneyMetrics {
     help: 'Payments whose end should have been proved, and was not.',
     registers: this.#registers,
   });
+  readonly #debts = new Counter({
+    name: 'payments_debts_total',
+    help: 'Finished work that its payer could have paid for, and did not.',
+    registers: this.#registers,
+  });
   readonly #facilitatorSeconds = new Histogram({
     name: 'payments_facilitator_seconds',
     help: 'Time that the facilitator took, by call and outcome.',
@@ -77,6 +82,9 @@ export class MoneyMetrics {
       }
       case 'reconciled':
         this.#reconciled.inc({ outcome: event.outcome });
+        return;
+      case 'debt':
+        this.#debts.inc();
         return;
       case 'overdue':
         this.#overdue.inc();

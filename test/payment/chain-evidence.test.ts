@@ -176,6 +176,30 @@ describe('with a chain to ask, a payment', () => {
   });
 });
 
+describe('a facilitator that says it settled', () => {
+  test.each([
+    ['and names the transaction of another payment is not believed', false, 503],
+    ['and names one that pays us is', true, 200],
+  ])('%s', async (_what, isHonest, status) => {
+    const payer = newPayer();
+    const signed = await payer.sign({ value: PRICE });
+    const nonce = isHonest ? signed.nonce : newNonce();
+    const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
+    await using node = await startStubNode({
+      eth_chainId: () => '0x2105',
+      eth_getCode: () => '0x01',
+      eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
+      eth_call: () => unused,
+      eth_getTransactionReceipt: () => receiptOf({ ...use, transaction: TRANSACTION }),
+    });
+    const facilitator = stubFacilitator();
+    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    expect(answer.status).toBe(status);
+    expect(shop.published).toHaveLength(isHonest ? 1 : 0);
+  });
+});
+
 describe('at the start, a node', () => {
   const right = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
 

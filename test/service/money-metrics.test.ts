@@ -34,6 +34,7 @@ test('counters say what happened, gauges how it stands', async () => {
   metrics.observe({ kind: 'node_call', method: 'eth_call', ms: 30, isError: true });
   metrics.observe({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' });
   metrics.observe({ kind: 'overdue', key: 'k', reason: 'r' });
+  metrics.observe({ kind: 'debt' });
   metrics.purged(1_800_000_000_000);
   const lines = (await metrics.registry.metrics()).split('\n');
   expect(lines).toEqual(
@@ -46,6 +47,7 @@ test('counters say what happened, gauges how it stands', async () => {
       'payments_reconciled_total{outcome="unproved"} 1',
       'payments_reconciled_total{outcome="failed"} 0',
       'payments_overdue_total 1',
+      'payments_debts_total 1',
       'payments_keys{state="unknown"} 2',
       'payments_keys{state="settling"} 0',
       'payments_keys{state="settled"} 1',

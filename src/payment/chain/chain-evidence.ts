@@ -33,6 +33,8 @@ export interface LookUp {
 export interface ChainEvidence {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
+  /** What the receipt proves; null where there is none, or the node does not say. Never rejects. */
+  prove(payment: StoredPayment, transaction: Hex): Promise<Proof | null>;
 }
 
 /** A block so much later than `validBefore` is proof of what did not happen. */
@@ -46,7 +48,10 @@ const NEAR_ENOUGH = 16n;
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const client = clientOn(node);
   const uses = new NonceUses(client);
-  return { lookUp: (payment, known) => lookUp(client, uses, payment, known) };
+  return {
+    lookUp: (payment, known) => lookUp(client, uses, payment, known),
+    prove: (payment, transaction) => proofBy(client, transaction, payment),
+  };
 }
 
 async function lookUp(
