@@ -11,16 +11,28 @@ import { buyScan } from './shared-work.ts';
 import type { Stoppable, StopRig } from './stop-rig.ts';
 
 const RETRIES = ['same header', 'fresh authorization', 'both', 'joiner'] as const;
-const WAKES = ['when the other has sent', 'when the other has answered'] as const;
+const WAKES = ['when the money has moved', 'when the other has answered'] as const;
 const CONDUCTS: readonly SettleConduct[] = [
   'honest',
   'settles-and-is-slow',
   'settles-and-drops',
   'settles-and-says-500',
   'settles-and-denies',
+  'looks-at-the-purse-first',
   'drops',
 ];
 const POLL_MS = 10;
+/**
+ * Both instances send, and the one that wakes is told that the purse is empty, as the other has
+ * just emptied it: were that refusal believed, the key would be free and the money gone.
+ */
+const TWO_SENDERS = {
+  retry: 'same header',
+  wake: 'when the money has moved',
+  conducts: ['settles-and-is-slow', 'looks-at-the-purse-first'],
+  hangsUp: false,
+  purse: 1,
+} as const;
 
 /** What is played; the same seed plays the same. */
 export type StoppedSale = {
@@ -55,7 +67,8 @@ export type PlayedSale = {
 /** Every failpoint in turn; the rest is left to the dice. */
 export function drawSale(dice: Dice, run: number): StoppedSale {
   const failpoint = FAILPOINTS[run % FAILPOINTS.length] ?? 'parsed';
-  return {
+  const round = Math.floor(run / FAILPOINTS.length);
+  const drawn: StoppedSale = {
     failpoint,
     stopped: dice.below(2) === 0 ? 0 : 1,
     retry: oneOf(dice, RETRIES),
@@ -64,6 +77,7 @@ export function drawSale(dice: Dice, run: number): StoppedSale {
     hangsUp: dice.below(3) === 0,
     purse: dice.below(2) === 0 ? 1 : 2,
   };
+  return failpoint === 'intent-synced' && round % 2 === 0 ? { ...drawn, ...TWO_SENDERS } : drawn;
 }
 
 export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Promise<PlayedSale> {
@@ -77,7 +91,6 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
   const hangUp = new AbortController();
 
   facilitator.plan = [...sale.conducts];
-  const askedBefore = facilitator.asked;
   await stopped.arm(sale.failpoint);
   const firstCall = callOf(stopped.host, seller, first, hangUp.signal);
   calls.push(firstCall);
@@ -86,7 +99,6 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
     await stopped.disarm();
   }
   if (sale.hangsUp) hangUp.abort();
-  const askedAtStop = facilitator.asked;
 
   for (const purchase of await retriesOf(rig, sale, first, privateKey)) {
     calls.push(callOf(other, seller, purchase));
@@ -95,12 +107,13 @@ export async function playSale(rig: StopRig, sale: StoppedSale, run: number): Pr
   const answered = Promise.all(calls.slice(1)).finally(() => {
     isAnswered = true;
   });
-  const hasSent = async () => {
-    while (facilitator.asked === askedAtStop && !isAnswered) await pause(POLL_MS);
+  // Money that has moved, for the first payment; others are awaited until they are answered.
+  const hasMoved = async () => {
+    while (!isAnswered && !(await chain.authorizationUsed(first.address, first.nonce))) {
+      await pause(POLL_MS);
+    }
   };
-  await (sale.wake === 'when the other has sent' && askedAtStop === askedBefore
-    ? Promise.race([answered, hasSent()])
-    : answered);
+  await (sale.wake === 'when the money has moved' ? hasMoved() : answered);
   stopped.host.wake();
   const played = await Promise.all(calls);
   facilitator.plan = [];

@@ -10,6 +10,8 @@ export type SettleConduct =
   | 'honest'
   /** Settles, and answers nothing. */
   | 'settles-and-hangs'
+  /** Honest, and tells of every refusal that the purse is empty: it looks there before the nonce. */
+  | 'looks-at-the-purse-first'
   /** Settles at once, and takes its time to say so. */
   | 'settles-and-is-slow'
   | 'settles-and-says-500'
@@ -86,6 +88,11 @@ async function misbehave(
   switch (conduct) {
     case 'honest':
       return answer(response, 200, await settle());
+    case 'looks-at-the-purse-first': {
+      const told = await settle();
+      const errorReason = 'insufficient_funds';
+      return answer(response, 200, told.success ? told : { ...told, errorReason });
+    }
     case 'settles-and-is-slow':
       hanging.add(response);
       await pause(SLOW_MS);
