@@ -6,7 +6,7 @@ import type { Revision } from '../src/config/revision.ts';
 import { openApiInfo, TAGS } from '../src/http/documents/openapi-info.ts';
 import { anyErrorSchema } from '../src/http/routes/error-schema.ts';
 
-export type OpenApiParts = {
+export type OpenApiOptions = {
   readonly revision: Revision;
   readonly baseUrl: string;
   readonly siteUrl: string;
@@ -14,7 +14,7 @@ export type OpenApiParts = {
 
 /** OpenAPI 3.1, from the schemas of the routes and nothing else. */
 export default fp(
-  async (app: FastifyInstance, { revision, baseUrl, siteUrl }: OpenApiParts) => {
+  async (app: FastifyInstance, { revision, baseUrl, siteUrl }: OpenApiOptions) => {
     await app.register(swagger, {
       openapi: {
         openapi: '3.1.0',

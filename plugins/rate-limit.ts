@@ -2,7 +2,7 @@
 import rateLimit, {
   type FastifyRateLimitStore,
   type FastifyRateLimitStoreCtor,
-  type RateLimitOptions,
+  type RateLimitOptions as RouteLimit,
 } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
@@ -15,7 +15,7 @@ import { clientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/errors/errors.ts';
 import type { Store } from '../src/store/contract/store.ts';
 
-export type RateLimitParts = { readonly store: Store };
+export type RateLimitOptions = { readonly store: Store };
 
 const MINUTE_MS = 60_000;
 
@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
  * hosts count together. A store that is gone limits nothing: what needs it fails by itself.
  */
 export default fp(
-  async (app: FastifyInstance, { store }: RateLimitParts) => {
+  async (app: FastifyInstance, { store }: RateLimitOptions) => {
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
       if (offer === undefined) return;
@@ -44,7 +44,7 @@ export default fp(
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
 );
 
-function limitOf(offer: Offer, url: string): RateLimitOptions | null {
+function limitOf(offer: Offer, url: string): RouteLimit | null {
   if (offer.kind === 'free') {
     if (offer.requestsPerMinute === null) return null;
     return {

@@ -1,7 +1,7 @@
 /** What is known of one origin, in short. */
 import type { Grade } from '../model/report.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { DirectoryRecord } from '../store/contract/directory.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 
@@ -20,19 +20,20 @@ export type GradeSummary = {
   readonly reportUrl: string;
 };
 
-/** A look-up of one origin: opting out of the directory does not change it. */
-export async function gradeSummary(
-  store: Store,
+export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: number };
+
+/** By the host's record, or null where there is none. Opting out of the directory changes nothing. */
+export function gradeSummary(
+  record: DirectoryRecord | null,
   origin: Origin,
-  siteUrl: string,
-): Promise<GradeSummary> {
-  const record = await store.directory.get(origin.host);
+  { siteUrl, nowMs }: GradeSummaryOptions,
+): GradeSummary {
   const url = reportUrl(siteUrl, origin.host);
   if (record === null) return { ...NEVER_SCANNED, origin: origin.url, reportUrl: url };
   return {
     origin: origin.url,
     known: true,
-    fresh: isFresh(record.scannedAtMs, store.now()),
+    fresh: isFresh(record.scannedAtMs, nowMs),
     grade: record.grade,
     score: record.score,
     passCount: record.counts.pass,

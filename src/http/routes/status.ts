@@ -56,6 +56,10 @@ export const statusRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, par
         },
       },
     },
-    async ({ query }) => gradeSummary(store, requestedOrigin(query.url, parts), config.siteUrl),
+    async ({ query }) => {
+      const origin = requestedOrigin(query.url, parts);
+      const record = await store.directory.get(origin.host);
+      return gradeSummary(record, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
+    },
   );
 };

@@ -1,6 +1,8 @@
 /** The grade of one origin. */
+
 import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/origin/origin.ts';
+import { MEMORY, openSqlite } from '../../../src/store/sqlite/store.ts';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
 describe.each(['0.1.0', '0.3.0'] as const)(
@@ -55,3 +57,23 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     });
   },
 );
+
+test('a page and a status are of one row each, whatever is published meanwhile', async () => {
+  let reads = 0;
+  await using service = await startApp({
+    openStore: async (clock) => {
+      const store = openSqlite(MEMORY, { clock });
+      const get: typeof store.directory.get = (host) => {
+        reads += 1;
+        return store.directory.get(host);
+      };
+      return { ...store, directory: { ...store.directory, get } };
+    },
+  });
+  await service.publish('shop.example.com');
+  reads = 0;
+  await service.get('/o/shop.example.com');
+  expect(reads).toBe(1);
+  await service.get('/v1/status?url=shop.example.com');
+  expect(reads).toBe(2);
+});

@@ -32,8 +32,9 @@ export const reportRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, part
         const why = 'The owner of this origin keeps it out of the directory.';
         return sendMessage(reply, 404, 'Not listed', why);
       }
-      const [summary, history, fresh] = await Promise.all([
-        gradeSummary(store, origin, siteUrl),
+      // All of one row: a scan that is published meanwhile has other sub-scores, too.
+      const summary = gradeSummary(record, origin, { siteUrl, nowMs: store.now() });
+      const [history, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
