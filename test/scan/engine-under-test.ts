@@ -14,7 +14,9 @@ import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-sc
 export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
 
-type Parts = Partial<Pick<ScannerOptions, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing'>>;
+type Parts = Partial<
+  Pick<ScannerOptions, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing' | 'createClient'>
+>;
 
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */

@@ -53,7 +53,7 @@ describe.concurrent('an origin that', () => {
     ['talks another protocol', 'P1 fail silent', 'malformed'],
     ['sends headers without end', 'P1 fail silent', 'headers exceed 64 KiB'],
     ['sends one header without end', 'P1 fail silent', 'headers exceed 64 KiB'],
-    ['sends chunks without end', 'S1 fail oversize', 'longer than'],
+    ['sends chunks without end', 'S1 fail soft-404', 'the same page'],
     ['sends a chunk size that is none', 'S1 fail unreadable', 'broke off (malformed)'],
     ['leads from page to page', 'P1 fail silent', 'more than 5 redirects'],
     ['answers with a stray answer after each', 'P2 fail none-found', 'GET /: 200'],
@@ -135,7 +135,9 @@ describe('the clock of a scan', () => {
 
 describe('twenty at once, in a process of their own', () => {
   it('each gets its report in time; memory and the event loop hold', async () => {
-    const broken = Object.values(BROKEN).slice(0, 10).map(startHostileOrigin);
+    const broken = Object.values(BROKEN)
+      .slice(0, 10)
+      .map((behave) => startHostileOrigin(behave));
     const bombs = Object.values(BOMBS)
       .slice(0, 10)
       .map((make) => startCraftedSeller({ answers: make() }));

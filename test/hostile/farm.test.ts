@@ -1,0 +1,38 @@
+/** Each origin of the fault farm alone: a report of 25 results, and the finding that tells of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
+import { cells, type EngineUnderTest, startEngine } from '../scan/engine-under-test.ts';
+import { FARM, type RunningFarm, startFarm } from './farm.ts';
+import { SHORT_CLOCKS } from './short-clocks.ts';
+
+let farm: RunningFarm;
+let engine: EngineUnderTest;
+let thread: ProbeThread;
+const errors: unknown[] = [];
+
+beforeAll(async () => {
+  thread = openProbeThread({ onError: (_, error) => errors.push(error) });
+  [farm, engine] = await Promise.all([startFarm(), startEngine()]);
+});
+afterAll(async () => {
+  await Promise.all([engine.stop(), thread.close(), farm[Symbol.asyncDispose]()]);
+  expect(errors).toEqual([]);
+  expect(farm.reachedInside()).toBe(0);
+});
+
+it('has at least 60 origins, each under a name of its own', () => {
+  expect(FARM.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(FARM.map(({ name }) => name)).size).toBe(FARM.length);
+});
+
+describe.concurrent('an origin that', () => {
+  it.each(FARM)('$name ($kind): $finds', async ({ name, finds }) => {
+    const outcome = await engine.scan(farm.urls.get(name) ?? '', undefined, {
+      limits: SHORT_CLOCKS,
+      extraCa: [farm.ca],
+      createClient: thread.createClient,
+    });
+    expect(cells(outcome)).toHaveLength(25);
+    expect(cells(outcome)).toContain(finds);
+  });
+});
