@@ -88,22 +88,23 @@ export class FairShares {
     });
   }
 
+  /** Payers side by side, the calls of each one after the other. */
   async #pass(): Promise<void> {
-    const behind = new Set<string>();
-    for (const waiter of [...this.#waiting]) {
-      const { payer } = waiter.purchase;
-      if (waiter.isOver || behind.has(payer)) continue;
+    const byPayer = Map.groupBy(this.#waiting, ({ purchase }) => purchase.payer);
+    await Promise.all([...byPayer.values()].map((waiters) => this.#serveInOrder(waiters)));
+  }
+
+  async #serveInOrder(waiters: readonly Waiter[]): Promise<void> {
+    for (const waiter of waiters) {
+      if (waiter.isOver) continue;
       try {
         const release = await this.#tryTake(waiter.purchase);
-        if (release === null) behind.add(payer);
-        else {
-          this.#waiting.delete(waiter);
-          waiter.taken.resolve(release);
-        }
+        if (release === null) return;
+        waiter.taken.resolve(release);
       } catch (error) {
-        this.#waiting.delete(waiter);
         waiter.taken.reject(error);
       }
+      this.#waiting.delete(waiter);
     }
   }
 
@@ -122,11 +123,21 @@ export class FairShares {
     if (places !== null && !hasRoom(places, workshop?.places ?? 0, purchase, settled > 0)) {
       return null;
     }
-    const share = await this.#share(payer, settled);
-    if (share === null) return null;
+    // Before anything is waited for: others look for room meanwhile.
     if (places !== null) occupy(places, payer, call.client, 1);
-    return () => {
+    const vacate = () => {
       if (places !== null) occupy(places, payer, call.client, -1);
+    };
+    const share = await this.#share(payer, settled).catch((error: unknown) => {
+      vacate();
+      throw error;
+    });
+    if (share === null) {
+      vacate();
+      return null;
+    }
+    return () => {
+      vacate();
       const released = store.shares.release(share);
       released
         .catch((error: unknown) => onTrouble(`a share of ${payer} ends when it expires`, error))
