@@ -1,7 +1,7 @@
 /** A piece of work of the kind that checks do, to learn how fast this machine does it. */
 
 /** CPU time of `measure` on the machine that the limits were chosen on, warm, in milliseconds. */
-export const REFERENCE_MS = 20;
+export const REFERENCE_MS = 10;
 /** Not even the slowest machine gets more: a budget without end is none. */
 export const MAX_SCALE = 8;
 

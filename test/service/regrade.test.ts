@@ -1,0 +1,89 @@
+/** End to end, on the mock: no document keeps a seller's old grade. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
+import { openService, type Service } from '../../src/service/service.ts';
+import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { buyer, PRICES } from '../http/routes/paid/selling.ts';
+
+const POISON: unknown = JSON.parse('{"toString":1,"valueOf":1,"__proto__":{"toString":1}}');
+
+async function startService(allowed: string): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'regrade-'));
+  const service = await openService(
+    loadConfig({
+      LOG_LEVEL: 'silent',
+      STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
+      SCAN_ALLOW_HOSTS: allowed,
+      X402SCAN_URL: '',
+      BAZAAR_URL: '',
+      ECOSYSTEM_URL: '',
+    }),
+  );
+  onTestFinished(async () => {
+    await service.close();
+    await rm(folder, { recursive: true });
+  });
+  return service;
+}
+
+test('a seller with an A who sends what breaks naive readers is graded anew, and listed so', async () => {
+  let answers: NonNullable<CraftedOptions['answers']> = {};
+  const seller = await startCraftedSeller({
+    answers: {
+      '*': (request, usual) => {
+        const answer = answers[new URL(request.path, request.origin).pathname];
+        return typeof answer === 'function' ? answer(request, usual) : (answer ?? null);
+      },
+    },
+  });
+  onTestFinished(() => seller.stop());
+  const { host } = new URL(seller.url);
+  const { app } = await startService(host);
+  const payer = buyer();
+
+  const scan = async () => {
+    const { header } = await payer.sign({ value: PRICES['0.3.0'].scan, nowMs: Date.now() });
+    const headers = { 'payment-signature': header };
+    return await app.inject({
+      method: 'POST',
+      url: '/v1/scan',
+      payload: { url: seller.url },
+      headers,
+    });
+  };
+  const listed = async () =>
+    (await app.inject({ url: `/v1/project?host=${encodeURIComponent(host)}` })).json();
+
+  const first = await scan();
+  expect(first.statusCode).toBe(200);
+  expect(first.json()).toMatchObject({ grade: 'A', charged: true });
+  expect(await listed()).toMatchObject({ grade: 'A' });
+
+  answers = {
+    [WEATHER.path]: (request) => {
+      const challenge = challengeOf(WEATHER, request.origin);
+      const accepts = [{ ...challenge.accepts[0], payTo: POISON, network: POISON, amount: POISON }];
+      return challengeAnswer({ ...challenge, accepts });
+    },
+    '/.well-known/x402': {
+      status: 200,
+      body: { resources: [POISON, { url: POISON, price: POISON }] },
+    },
+    '/.well-known/agent-card.json': {
+      status: 200,
+      body: { name: POISON, url: POISON, skills: [POISON] },
+    },
+  };
+  const second = await scan();
+  expect(second.statusCode).toBe(200);
+  const report = second.json();
+  expect(report).toMatchObject({ charged: true, cache: 'miss' });
+  expect(report.results).toHaveLength(25);
+  expect(report.score).toBeLessThan(first.json().score);
+  expect(await listed()).toMatchObject({ grade: report.grade, score: report.score });
+});
