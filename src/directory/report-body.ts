@@ -1,10 +1,11 @@
 /** The body of a scan or report answer. */
-import type { CheckResult, ScanReport } from '../model/report.ts';
+import type { BudgetName, CheckResult, ScanReport } from '../model/report.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { reportUrl } from './report-url.ts';
 
 /** The body of a scan or report answer (interface spec 2.2). */
-export type ReportBody = Omit<ScanReport, 'subScores' | 'results'> & {
+export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted'> & {
+  readonly exhausted?: BudgetName[];
   readonly results: CheckResult[];
   /** `miss`: this very call ran, or joined, the scan. */
   readonly cache: 'hit' | 'miss';
@@ -20,7 +21,7 @@ export type ReportPresentation = {
 };
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation): ReportBody {
-  const { origin, grade, score, checksVersion, scannedAt, results } = scan.report;
+  const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
   const { cache, siteUrl, saysCharged } = presentation;
   return {
     origin,
@@ -31,6 +32,7 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     scannedAt,
     reportUrl: reportUrl(siteUrl, scan.host),
     ...(saysCharged ? { charged: true } : {}),
+    ...(exhausted ? { exhausted: [...exhausted] } : {}),
     results: [...results],
   };
 }

@@ -119,6 +119,20 @@ async function scanBomb(name: string) {
 }
 
 describe('the clock of a scan', () => {
+  it('is over before the documents are read, and they are read all the same', async () => {
+    const seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
+    onTestFinished(() => seller.stop());
+    const outcome = await engine.scan(seller.url, undefined, {
+      limits: { requestTimeoutMs: 120_000, stallMs: 60_000 },
+      gatherDeadlineMs: 3_000,
+    });
+    expect(outcome.report.results).toHaveLength(25);
+    expect(outcome.report.exhausted).toBeUndefined();
+    expect(resultOf(outcome, 'S1')).toMatchObject({ status: 'pass' });
+    expect(resultOf(outcome, 'S7')).toMatchObject({ outcome: 'unreadable' });
+    expect(outcome.observations.resources.planFailure).toBeUndefined();
+  });
+
   it('ends what the clocks of the requests would wait for, and grades what was seen', async () => {
     const seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
     onTestFinished(() => seller.stop());

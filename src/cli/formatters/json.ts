@@ -2,7 +2,7 @@
 import type { Printable } from './formats.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
-  const { origin, grade, score, subScores, checksVersion, scannedAt } = report;
+  const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
   const shown = {
     origin,
     grade,
@@ -11,6 +11,7 @@ export function formatJson({ report, printed, timing }: Printable): string {
     cache: 'miss',
     checksVersion,
     scannedAt,
+    ...(exhausted ? { exhausted } : {}),
     results: printed,
     ...(timing === null ? {} : { timing: rounded(timing) }),
   };

@@ -16,6 +16,12 @@ export const reportSchema = Type.Object(
     scannedAt: instantSchema,
     reportUrl: Type.String(),
     charged: Type.Optional(Type.Unsafe<true>({ type: 'boolean', const: true })),
+    exhausted: Type.Optional(
+      Type.Array(oneOf('origin', 'standing'), {
+        description:
+          'Budgets of processor time that the scan used up: no check that they pay for was judged.',
+      }),
+    ),
     results: Type.Array(
       Type.Object({
         id: Type.String(),

@@ -1,0 +1,61 @@
+/** A scan whose documents took all its processor time: what its report says, and its recording. */
+import { expect, onTestFinished, test } from 'vitest';
+import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import { OFFLINE_STANDING } from '../../src/model/standing.ts';
+import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { parseRecording, toRecording } from '../../src/probe/recording.ts';
+import { createScanner, judge } from '../../src/scan/run-scan.ts';
+import { ScannerFailure } from '../../src/scan/scanner.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { NEWER } from './engine-under-test.ts';
+
+/** A scan of a right seller by an engine that allows it less time than any seller takes. */
+async function scanWith(budgets: { readonly originMs: number; readonly lightMs: number }) {
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog(NEWER, { checks });
+  const pool = createPool(budgets);
+  const seller = await startCraftedSeller();
+  onTestFinished(async () => {
+    await Promise.all([pool.close(), seller.stop()]);
+  });
+  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const scanner = createScanner({
+    catalog,
+    checks,
+    pool,
+    policy,
+    standing: OFFLINE_STANDING,
+    userAgent: 'test',
+  });
+  const scanned = scanner.scan(parseOrigin(seller.url, policy));
+  return { scanned, seller, engine: { catalog, checks, pool } };
+}
+
+test('fails every check on its documents, asks for no more of them, and replays the same', async () => {
+  const { scanned, seller, engine } = await scanWith({ originMs: 1.5, lightMs: 0 });
+  const { report, observations } = await scanned;
+  expect(report).toMatchObject({ grade: 'F', score: 0, exhausted: ['origin'] });
+  expect(report.results).toHaveLength(25);
+  for (const { category, status, outcome } of report.results) {
+    const expected = category === 'directory' ? 'warn offline' : 'fail limits';
+    expect(`${status} ${outcome}`).toBe(expected);
+  }
+  // The plan used it up: nothing that it would have named was asked for.
+  expect(observations.resources.planFailure).toContain('within limits');
+  expect(seller.requests.map(({ path }) => path)).not.toContain('/weather');
+
+  const saved: unknown = JSON.parse(JSON.stringify(toRecording(report, observations)));
+  const recording = parseRecording(saved, 'the recording');
+  const { exhausted, scannedAt } = recording;
+  const replayed = await judge(recording.observations, scannedAt, engine, { exhausted });
+  expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
+});
+
+test('is no finding where it is we who never let it begin', async () => {
+  const { scanned } = await scanWith({ originMs: 0, lightMs: 500 });
+  await expect(scanned).rejects.toBeInstanceOf(ScannerFailure);
+  await expect(scanned).rejects.toThrow('overloaded');
+});
