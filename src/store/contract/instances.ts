@@ -5,7 +5,7 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** An owner without a heartbeat for so long (database time) may be taken over from. */
 export const SILENT_AFTER_MS = 20_000;
 
-/** What all hosts on one store must agree on. Compared as strings, member by member. */
+/** What all instances on one store must agree on. Compared as strings, member by member. */
 export type MembershipSettings = {
   readonly revision: string;
   readonly network: string;
@@ -19,8 +19,8 @@ export type MembershipSettings = {
 export type InstanceStore = {
   /**
    * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting
-   * that differs, while hosts with other settings live on the store, and, where `signer` (the
-   * address that sends settlements) is given, while another living host uses the same one. A
+   * that differs, while instances with other settings live on the store, and, where `signer` (the
+   * address that sends settlements) is given, while another living instance uses the same one. A
    * predecessor that crashed counts as living until it is silent: `waitMs` (default 25 s) is how long
    * to wait for that before refusing.
    */
@@ -28,7 +28,7 @@ export type InstanceStore = {
     readonly settings: MembershipSettings;
     readonly signer?: string | undefined;
     readonly waitMs?: number | undefined;
-    /** Called when a later heartbeat finds that hosts with other settings have taken the store. */
+    /** Called when a later heartbeat finds that instances with other settings have taken the store. */
     readonly onEvicted?: ((reason: Error) => void) | undefined;
   }): Promise<void>;
 
@@ -38,6 +38,6 @@ export type InstanceStore = {
   /** Owners that are alive now. */
   alive(): Promise<readonly Owner[]>;
 
-  /** Ends the heartbeat at once, so that others need not wait for silence. */
+  /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
   leave(): Promise<void>;
 };

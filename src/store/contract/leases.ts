@@ -16,7 +16,7 @@ export type LeaseOutcome =
   | { readonly held: false; readonly heldBy: Lease };
 
 /**
- * One holder per name among all hosts (`scan:<host>`, `refresh:<source>`). Each turn is one insert
+ * One holder per name among all instances (`scan:<host>`, `refresh:<source>`). Each turn is one insert
  * of `(name, turn)`. A turn is over when it was released, has expired, or its owner is silent.
  */
 export type LeaseStore = {

@@ -17,6 +17,8 @@ export type SlotRequest = {
   readonly endsWithOwner: boolean;
   /** Scopes that are read together, such as those of all clients of a host. */
   readonly group?: string | undefined;
+  /** Random, new for every slot; the same when tried again, which then finds its own. */
+  readonly attempt?: string | undefined;
   /** Kept with the slot. */
   readonly data?: string | undefined;
 };
@@ -47,7 +49,7 @@ export type SlotStore = {
   take(request: SlotRequest): Promise<SlotOutcome>;
 
   /** Frees the slot at once; does nothing to a later holder of its number. */
-  release(slot: Slot): Promise<void>;
+  release(slot: Pick<Slot, 'scope' | 'n' | 'attempt'>): Promise<void>;
 
   /** The slots that are taken now, oldest first. */
   live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]>;

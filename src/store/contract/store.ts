@@ -22,7 +22,7 @@ export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
-  /** True: several hosts may live on it. */
+  /** True: several instances may live on it. */
   readonly shared: boolean;
   /** Written into every row that this process owns. */
   readonly owner: Owner;
@@ -63,7 +63,7 @@ export type Store = {
 
   /**
    * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
-   * id, so it may be run again after a crash, and by several hosts at once; the current record is the
+   * id, so it may be run again after a crash, and by several instances at once; the current record is the
    * one with the greatest `scannedAtMs`, whatever is published last.
    */
   publish(scan: PublishedScan): Promise<void>;

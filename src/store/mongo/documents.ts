@@ -91,17 +91,6 @@ export type UnpaidDocument = {
   readonly atMs: number;
 };
 
-export type ShareDocument = {
-  readonly _id: string;
-  readonly holder: string;
-  readonly n: number;
-  readonly attempt: string;
-  readonly owner: Owner;
-  readonly outlivesOwner: boolean;
-  readonly expiresAtMs: number;
-  readonly isReleased: boolean;
-};
-
 export type HistoryDocument = {
   readonly _id: string;
   readonly attempt: string;

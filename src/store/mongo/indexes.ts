@@ -43,7 +43,6 @@ export const INDEXES = {
   listing: [by({ setting: 1, value: 1 }), by({ host: 1 })],
   versions: [],
   leases: [by({ name: 1, turn: -1 }), by({ takenAtMs: 1 })],
-  shares: [by({ holder: 1, n: -1 }), by({ holder: 1, isReleased: 1 }), by({ expiresAtMs: 1 })],
   limits: [by({ resetAtMs: 1 })],
   snapshots: [by({ takenAtMs: 1 })],
   verdicts: [by({ host: 1 }), by({ atMs: 1 })],

@@ -16,14 +16,14 @@ import { liveInstances, ownerLives } from './live-instances.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
-/** A signer belongs to its host until that is silent, however long it lives. */
+/** A signer belongs to its instance until that is silent, however long it lives. */
 const SIGNER_LIFETIME_MS = 100 * 365 * 24 * 3_600_000;
 
 type JoinRequest = Parameters<InstanceStore['join']>[0];
 
 /**
- * Membership of this process. Whoever wants in shows its row first and looks at the others' then, so
- * of two that must not live together at least one sees the other.
+ * Membership of this process. An instance that wants to join writes its row first and reads the
+ * others' then, so of two that must not live together at least one sees the other.
  */
 export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;

@@ -23,11 +23,10 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
-  const { unpaid, shares, snapshots, verdicts, confirms, limits, instances } = context;
+  const { unpaid, snapshots, verdicts, confirms, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
     unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
-    shares.removeInBatches({ expiresAtMs: before(RETENTION_MS.endedShare) }, BATCH),
     snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
     confirms.removeInBatches({ atMs: before(VERIFIED_FOR_MS) }, BATCH),

@@ -10,10 +10,20 @@ import { jitter } from './table.ts';
 export function mongoSlots(context: MongoContext): SlotStore {
   const { slots, owner, now } = context;
   return {
-    async take({ scope, limit, lifetimeMs, endsWithOwner, group = null, data = null }) {
+    async take({
+      scope,
+      limit,
+      lifetimeMs,
+      endsWithOwner,
+      group = null,
+      data = null,
+      attempt = randomUUID(),
+    }) {
       for (;;) {
         const rows = await rowsOf(scope);
         const { live, over, free } = scopeState(rows, limit, await overIn(rows));
+        const own = live.find((row) => row.attempt === attempt);
+        if (own) return { taken: true, slot: slotOf(own) };
         if (free.length === 0) return { taken: false, retryAtMs: freeAgainAtMs(live) };
         // Ids are random: a row that took the number since has another.
         if (over.length > 0) {
@@ -23,7 +33,6 @@ export function mongoSlots(context: MongoContext): SlotStore {
         const n = free[randomInt(free.length)] ?? 0;
         const takenAtMs = now();
         const expiresAtMs = takenAtMs + lifetimeMs;
-        const attempt = randomUUID();
         const slot = { n, attempt, owner, takenAtMs, expiresAtMs, data };
         const text = scopeText(scope);
         const row = { ...slot, _id: attempt, scope: text, endsWithOwner, group };

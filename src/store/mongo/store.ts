@@ -5,6 +5,7 @@ import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
+import { sharesOn } from '../rules/shares.ts';
 import { mongoAnswers } from './answers.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { mongoChanges } from './changes.ts';
@@ -24,7 +25,6 @@ import { mongoOwnership } from './ownership.ts';
 import { publishToMongo } from './publish.ts';
 import { purgeMongo } from './purge.ts';
 import { mongoResults } from './results.ts';
-import { mongoShares } from './shares.ts';
 import { mongoSlots } from './slots.ts';
 import { mongoSnapshots } from './snapshots.ts';
 import { prepareDatabase, tablesOf } from './tables.ts';
@@ -111,7 +111,7 @@ async function storeOn(
     slots,
     listing: mongoListing(context),
     leases,
-    shares: mongoShares(context),
+    shares: sharesOn(slots),
     limits: mongoLimits(context),
     snapshots: mongoSnapshots(context),
     instances,

@@ -33,7 +33,6 @@ export type Tables = {
   readonly listing: Table<documents.ListingDocument>;
   readonly versions: Table<documents.VersionDocument>;
   readonly leases: Table<documents.LeaseDocument>;
-  readonly shares: Table<documents.ShareDocument>;
   readonly limits: Table<documents.LimitDocument>;
   readonly snapshots: Table<documents.SnapshotDocument>;
   readonly verdicts: Table<documents.VerdictDocument>;
@@ -58,7 +57,6 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     listing: table('listing'),
     versions: table('versions'),
     leases: table('leases'),
-    shares: table('shares'),
     // Lost counts harm nobody, and every request would wait for a majority.
     limits: table('limits', { writeConcern: { w: 1, journal: false } }),
     snapshots: table('snapshots'),
@@ -72,7 +70,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
 }
 
 /**
- * Makes what is missing; any number of hosts may do it at once.
+ * Makes the collections and indexes that are missing; any number of instances may do it at once.
  * @throws StoreError `incompatible` when a newer program uses the database
  */
 export async function prepareDatabase(database: Db, location: string): Promise<void> {

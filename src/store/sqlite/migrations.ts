@@ -126,13 +126,6 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX verdicts_by_time ON verdicts (at_ms);
   `,
   `
-  CREATE TABLE shares (
-    holder TEXT NOT NULL, n INTEGER NOT NULL, attempt TEXT NOT NULL, owner_boot TEXT NOT NULL,
-    outlives_owner INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (holder, n)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX shares_by_time ON shares (expires_at_ms);
-
   ALTER TABLE unpaid ADD COLUMN is_debt INTEGER NOT NULL DEFAULT 1;
 
   DROP INDEX ledger_by_request;

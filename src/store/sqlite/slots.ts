@@ -7,15 +7,24 @@ import type { Row } from './row.ts';
 
 export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStore {
   return {
-    async take({ scope, limit, lifetimeMs, endsWithOwner, group = null, data = null }) {
+    async take({
+      scope,
+      limit,
+      lifetimeMs,
+      endsWithOwner,
+      group = null,
+      data = null,
+      attempt = randomUUID(),
+    }) {
       return connection.transaction(() => {
         const { live, over, free } = scopeState(rowsOf(scope), limit, isOver);
+        const own = live.find((row) => row.attempt === attempt);
+        if (own) return { taken: true, slot: slotOf(own) };
         const [n] = free;
         if (n === undefined) return { taken: false, retryAtMs: freeAgainAtMs(live) };
         for (const row of over) remove(row);
         const takenAtMs = now();
         const expiresAtMs = takenAtMs + lifetimeMs;
-        const attempt = randomUUID();
         connection.run(
           `INSERT INTO slots (scope, n, attempt, owner_host, owner_boot, ends_with_owner,
              taken_at_ms, expires_at_ms, slot_group, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

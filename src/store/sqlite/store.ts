@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
+import { sharesOn } from '../rules/shares.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
 import { Connection } from './connection.ts';
@@ -24,7 +25,6 @@ import { lockProcess } from './process-lock.ts';
 import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { sqliteResults } from './results.ts';
-import { sqliteShares } from './shares.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
 
@@ -82,7 +82,7 @@ function storeOn(
     slots,
     listing: sqliteListing(context),
     leases: sqliteLeases(context),
-    shares: sqliteShares(context),
+    shares: sharesOn(slots),
     limits,
     snapshots: sqliteSnapshots(context),
     instances: sqliteInstances(context),

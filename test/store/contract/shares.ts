@@ -35,7 +35,7 @@ export function sharesAreCounted(subject: ContractSubject): void {
       expect(await take(store, 1, 'b')).not.toBeNull();
     });
 
-    it('end when they expire, and go an hour later', async () => {
+    it('end when they expire, and are purged', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const late = await take(store, 1);
