@@ -1,4 +1,4 @@
-/** Fixed-window counters for request rates. Losing them harms nobody: nothing here is synced. */
+/** Fixed-window counters for request rates. Nothing is synced: a lost count lets a few more through. */
 export type LimitStore = {
   /** Counts one request; windows begin at multiples of `windowMs` since the epoch. */
   hit(

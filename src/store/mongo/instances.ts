@@ -84,7 +84,7 @@ export class MongoInstances implements InstanceStore {
       if (others.length === 0) return this.#beat(settings, true);
       const living = conflicting.look(others);
       if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
-      // Of those that are still asking, the one with the smallest id goes on and the others step back.
+      // Of instances that ask at once the one with the smallest id goes on, the others step back.
       if (others.some((other) => other._id < owner.boot))
         await instances.remove({ _id: owner.boot });
       await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));
@@ -122,7 +122,7 @@ export class MongoInstances implements InstanceStore {
   }
 
   #keepAlive(request: JoinRequest): void {
-    // Any longer, and others were free to take over what this process holds.
+    // After so long a silence other instances may have taken over what this process holds.
     const wasSilent =
       performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS * this.#context.timeScale;
     const beat = this.#beat(request.settings, true).then(() =>

@@ -72,7 +72,7 @@ async function insertHistory(
 }
 
 /**
- * Rewrites the host's record from its history until no row appeared meanwhile: whoever writes last
+ * Rewrites the host's record from its history until no row appeared meanwhile: the last writer
  * has seen them all.
  */
 async function projectRecord({ records }: MongoContext, history: HostHistory): Promise<void> {

@@ -122,7 +122,7 @@ async function storeOn(
     async close() {
       if (closed) return;
       clock.stop();
-      // A database that is gone cannot be told; others will see the silence.
+      // A lost database cannot be told that this instance leaves; the silence will tell the others.
       await instances.leave().catch((error: unknown) => onWarning(`not left: ${String(error)}`));
       closed = true;
       await client.close();
@@ -140,7 +140,7 @@ async function ping({ confirms }: MongoContext, location: string): Promise<void>
   try {
     await Promise.race([answer, late]);
   } finally {
-    // Whichever comes second has nobody who waits for it.
+    // The promise that settles second is no longer awaited, and must not count as unhandled.
     for (const loser of [answer, late]) loser.catch(() => undefined);
     timer.abort();
   }

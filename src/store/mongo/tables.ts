@@ -57,7 +57,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     listing: table('listing'),
     versions: table('versions'),
     leases: table('leases'),
-    // Lost counts harm nobody, and every request would wait for a majority.
+    // A lost count lets a few more requests through; each request would wait for a majority.
     limits: table('limits', { writeConcern: { w: 1, journal: false } }),
     snapshots: table('snapshots'),
     verdicts: table('verdicts'),

@@ -16,8 +16,8 @@ export async function readVersions(
 }
 
 /**
- * To be called once a preference, or a proof, is written: whoever reads the version before then may
- * keep what he reads under it until here, and no longer. Random, so no two writers agree on one.
+ * Ends what readers keep under the version before: to be called once a preference, or a proof, is
+ * written. Random, so that no two writers make the same version.
  */
 export async function bumpPreferences({ versions }: MongoContext): Promise<void> {
   await versions.replace({ _id: PREFERENCES, version: randomUUID() });

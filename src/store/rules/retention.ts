@@ -5,13 +5,13 @@ const HOUR_MS = 3_600_000;
 export const RETENTION_MS = {
   /** The steps of a ledger key, after its last step and the end of its authorization. */
   ledgerKey: 48 * HOUR_MS,
-  /** A key that was never sent for settlement: it cost nobody anything, and nothing is owed for it. */
+  /** A ledger key whose payment was never sent: nothing was charged and nothing is owed for it. */
   unsentKey: HOUR_MS,
   /** A stored answer, after the last settlement whose ledger key names it. */
   settledAnswer: 24 * HOUR_MS,
   /** An answer that no unfinished or settled key names. */
   unpaidAnswer: HOUR_MS,
-  /** A marker of a claim that nobody made. */
+  /** The marker of a claim whose writer died before it wrote the claim. */
   abandonedMarker: HOUR_MS,
   identifierChain: 48 * HOUR_MS,
   result: 24 * HOUR_MS,

@@ -2,7 +2,7 @@
 import type { InstanceStore } from '../contract/instances.ts';
 import type { SqliteContext } from './context.ts';
 
-/** The process lock lets nobody else in, so nobody can disagree and nobody need be waited for. */
+/** The process lock keeps every other process out: none can disagree, none is waited for. */
 export function sqliteInstances({ owner }: SqliteContext): InstanceStore {
   return {
     async join() {},

@@ -50,7 +50,7 @@ export function sqliteLeases(context: SqliteContext): LeaseStore {
   };
 
   function over(turn: LeaseTurn): boolean {
-    // One process per file: whoever else took a turn is gone.
+    // One process per file: another owner of a turn is a process that ended.
     return leaseOver(turn, turn.owner.boot === owner.boot, now());
   }
 }

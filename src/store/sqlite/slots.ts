@@ -61,7 +61,7 @@ export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStor
   }
 
   function isOver(row: SlotRow): boolean {
-    // One process per file: whoever else took a slot is gone.
+    // One process per file: another owner of a slot is a process that ended.
     return row.expiresAtMs <= now() || (row.endsWithOwner && row.owner.boot !== owner.boot);
   }
 
