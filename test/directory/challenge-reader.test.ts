@@ -19,7 +19,11 @@ const OWNER = clientOf('198.51.100.7');
 const STRANGER = clientOf('203.0.113.9');
 const SPACING_MS = 10_000;
 
-type Fetch = { readonly host: string; answer(text: string): void; fail(error: Error): void };
+type Fetch = {
+  readonly host: string;
+  answer(text: string, handshakeMs?: number): void;
+  fail(error: Error): void;
+};
 
 /** Readers on one store, whose fetches end when the test says so. */
 function startReading(instances = 1) {
@@ -33,7 +37,8 @@ function startReading(instances = 1) {
       wait: clock.wait,
       fetchChallenge: ({ host }) => {
         const { promise, resolve, reject } = Promise.withResolvers<FetchedChallenge>();
-        const answer = (text: string) => resolve({ kind: 'served', text });
+        const answer = (text: string, handshakeMs = 0) =>
+          resolve({ kind: 'served', text, handshakeMs });
         fetches.push({ host, answer, fail: reject });
         return promise;
       },
@@ -115,6 +120,31 @@ test('hosts do not wait for each other, but at most 8 are fetched at once', asyn
   for (const fetch of fetches) fetch.answer('done');
   await settled();
   expect(fetches).toHaveLength(10);
+});
+
+test('a block whose hosts cost a second of handshakes waits behind the others', async () => {
+  await using reading = startReading();
+  const { fetches, reader } = reading;
+  const read = (name: string, client: typeof OWNER) => {
+    const origin = parseOrigin(`${name}.example.com`, {
+      allowedPorts: [443],
+      allowHosts: new Set(),
+    });
+    void reader.read(origin, client);
+    return settled();
+  };
+  await read('costly', STRANGER);
+  fetches[0]?.answer('a token', 1_000);
+  for (let place = 0; place < 8; place += 1) await read(`busy${place}`, OWNER);
+  await read('more', STRANGER);
+  await read('late', OWNER);
+  expect(fetches).toHaveLength(9);
+  fetches[1]?.answer('a token');
+  await settled();
+  expect(fetches.at(-1)?.host).toBe('late.example.com');
+  for (const fetch of fetches) fetch.answer('a token');
+  await settled();
+  expect(fetches.at(-1)?.host).toBe('more.example.com');
 });
 
 test('instances on one store fetch a host 10 s apart, and share what they find', async () => {
