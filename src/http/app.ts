@@ -33,7 +33,7 @@ import { healthRoutes } from './routes/health.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
 import { paidRoutes } from './routes/paid/paid-routes.ts';
 import { reportRoutes } from './routes/report.ts';
-import type { AppParts } from './routes/route-context.ts';
+import type { RouteContext } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
@@ -123,7 +123,7 @@ async function registerPlugins(
   });
 }
 
-async function registerRoutes(app: FastifyInstance, parts: AppParts): Promise<void> {
+async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promise<void> {
   await app.register(healthRoutes, parts);
   await app.register(statusRoutes, parts);
   await app.register(checksRoutes, parts);

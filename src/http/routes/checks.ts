@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 
 const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
   type: 'string',
@@ -40,7 +40,7 @@ const catalogSchema = Type.Object(
   { description: 'The checks that every scan runs.' },
 );
 
-export const checksRoutes: FastifyPluginAsyncTypebox<AppParts> = async (
+export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   app,
   { config, catalog },
 ) => {

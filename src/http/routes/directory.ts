@@ -9,7 +9,7 @@ import { CATEGORIES } from '../../model/categories.ts';
 import { errorResponses } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; nobody reads further than this. */
@@ -62,13 +62,13 @@ const listErrors = errorResponses(
   'store_unavailable',
 );
 
-export const directoryRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   await app.register(listRoute, parts);
   await app.register(featuredRoute, parts);
   await app.register(projectRoute, parts);
 };
 
-const listRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, config }) => {
+const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.directory;
   if (offer === undefined) return;
   app.get(
@@ -109,7 +109,7 @@ const listRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, conf
   );
 };
 
-const featuredRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, config }) => {
+const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.featured;
   if (offer === undefined) return;
   app.get(
@@ -142,7 +142,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { store, 
   );
 };
 
-const projectRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.project;
   if (offer === undefined) return;

@@ -11,7 +11,7 @@ import { serviceDescription } from '../documents/service-description.ts';
 import { DOCUMENTS_TAG, PATHS, type ServiceFacts } from '../documents/service-facts.ts';
 import { termsDocument, termsText } from '../documents/terms.ts';
 import { errorResponses } from './error-schema.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 
 type Document = {
   readonly operationId: string;
@@ -82,7 +82,7 @@ const DOCUMENTS: readonly Document[] = [
 ];
 
 /** What agents and indexes read before they call anything. */
-export const documentRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { baseUrl, siteUrl, revision, payment } = parts.config;
   const facts: ServiceFacts = {
     baseUrl,

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { StoreUnavailable } from '../../errors/errors.ts';
 import { errorResponses } from './error-schema.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 
 const healthSchema = Type.Object({
   status: Type.Unsafe<'ok' | 'unavailable'>({ type: 'string', enum: ['ok', 'unavailable'] }),
@@ -18,7 +18,7 @@ const healthSchema = Type.Object({
 });
 
 /** Liveness. Without a rate limit: balancers ask often, from one address. */
-export const healthRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { config, catalog, store } = parts;
   const facts = {
     version: config.revision.name,

@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../errors/codes.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { errorResponses } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 const BAD_BODY = [
@@ -61,7 +61,7 @@ type OwnerRoute = {
   readonly answer: (origin: Origin, client: Client, wish: ListingWish) => Promise<object>;
 };
 
-export const ownershipRoutes: FastifyPluginAsync<AppParts> = async (app, parts) => {
+export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
   const { verification, config } = parts;
 
   function ownerRoute(route: OwnerRoute): void {

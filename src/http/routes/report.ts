@@ -7,11 +7,11 @@ import { NoFreshReport } from '../../errors/errors.ts';
 import { errorResponses } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 /** The report of the last 24 hours, in revisions that give it away. */
-export const reportRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.report;
   if (offer?.kind !== 'free') return;

@@ -6,7 +6,7 @@ import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
 import type { Store } from '../../store/contract/store.ts';
 
 /** What every route group is registered with. */
-export type AppParts = {
+export type RouteContext = {
   readonly config: Config;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;

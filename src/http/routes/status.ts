@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
 import { errorResponses } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
-import type { AppParts } from './route-context.ts';
+import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
 const count = (status: string) =>
@@ -29,7 +29,7 @@ const summarySchema = Type.Object(
   { description: 'What is known of the origin; null where it was never scanned.' },
 );
 
-export const statusRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.status;
   if (offer === undefined) return;

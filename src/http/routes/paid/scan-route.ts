@@ -6,13 +6,13 @@ import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { fromStoredReport } from '../../../scan/finished-scan.ts';
 import { requestedOrigin } from '../requested-origin.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { reportExample } from './report-example.ts';
 
 export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string };
 
-export type SellingParts = Pick<AppParts, 'config' | 'store' | 'scanCoordinator'>;
+export type SellingParts = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
 /** A payer who did not get its finished scan may still pay for it: ten minutes, and the scan itself. */
 const WAITING_MS = 12 * 60_000;
@@ -87,7 +87,7 @@ export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Scan
  * of a fresh scan gets one.
  */
 async function findWaiting(
-  store: AppParts['store'],
+  store: RouteContext['store'],
   payer: string,
   origin: Origin,
   earlierScanIds: readonly string[] = [],

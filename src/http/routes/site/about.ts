@@ -2,10 +2,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 
 /** Where the user agent of our requests points to. */
-export const aboutRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { config }) => {
+export const aboutRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const view = {
     title: 'About the scanner',
     summary: 'What the scanner sends to an origin, and what it never does',

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { makeBadge } from 'badge-maker';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 import { originOfHost } from './page.ts';
 
 const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b3261e' };
@@ -11,7 +11,7 @@ const NO_COLOUR = '#5b6875';
 const params = Type.Object({ file: Type.String({ maxLength: 300 }) });
 
 /** `/badge/api.example.com.svg`, to show on other sites. */
-export const badgeRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   app.get(
     '/badge/:file',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },

@@ -5,12 +5,12 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { checkPage, checksPage } from '../../pages/check-page.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 import { sendMessage } from './page.ts';
 
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
 
-export const checkRoutes: FastifyPluginAsyncTypebox<AppParts> = async (app, { catalog }) => {
+export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { catalog }) => {
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },

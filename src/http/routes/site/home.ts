@@ -6,7 +6,7 @@ import { readFrontPage } from '../../../directory/front-page.ts';
 import { toProject } from '../../../directory/project.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import { homePage } from '../../pages/home-page.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 import { priceText } from './page.ts';
 
 const PAGE_SIZE = 50;
@@ -18,7 +18,10 @@ const querystring = Type.Object({
   page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
 });
 
-export const homeRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, { config, store }) => {
+export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { config, store },
+) => {
   const scanPrice = priceText(config.revision.offers.scan);
 
   app.get(

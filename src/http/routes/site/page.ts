@@ -5,7 +5,7 @@ import { OriginRefused } from '../../../origin/errors.ts';
 import type { Origin } from '../../../origin/origin.ts';
 import { dollars } from '../../documents/payment-info.ts';
 import { requestedOrigin } from '../requested-origin.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 
 /** A page in place of the one that was asked for: what is the matter, and what to do. */
 export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
@@ -13,7 +13,7 @@ export function sendMessage(reply: FastifyReply, status: number, heading: string
 }
 
 /** The origin that a path names by its host; null where it is none that we scan. */
-export function originOfHost(host: string, parts: AppParts): Origin | null {
+export function originOfHost(host: string, parts: RouteContext): Origin | null {
   try {
     return requestedOrigin(host, parts);
   } catch (error) {

@@ -5,13 +5,13 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { reportPage } from '../../pages/report-page.ts';
-import type { AppParts } from '../route-context.ts';
+import type { RouteContext } from '../route-context.ts';
 import { originOfHost, priceText, sendMessage } from './page.ts';
 
 const HISTORY_POINTS = 60;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
-export const reportRoute: FastifyPluginAsyncTypebox<AppParts> = async (app, parts) => {
+export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
