@@ -111,6 +111,16 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
+    name: 'another price by a scheme that nobody knows is the finding of P3',
+    seen: asking([offer(), offer({ scheme: 'barter', amount: '99' })]),
+    expect: { status: 'pass', outcome: 'agrees' },
+  },
+  {
+    name: 'another price of an offer that nobody can sign is the finding of P3',
+    seen: asking([offer(), offer({ extra: {}, amount: '99' })]),
+    expect: { status: 'pass', outcome: 'agrees' },
+  },
+  {
     name: 'an asset by its symbol, beside a sound offer',
     seen: asking([offer({ asset: 'USDC' }), offer()]),
     expect: { status: 'pass', outcome: 'agrees' },

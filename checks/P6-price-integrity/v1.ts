@@ -60,13 +60,13 @@ export default defineCheck({
 });
 
 function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw[] {
-  const { offers } = one.reading.challenge;
-  if (offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
-  const again = one.second?.offers ?? [];
-  const [first, second] = [sound(offers, kit), sound(again, kit)];
-  // A bad offer beside a sound one is P3's finding.
-  const bad = first.length === 0 ? offers : second.length === 0 ? again : [];
-  if (bad.length > 0) return bad.map((one) => faultOf(one, kit)).filter((flaw) => flaw !== null);
+  const { challenge } = one.reading;
+  if (challenge.offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
+  const first = kit.judgedOffers(challenge);
+  const second = one.second === null ? [] : kit.judgedOffers(one.second);
+  const bad = [...first, ...second].map((offer) => faultOf(offer, kit));
+  const faults = bad.filter((flaw) => flaw !== null);
+  if (faults.length > 0) return faults;
 
   const declared = termsIn(seen, one, kit);
   const { isRange } = declared(first);
@@ -120,16 +120,12 @@ function manifestPrices(one: ChallengedResource, seen: Needed, kit: Kit) {
   });
 }
 
-function sound(offers: readonly Offer[], kit: Kit): readonly Offer[] {
-  return offers.filter((offer) => faultOf(offer, kit) === null);
-}
-
-function faultOf({ amount, asset, network, pointer }: Offer, kit: Kit): Flaw | null {
-  if (kit.amount(amount) === null) {
-    return ['malformed-amount', `${pointer} asks ${kit.show(amount)}`];
-  }
+function faultOf(offer: Offer, kit: Kit): Flaw | null {
+  const { amount, asset, network, pointer } = offer;
+  if (!kit.isAmount(offer)) return ['malformed-amount', `${pointer} asks ${kit.show(amount)}`];
   const on = typeof network === 'string' ? network : '';
-  const form = typeof asset === 'string' && asset !== '' ? kit.address(on, asset) : 'malformed';
+  const isText = typeof asset === 'string' && asset !== '';
+  const form = isText ? kit.address(on, asset, 'asset') : 'malformed';
   if (form !== 'malformed' && form !== 'zero') return null;
   return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }

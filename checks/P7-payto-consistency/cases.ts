@@ -22,6 +22,7 @@ const SOLANA = {
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   payTo: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+  extra: { feePayer: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU' },
 };
 const noManifest = { manifest: NOT_FOUND };
 
@@ -143,6 +144,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a malformed recipient beside a sound one is the finding of P3',
     seen: paying({}, { payTo: 'me' }),
+    expect: { status: 'pass', outcome: 'consistent' },
+  },
+  {
+    name: 'another recipient of a scheme that nobody knows is the finding of P3',
+    seen: paying({}, { scheme: 'barter', payTo: OTHER_PAY_TO }),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {

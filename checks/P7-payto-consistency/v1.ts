@@ -11,7 +11,7 @@ import {
 } from '../../src/engine/define-check.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
 
@@ -51,7 +51,9 @@ export default defineCheck({
 });
 
 function judgeRecipients(count: string, challenged: readonly ChallengedResource[], kit: Kit): Flaw {
-  const recipients = new Set(challenged.flatMap(({ reading }) => payees(reading.challenge, kit)));
+  const recipients = new Set(
+    challenged.flatMap(({ reading }) => payees(kit.judgedOffers(reading.challenge), kit)),
+  );
   const families = new Set([...recipients].map((one) => one.split(' ')[0]));
   const list = listed([...recipients].map((one) => kit.quote(one)));
   if (recipients.size > families.size) {
@@ -67,17 +69,18 @@ function inspect(
 ): readonly Flaw[] {
   const { reading, second } = one;
   const { challenge } = reading;
-  const sound = challenge.offers.filter((offer) => formOf(offer, kit) !== 'malformed');
-  // A bad offer beside a sound one is P3's finding.
-  const judged = sound.length > 0 ? sound : challenge.offers;
-  const found = judged.flatMap((offer) => judge(offer, kit));
-  const live = payees(challenge, kit);
+  const found = kit.judgedOffers(challenge).flatMap((offer) => judge(offer, kit));
+  const live = payees(challenge.offers, kit);
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    const other = body ? payees(body, kit).find((payee) => !live.includes(payee)) : undefined;
+    const other = body
+      ? payees(kit.judgedOffers(body), kit).find((payee) => !live.includes(payee))
+      : undefined;
     if (other !== undefined) found.push(['body-differs', `pays ${kit.quote(other)} by its body`]);
   }
-  const then = second ? payees(second, kit).find((payee) => !live.includes(payee)) : undefined;
+  const then = second
+    ? payees(kit.judgedOffers(second), kit).find((payee) => !live.includes(payee))
+    : undefined;
   if (then !== undefined) {
     found.push(['fresh-recipient', `pays ${kit.quote(then)} when asked again`]);
   }
@@ -116,7 +119,7 @@ function formOf({ network, payTo }: Offer, kit: Kit) {
 }
 
 /** "eip155 0x…": one address is one recipient on all networks of its family. */
-function payees({ offers }: Challenge, kit: Kit): readonly string[] {
+function payees(offers: readonly Offer[], kit: Kit): readonly string[] {
   const all = offers.flatMap((offer) => {
     const { network, payTo } = offer;
     if (typeof network !== 'string' || typeof payTo !== 'string') return [];

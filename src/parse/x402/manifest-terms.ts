@@ -7,6 +7,7 @@ import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { caip2, namespaceOf } from './networks.ts';
+import { judgedOffers } from './offer-faults.ts';
 import type { TermComparison } from './term-comparison.ts';
 
 export type ManifestTerms = {
@@ -47,7 +48,7 @@ export function manifestTerms(
   { resource, reading }: ChallengedResource,
 ): ManifestTerms {
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
-  const { offers } = reading.challenge;
+  const offers = judgedOffers(reading.challenge);
   const entries = entriesOf(index, resource);
   const recipients = entries.map((entry) =>
     compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),

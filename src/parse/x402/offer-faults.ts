@@ -52,10 +52,17 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
   return bad.length > 0 ? bad : extraFaults(offer);
 }
 
-/** One bad offer beside a sound one is no fault of the seller's: P3 names it, and nobody else does. */
+/**
+ * One bad or unknown offer beside a sound one is no fault of the seller's: P3 names it, and nobody
+ * else does. Where none is sound, those of schemes and networks that we do not know, then all.
+ */
 export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
   const sound = offers.filter((offer) => offerFaults(offer, version).length === 0);
-  return sound.length > 0 ? sound : offers;
+  const known = sound.filter(
+    ({ scheme, network }) =>
+      schemeRow(scheme, network) !== null && networkForm(network, version) === 'ok',
+  );
+  return [known, sound, offers].find((some) => some.length > 0) ?? [];
 }
 
 /** A positive number of base units, or what the namespace writes in its place. */

@@ -114,7 +114,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
   {
     name: 'a long id of Algorand behind a good offer',
     answers: { '/weather': among([], [{ ...offerOf(WEATHER), ...LONG_ALGORAND }]) },
-    moved: ['P6 warn unknown-decimals'],
+    moved: [],
     says: { P3: 'outdated-network' },
   },
   {

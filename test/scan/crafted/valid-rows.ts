@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, challenging, edited, NO_CHALLENGE, type Row } from './row.ts';
+import { ABSENT, challenging, edited, NO_CHALLENGE, offering, type Row } from './row.ts';
 
 export type ValidRow = Row & { readonly grade: 'A' | 'B' | 'F' };
 
@@ -16,6 +16,13 @@ const UPTO = {
 };
 const SIGN_IN = {
   'sign-in-with-x': { info: { statement: 'Sign in' }, schema: { type: 'object' } },
+};
+
+const LONG_ALGORAND = {
+  network: 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=',
+  asset: '31566704',
+  payTo: 'RESOURCESERVERADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALTSRPAE',
+  extra: {},
 };
 
 /** The usual challenge without Cache-Control, with another body. */
@@ -139,6 +146,23 @@ export const VALID_ROWS: readonly ValidRow[] = [
       '/summaries': challenging(SUMMARY, (usual) => ({ ...usual, extensions: { bazaar: TOOL } })),
     },
     moved: [],
+  },
+  {
+    name: 'a long id of Algorand beside exact',
+    grade: 'A',
+    answers: {
+      '/weather': challenging(WEATHER, (usual) => ({
+        ...usual,
+        accepts: [...usual.accepts, { ...offerOf(WEATHER), ...LONG_ALGORAND }],
+      })),
+    },
+    moved: [],
+  },
+  {
+    name: 'ERC-7710 alone: valid, and no official client signs it',
+    grade: 'B',
+    answers: { '/weather': offering(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
+    moved: ['P3 warn client-refuses'],
   },
   {
     name: 'MPP alone',
