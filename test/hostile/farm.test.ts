@@ -1,9 +1,11 @@
 /** Each origin of the fault farm alone: a report of 25 results, and the finding that tells of it. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
 import { cells, type EngineUnderTest, startEngine } from '../scan/engine-under-test.ts';
 import { FARM, type RunningFarm, startFarm } from './farm.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
+import { withFarmTable } from './table.ts';
 
 let farm: RunningFarm;
 let engine: EngineUnderTest;
@@ -23,6 +25,11 @@ afterAll(async () => {
 it('has at least 60 origins, each under a name of its own', () => {
   expect(FARM.length).toBeGreaterThanOrEqual(60);
   expect(new Set(FARM.map(({ name }) => name)).size).toBe(FARM.length);
+});
+
+it('stands in SECURITY.md as it is', async () => {
+  const document = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
+  expect(withFarmTable(document), 'npm run test:hostile -- --table SECURITY.md').toBe(document);
 });
 
 describe.concurrent('an origin that', () => {

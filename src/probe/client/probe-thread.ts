@@ -78,6 +78,8 @@ class RunningThread {
     this.#worker = new Worker(WORKER, {
       name: 'probe',
       env: {},
+      // Flags of this process are about its entry, such as `--input-type`.
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     this.#worker.on('message', (message: FromProbe) => this.#hear(message));

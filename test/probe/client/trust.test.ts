@@ -10,18 +10,23 @@ import { startOrigin } from './harness.ts';
 /** Node reads these variables as it starts, so a process of its own asks. */
 const SCRIPT = `
   const { createProbeClient } = await import(process.env.CLIENT);
+  const { openProbeThread } = await import(process.env.THREAD);
   const { allowingOrigin } = await import(process.env.ALLOWING);
   const { DEFAULT_POLICY, parseOrigin } = await import(process.env.ORIGIN);
   const policy = allowingOrigin(process.env.TARGET, DEFAULT_POLICY);
   const origin = parseOrigin(process.env.TARGET, policy);
-  const client = createProbeClient({ policy, userAgent: 'test/1' });
+  const thread = openProbeThread();
+  const create = process.env.ON_THREAD ? thread.createClient : createProbeClient;
+  const client = create({ policy, userAgent: 'test/1' });
   const seen = await client.request({
     origin, method: 'GET', path: '/', capBytes: 1000, redirects: 'none',
   });
   client.close();
+  await thread.close();
   process.stdout.write(seen.ok ? 'ok ' + seen.data.body : seen.reason);
 `;
 const MODULES = {
+  THREAD: new URL('../../../src/probe/client/probe-thread.ts', import.meta.url).href,
   CLIENT: new URL('../../../src/probe/client/client.ts', import.meta.url).href,
   ALLOWING: new URL('../../../src/origin/allow-hosts.ts', import.meta.url).href,
   ORIGIN: new URL('../../../src/origin/origin.ts', import.meta.url).href,
@@ -32,20 +37,22 @@ beforeAll(async () => {
   ca = await createTestCa();
 });
 
-test('a root that is not trusted', async () => {
-  expect(await askFromAnotherProcess({})).toBe('tls-unknown-issuer');
+const THREADS: readonly Record<string, string>[] = [{}, { ON_THREAD: '1' }];
+
+test.each(THREADS)('a root that is not trusted %o', async (where) => {
+  expect(await askFromAnotherProcess(where)).toBe('tls-unknown-issuer');
 });
 
-test('NODE_EXTRA_CA_CERTS adds a trusted root', async () => {
+test.each(THREADS)('NODE_EXTRA_CA_CERTS adds a trusted root %o', async (where) => {
   const folder = await mkdtemp(join(tmpdir(), 'probe-trust-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'root.pem');
   await writeFile(file, ca.pem);
-  expect(await askFromAnotherProcess({ NODE_EXTRA_CA_CERTS: file })).toBe('ok hello');
+  expect(await askFromAnotherProcess({ ...where, NODE_EXTRA_CA_CERTS: file })).toBe('ok hello');
 });
 
-test('NODE_TLS_REJECT_UNAUTHORIZED=0 does not blind the prober', async () => {
-  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+test.each(THREADS)('NODE_TLS_REJECT_UNAUTHORIZED=0 does not blind it %o', async (where) => {
+  const env = { ...where, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
   expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
 });
 

@@ -1,0 +1,72 @@
+/** The processes of a run: the farm, and those that scan it. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { FarmFacts } from './farm-process.ts';
+import type { RoundAsked, RoundTold } from './scan-process.ts';
+
+export type FarmProcess = FarmFacts & {
+  reachedInside(): Promise<number>;
+  stop(): Promise<void>;
+};
+
+export type ScanProcess = {
+  /** Before the first scan. */
+  readonly restMib: number;
+  /** Rejects where the process ends in the middle of it. */
+  play(asked: RoundAsked): Promise<RoundTold>;
+  stop(): Promise<void>;
+};
+
+export async function startFarmProcess(): Promise<FarmProcess> {
+  const child = start('farm-process.ts', []);
+  const facts = await answerOf<FarmFacts>(child);
+  return {
+    ...facts,
+    reachedInside: async () => {
+      child.send({});
+      return (await answerOf<{ reachedInside: number }>(child)).reachedInside;
+    },
+    stop: () => stop(child),
+  };
+}
+
+export async function startScanProcess(flags: readonly string[] = []): Promise<ScanProcess> {
+  const child = start('scan-process.ts', ['--expose-gc', ...flags]);
+  const { rssMib } = await answerOf<{ rssMib: number }>(child);
+  return {
+    restMib: rssMib,
+    play: (asked) => {
+      child.send(asked);
+      return answerOf<RoundTold>(child);
+    },
+    stop: () => stop(child),
+  };
+}
+
+function start(script: string, flags: readonly string[]): ChildProcess {
+  const file = fileURLToPath(new URL(script, import.meta.url));
+  return fork(file, { execArgv: ['--no-warnings', ...flags], stdio: 'inherit' });
+}
+
+async function answerOf<T>(child: ChildProcess): Promise<T> {
+  const ended = new AbortController();
+  const { signal } = ended;
+  const exit = once(child, 'exit', { signal }).then(([code, killed]) => {
+    throw new Error(`the process ended with ${code ?? killed}`);
+  });
+  try {
+    const [answer] = await Promise.race([once(child, 'message', { signal }), exit]);
+    return answer as T; // said by the script of this folder that was started
+  } finally {
+    exit.catch(() => undefined);
+    ended.abort();
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
