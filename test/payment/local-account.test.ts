@@ -1,11 +1,14 @@
 /** `local` mode owns its account: what is stuck, lost, dear or reverted stops nobody else. */
-import { type Hex, parseTransaction, toHex } from 'viem';
-import { privateKeyToAddress } from 'viem/accounts';
+import { createWalletClient, type Hex, http, parseTransaction, toHex } from 'viem';
+import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
+import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   createLocalFacilitator,
   type LocalOptions,
 } from '../../src/payment/facilitators/local-facilitator.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -17,6 +20,9 @@ import { PRICE, type ShopOptions, startShop } from './shop.ts';
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const nonceOf = (raw: string) => parseTransaction(raw as Hex).nonce;
 const feeOf = (raw: string) => parseTransaction(raw as Hex).maxFeePerGas ?? 0n;
+
+/** A store that outlives the shops on it. */
+const closing = (open: Store) => ({ open, [Symbol.asyncDispose]: () => open.close() });
 
 describe('the account that settles', needs(chainUnavailable()), () => {
   let chain: TestChain;
@@ -107,21 +113,59 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
 
   test('goes on after a restart where an earlier process left a transaction behind', async () => {
+    await using store = closing(openSqlite(MEMORY));
     const signed = await pay();
     await chain.pauseMining();
     {
       await using shop = await localShop(
         { confirmationTimeoutMs: 100 },
-        { reconcileWithinMs: 100 },
+        { store: store.open, reconcileWithinMs: 100 },
       );
       expect((await shop.buy('x', v2(signed))).status).toBe(503);
     }
-    await using shop = await localShop();
+    await using shop = await localShop(
+      {},
+      { store: store.open, reconcileWithinMs: 100, retryWithinMs: 100 },
+    );
     expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 1 });
+    // It may settle any payment in doubt: none is sent again meanwhile.
+    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect(node.raw).toHaveLength(1);
     await chain.resumeMining();
     await expect.poll(() => shop.payments.facilitator.account?.()?.unconfirmed).toBe(0);
+    await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
     expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 2n);
+    expect(node.raw).toHaveLength(2);
+  });
+
+  test('whose transaction somebody copied and sent first was paid all the same, and blames nobody', async () => {
+    await using shop = await localShop();
+    const payer = await fundedPayer(chain, seller);
+    const thief = createWalletClient({
+      account: privateKeyToAccount(await chain.newFundedKey()),
+      chain: base,
+      transport: http(chain.rpcUrl),
+    });
+    for (const item of ['x', 'y']) {
+      const signed = await payer.sign({ value: PRICE });
+      const sent = node.raw.length;
+      await chain.pauseMining();
+      const buying = shop.buy(item, v2(signed));
+      await expect.poll(() => node.raw.length).toBe(sent + 1);
+      const { to, data } = parseTransaction(node.raw.at(-1) as Hex);
+      await thief.sendTransaction({
+        to: to ?? null,
+        ...(data === undefined ? {} : { data }),
+        gas: 300_000n,
+        maxPriorityFeePerGas: 10n ** 11n,
+        maxFeePerGas: 10n ** 12n,
+      });
+      await chain.resumeMining();
+      expect((await buying).status).toBe(200);
+    }
+    expect((await shop.buy('z', v2(await payer.sign({ value: PRICE })))).status).toBe(200);
+    expect(await seller.earned()).toBe(PRICE * 3n);
   });
 
   test('refuses a wallet that burns gas before any work is done', async () => {

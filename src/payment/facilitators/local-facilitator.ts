@@ -14,7 +14,7 @@ import type { StoredPayment } from '../ledger.ts';
 import type { OnPaymentEvent } from '../payment-events.ts';
 import { settleOutcome } from '../settle-outcome.ts';
 import { NotSent } from './nonce-queue.ts';
-import { checkPayment } from './payment-check.ts';
+import { checkPayment, isSpent } from './payment-check.ts';
 import { RevertedPayments } from './reverted-payments.ts';
 import type { SentTransaction } from './sent-transaction.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
@@ -124,7 +124,11 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const proof = proofOf(receipt, payment);
     if (proof === 'pays') return { kind: 'settled', transaction };
     if (proof === 'other') return unclear('mined without having paid us', transaction);
-    reverted.note(keyOf(payment), payment.authorization.from, transaction);
+    const isUsed = await isSpent(node, payment);
+    // Anybody who sees it on its way can send the same first; then it is paid, and no wallet's fault.
+    if (isUsed === true)
+      return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
+    if (isUsed === false) reverted.note(keyOf(payment), payment.authorization.from, transaction);
     return revertOutcome(transaction);
   }
 

@@ -65,6 +65,11 @@ export class NonceQueue {
     return this.#gap;
   }
 
+  /** Transactions of an earlier process that are not mined: which payments they are for is not known. */
+  get adopted(): number {
+    return this.#sent.filter(({ call }) => call === null).length;
+  }
+
   /** Age of the oldest that is unconfirmed, ms; 0 where there is none. */
   get oldestMs(): number {
     const [oldest] = this.#sent;

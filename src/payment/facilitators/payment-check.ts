@@ -37,6 +37,11 @@ export async function checkPayment(
   }
 }
 
+/** Null where the node does not say. */
+export function isSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
+  return isNonceUsed(clientOn(node), payment).catch(() => null);
+}
+
 async function check(
   client: PublicClient,
   sender: Hex,

@@ -49,6 +49,8 @@ export class SignerAccount {
     if (oldestMs > stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is replaced by itself`;
     }
+    // Sent once more, a payment that one of them settles would be a revert at our cost.
+    if (this.queue.adopted > 0) return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
     if (balance === null || balance >= this.#costOfOne * MIN_SETTLEMENTS) return null;
     return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_SETTLEMENTS} settlements: send it some`;
