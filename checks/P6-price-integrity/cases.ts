@@ -213,7 +213,12 @@ const cases: readonly CheckCase[] = [
     name: 'the second offer asks for more',
     seen: asking([
       offer(),
-      offer({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA, amount: '20000' }),
+      offer({
+        network: 'eip155:84532',
+        asset: USDC_BASE_SEPOLIA,
+        amount: '20000',
+        extra: { name: 'USDC', version: '2' },
+      }),
     ]),
     expect: { status: 'fail', outcome: 'mismatch', evidence: ['20000'] },
   },
