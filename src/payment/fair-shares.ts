@@ -15,6 +15,7 @@ const SHARE_LIFETIME_MS = 5 * 60_000;
 /** Between two looks for what other instances have given back. */
 const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 1_000;
+const MAX_WAITING_A_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
 export type Turn =
@@ -47,6 +48,9 @@ export class FairShares {
   async take(purchase: Purchase, stopping: AbortSignal): Promise<Turn> {
     if (!this.#gate.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
     if (this.#waiting.size >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
+    if (this.#waitingOf(purchase.payer) >= MAX_WAITING_A_PAYER) {
+      return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
+    }
     const waiter: Waiter = { purchase, taken: Promise.withResolvers(), isOver: false };
     this.#waiting.add(waiter);
     const beganMs = performance.now();
@@ -68,6 +72,10 @@ export class FairShares {
     } finally {
       this.#waiting.delete(waiter);
     }
+  }
+
+  #waitingOf(payer: string): number {
+    return [...this.#waiting].filter(({ purchase }) => purchase.payer === payer).length;
   }
 
   /** One pass at a time over all who wait; a payer's later calls never overtake his earlier ones. */

@@ -139,6 +139,7 @@ export class PaymentGate {
 
   /** The answer that another authorization of the same payer bought; this one is never settled. */
   async #sendOther<Input>(purchase: Purchase<Input>, key: string): Promise<Decision> {
+    const { store } = this.#options;
     const fate = await this.#awaitPayment(key, purchase);
     switch (fate.kind) {
       case 'gone':
@@ -146,11 +147,7 @@ export class PaymentGate {
       case 'refused':
         throw fate.error;
       case 'paid':
-        return this.#send(
-          purchase,
-          fate.delivery,
-          await namesBuyer(this.#options.store, purchase, key),
-        );
+        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
       case 'free':
         return 'again';
     }

@@ -101,7 +101,12 @@ export class Recovery {
           return reconciler.watch(entry.key);
         case 'settled':
           return await this.#publish(entry, writer);
+        case 'published':
+        case 'released':
+        case 'failed':
+          return;
         default:
+          entry.last.state satisfies never;
       }
     } catch (error) {
       if (!(error instanceof StepLost)) onTrouble(`recovering ${entry.key} failed`, error);

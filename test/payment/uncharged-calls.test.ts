@@ -221,6 +221,17 @@ test('a payer who left more than five finished works unpaid is told to wait, bef
   expect((await shop.buy('x7', v2(honest))).status).toBe(402);
 });
 
+test('answers of other routes that are left unpaid count as well: they are stored for an hour', async () => {
+  const facilitator = stubFacilitator();
+  facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
+  await using shop = await startShop({ facilitator });
+  for (let n = 1; n <= 6; n++) {
+    expect((await shop.get(`/list?n=${n}`, v2(await pay()))).status).toBe(402);
+  }
+  const answer = await shop.get('/list?n=7', v2(await pay()));
+  expect(answer.json).toMatchObject({ error: 'unpaid_scans', charged: false });
+});
+
 test('with rate limits off nobody is told to wait', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
