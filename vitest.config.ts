@@ -10,6 +10,7 @@ const UNIT = [
   'test/engine/catalog/**/*.test.ts',
   'test/engine/{read-verdict,score}.test.ts',
   'test/golden/golden-table.test.ts',
+  'test/payable/{advise,answer-line}.test.ts',
   'test/parse/{json,openapi,text,x402}/**/*.test.ts',
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];

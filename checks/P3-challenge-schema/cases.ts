@@ -64,7 +64,7 @@ function said(
     return { pointer: `/accepts/${index}`, ...terms, verdict, words };
   });
   const one = { method: 'GET', path: '/weather', payableBy, words: null, offers: told };
-  return { payability: { clients: [], resources: [one] } };
+  return { payability: { clients: [], resources: [one], silent: [] } };
 }
 
 const BAD = { amount: '0.05' };
@@ -251,7 +251,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     name: 'what the clients said of another resource',
     seen: {
       ...offering({}),
-      payability: { clients: [], resources: [] },
+      payability: { clients: [], resources: [], silent: [] },
     },
     expect: { status: 'pass', outcome: 'valid' },
   },

@@ -11,6 +11,7 @@ export type ScanOptions = {
   readonly format: FormatName;
   readonly output: string | null;
   readonly minGrade: Grade | null;
+  readonly minPayable: (typeof MIN_PAYABLE)[number] | null;
   readonly failOn: 'fail' | 'warn' | null;
   /** Check ids and prefixes with `*`; null prints all. */
   readonly only: readonly string[] | null;
@@ -29,6 +30,8 @@ export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
   --format FORMAT          ${Object.keys(FORMATS).join(', ')} (default text)
   --output FILE            write the report there instead of standard output
   --min-grade A|B|C|D      exit 1 below this grade
+  --min-payable default|settings
+                           exit 1 unless default clients can pay, or clients with settings
   --fail-on fail|warn      exit 1 where a printed check fails (or warns)
   --only P1,S*             print these checks; grade and score stay those of the whole scan
   --checks-version V       judge by this catalog instead of the newest
@@ -42,6 +45,7 @@ export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
   Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
   origin, or a failure of ours.`;
 
+const MIN_PAYABLE = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
 const FAIL_ON = ['fail', 'warn'] as const;
 
@@ -63,6 +67,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     format: oneOf('--format', values.format ?? 'text', formatNames()),
     output: values.output ?? null,
     minGrade: optional(values['min-grade'], (v) => oneOf('--min-grade', v, MIN_GRADES)),
+    minPayable: optional(values['min-payable'], (v) => oneOf('--min-payable', v, MIN_PAYABLE)),
     failOn: optional(values['fail-on'], (v) => oneOf('--fail-on', v, FAIL_ON)),
     only: optional(values.only, parseOnly),
     checksVersion: values['checks-version'] ?? null,
@@ -83,6 +88,7 @@ function parse(args: readonly string[]) {
         format: { type: 'string' },
         output: { type: 'string' },
         'min-grade': { type: 'string' },
+        'min-payable': { type: 'string' },
         'fail-on': { type: 'string' },
         only: { type: 'string' },
         'checks-version': { type: 'string' },

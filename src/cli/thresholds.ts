@@ -8,15 +8,23 @@ const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 export function missedThresholds(
   report: ScanReport,
   printed: readonly CheckResult[],
-  { minGrade, failOn }: Pick<ScanOptions, 'minGrade' | 'failOn'>,
+  { minGrade, minPayable, failOn }: Pick<ScanOptions, 'minGrade' | 'minPayable' | 'failOn'>,
 ): readonly string[] {
   const missed: string[] = [];
   if (minGrade !== null && ORDER.indexOf(report.grade) > ORDER.indexOf(minGrade)) {
     missed.push(`grade ${report.grade} is below ${minGrade}`);
   }
+  if (minPayable !== null && !isPayable(report, minPayable)) {
+    missed.push(`payable by ${report.payableBy ?? 'nobody'} is below ${minPayable}`);
+  }
   const offending = printed.filter((result) => offends(result, failOn)).map(({ id }) => id);
   if (offending.length > 0) missed.push(`--fail-on ${failOn}: ${offending.join(', ')}`);
   return missed;
+}
+
+/** What is not known is not enough: a build asks for it to be sure. */
+function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): boolean {
+  return payableBy === 'default' || payableBy === least;
 }
 
 function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {

@@ -1,16 +1,28 @@
 /** The body of a scan or report answer. */
+import type { Advice } from '../model/advice.ts';
+import type { ClientVersion, OfferPayability, ResourcePayability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport } from '../model/report.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { reportUrl } from './report-url.ts';
 
 /** The body of a scan or report answer (interface spec 2.2). */
-export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted'> & {
+/** Lists are copies, for the route to write. */
+export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' | OfClients> & {
   readonly exhausted?: BudgetName[];
   readonly results: CheckResult[];
+  readonly payability: PayabilityEntry[] | null;
+  readonly payableBy: ScanReport['payableBy'];
+  readonly clients: ClientVersion[];
+  readonly advice: Advice[];
   /** `miss`: this very call ran, or joined, the scan. */
   readonly cache: 'hit' | 'miss';
   readonly reportUrl: string;
   readonly charged?: true;
+};
+
+type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice';
+type PayabilityEntry = Omit<ResourcePayability, 'offers'> & {
+  readonly offers: OfferPayability[];
 };
 
 export type ReportPresentation = {
@@ -22,6 +34,7 @@ export type ReportPresentation = {
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation): ReportBody {
   const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
+  const { payability, payableBy, clients, advice } = scan.report;
   const { cache, siteUrl, saysCharged } = presentation;
   return {
     origin,
@@ -33,6 +46,10 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     reportUrl: reportUrl(siteUrl, scan.host),
     ...(saysCharged ? { charged: true } : {}),
     ...(exhausted ? { exhausted: [...exhausted] } : {}),
+    payableBy,
+    payability: payability?.map((one) => ({ ...one, offers: [...one.offers] })) ?? null,
+    clients: [...clients],
+    advice: [...advice],
     results: [...results],
   };
 }

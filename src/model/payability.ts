@@ -41,5 +41,8 @@ export type ResourcePayability = {
 
 export type Payability = {
   readonly clients: readonly ClientVersion[];
+  /** Those that challenged. */
   readonly resources: readonly ResourcePayability[];
+  /** Paid resources that were asked and gave no challenge: nobody can pay them. */
+  readonly silent: readonly { readonly method: string; readonly path: string }[];
 };

@@ -1,4 +1,6 @@
 /** The scan report of interface spec 2.2, as the engine makes it; hosts add cache, reportUrl, charged. */
+import type { Advice } from './advice.ts';
+import type { ClientVersion, PayableBy, ResourcePayability } from './payability.ts';
 import type { Basis, Status } from './verdict.ts';
 
 export type Severity = 'critical' | 'major' | 'minor';
@@ -38,6 +40,14 @@ export type ScanReport = {
   readonly scannedAt: string;
   /** One per check, in catalog order. */
   readonly results: readonly CheckResult[];
+  /** What the official clients say of each paid resource; null in what is older than they are. */
+  readonly payability: readonly ResourcePayability[] | null;
+  /** The best of its resources; null where no challenge was seen. */
+  readonly payableBy: PayableBy | null;
+  /** The clients that said it. */
+  readonly clients: readonly ClientVersion[];
+  /** What no check grades; in the order of its ids. */
+  readonly advice: readonly Advice[];
   /** Budgets that were used up, so that no check on them was judged; absent where none was. */
   readonly exhausted?: readonly BudgetName[];
 };

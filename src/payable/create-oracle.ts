@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { EngineFault } from '../engine/errors.ts';
 import type { Payability, ResourcePayability } from '../model/payability.ts';
 import { CLIENTS } from './clients.ts';
-import type { ListedChallenge } from './list-challenges.ts';
+import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
 import { openTrialThread, type TrialAnswer, type TrialLimits } from './trial-thread.ts';
 import type { Trial } from './try-challenge.ts';
 
@@ -23,7 +23,7 @@ export type Oracle = {
   /** Loads all packages; rejects with EngineFault where a package cannot load. */
   warmUp(): Promise<void>;
   /** Rejects with EngineFault where the fault is ours. */
-  judge(challenges: readonly ListedChallenge[]): Promise<Payability>;
+  judge(listed: ListedChallenges): Promise<Payability>;
   close(): Promise<void>;
 };
 
@@ -101,14 +101,14 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     async warmUp() {
       await tryOnThread(NOTHING, { usedMs: 0 });
     },
-    async judge(challenges) {
+    async judge({ challenged, silent }) {
       const account: Account = { usedMs: 0 };
       const resources: ResourcePayability[] = [];
-      for (const one of challenges) {
+      for (const one of challenged) {
         const { method, path } = one;
         resources.push({ method, path, ...(await tryOnce(one, account)) });
       }
-      return { clients: CLIENTS, resources };
+      return { clients: CLIENTS, resources, silent };
     },
     close: () => thread.close(),
   };

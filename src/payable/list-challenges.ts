@@ -1,9 +1,14 @@
 /** The challenges of a scan as clients would read them; runs on a worker, because origins wrote them. */
-import type { ResourceSet } from '../model/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { ChallengedResource } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, type OfferTerms, offerTerms } from './offer-terms.ts';
 import type { SeenChallenge } from './try-challenge.ts';
+
+/** What input validation answers where it runs before the payment check. */
+const VALIDATION: ReadonlySet<number | null> = new Set([400, 401, 422]);
 
 export type ListedChallenge = {
   readonly method: string;
@@ -14,20 +19,45 @@ export type ListedChallenge = {
   readonly offers: readonly OfferTerms[];
 };
 
-/** One for each resource that challenged, in the order of the scan. */
-export function listChallenges(resources: ResourceSet): readonly ListedChallenge[] {
-  return createKit()
-    .challenged(resources)
-    .map(({ resource, probe, answer, reading }) => ({
-      method: probe.method,
-      path: resource.path,
-      seen: {
-        headers: answer.headers.filter(([name]) => name === 'payment-required'),
-        body: answer.body,
-      },
-      solana: reading.challenge.offers.some(
-        ({ network }) => claimedNamespace(network) === 'solana',
-      ),
-      offers: reading.challenge.offers.slice(0, MAX_OFFERS).map(offerTerms),
-    }));
+export type ListedChallenges = {
+  /** One for each resource that challenged, in the order of the scan. */
+  readonly challenged: readonly ListedChallenge[];
+  /** Paid resources that were asked, and gave none. */
+  readonly silent: readonly Pick<ListedChallenge, 'method' | 'path'>[];
+};
+
+export function listChallenges(resources: ResourceSet): ListedChallenges {
+  const kit = createKit();
+  const challenged = kit.challenged(resources);
+  const signIns = kit.signIns(resources);
+  const silent = resources.probed.filter(
+    (one) =>
+      !signIns.includes(one) &&
+      !challenged.some(({ resource }) => resource === one) &&
+      !isHidden(one, kit),
+  );
+  return {
+    challenged: challenged.map(listed),
+    silent: silent.map((one) => ({ method: one.method ?? 'GET', path: one.path })),
+  };
+}
+
+function listed({ resource, probe, answer, reading }: ChallengedResource): ListedChallenge {
+  const { offers } = reading.challenge;
+  return {
+    method: probe.method,
+    path: resource.path,
+    seen: {
+      headers: answer.headers.filter(([name]) => name === 'payment-required'),
+      body: answer.body,
+    },
+    solana: offers.some(({ network }) => claimedNamespace(network) === 'solana'),
+    offers: offers.slice(0, MAX_OFFERS).map(offerTerms),
+  };
+}
+
+/** No answer to what we may send: a POST that was not sent, or input that was asked for first. */
+function isHidden(resource: ResourceObservation, kit: Kit): boolean {
+  const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
+  return status === undefined || VALIDATION.has(status);
 }

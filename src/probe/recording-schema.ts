@@ -82,6 +82,7 @@ const nullable = (type: Type.TSchema) => Type.Union([type, Type.Null()]);
 
 const payability = Type.Object({
   clients: Type.Array(Type.Object({ name: text, version: text })),
+  silent: Type.Array(Type.Object({ method: text, path: text })),
   resources: Type.Array(
     Type.Object({
       method: text,

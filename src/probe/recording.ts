@@ -124,8 +124,9 @@ export function underCatalog(observations: Observations, probing: ProbingOptions
 
 function withoutPosts(payability: Observations['payability']): Observations['payability'] {
   if (payability === null) return null;
-  const resources = payability.resources.filter(({ method }) => method !== 'POST');
-  return { ...payability, resources };
+  const isAsked = ({ method }: { readonly method: string }) => method !== 'POST';
+  const resources = payability.resources.filter(isAsked);
+  return { ...payability, resources, silent: payability.silent.filter(isAsked) };
 }
 
 function message(error: unknown): string {

@@ -4,7 +4,7 @@ import type { Observations, ProbingOptions } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
-import { listChallenges } from '../payable/list-challenges.ts';
+import { type ListedChallenges, listChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
@@ -27,6 +27,7 @@ export type ObserveOptions = {
 const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url);
 const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url);
 const CHALLENGES_MODULE = new URL('../payable/list-challenges.ts', import.meta.url);
+const NO_CHALLENGES: ListedChallenges = { challenged: [], silent: [] };
 const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
@@ -108,7 +109,7 @@ async function payabilityOf(
   // What was seen is tried whenever the requests ended: their deadline is not the origin's work.
   const own = { ...work, deadline: undefined };
   const worked = await workOn(own, 'origin', CHALLENGES_MODULE, listChallenges, resources);
-  return await oracle.judge(worked.ok ? worked.output : []);
+  return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES);
 }
 
 /** Of the recipients that the challenges name, which third parties are asked about. */

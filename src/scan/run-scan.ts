@@ -14,6 +14,7 @@ import { OriginRefused } from '../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
+import { summaryOf } from '../payable/summary.ts';
 import {
   type CreateProbeClient,
   createProbeClient,
@@ -21,6 +22,7 @@ import {
 } from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
 import { observe, type Stage } from './observe.ts';
+import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { signalsOf } from './signals.ts';
@@ -147,8 +149,9 @@ export async function judge(
   const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
   for (const name of recorded) account[name].exhaust();
   const work = { pool, account, signal, deadline };
-  const [branding, judged] = await Promise.all([
+  const [branding, advice, judged] = await Promise.all([
     readBranding(observations, work),
+    readAdvice(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
   ]);
   const results = resultsOf(judged, account);
@@ -161,6 +164,8 @@ export async function judge(
     subScores,
     checksVersion: catalog.checksVersion,
     scannedAt,
+    ...summaryOf(observations.payability),
+    advice,
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };

@@ -24,6 +24,7 @@ describe('the flags of scan', () => {
       format: 'text',
       output: null,
       minGrade: null,
+      minPayable: null,
       failOn: null,
       only: null,
       checksVersion: null,
@@ -37,7 +38,7 @@ describe('the flags of scan', () => {
 
   test('may all be given, before and behind the origin', () => {
     const args =
-      '--allow-private --format sarif --output o.json --min-grade B --fail-on warn --only P1,s* ' +
+      '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
       `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --timing ` +
       '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
@@ -46,6 +47,7 @@ describe('the flags of scan', () => {
       format: 'sarif',
       output: 'o.json',
       minGrade: 'B',
+      minPayable: 'settings',
       failOn: 'warn',
       only: ['P1', 'S*'],
       checksVersion: '2026-07-25.1',

@@ -9,7 +9,8 @@ function missed(
   grade: Grade = 'B',
 ) {
   const report = { ...printable().report, grade };
-  return missedThresholds(report, printed, { minGrade: null, failOn: null, ...thresholds });
+  const none = { minGrade: null, minPayable: null, failOn: null };
+  return missedThresholds(report, printed, { ...none, ...thresholds });
 }
 
 describe('thresholds', () => {
@@ -24,6 +25,21 @@ describe('thresholds', () => {
     ['D', []],
   ] as const)('a B against --min-grade %s', (minGrade, lines) => {
     expect(missed({ minGrade })).toEqual(lines);
+  });
+
+  test.each([
+    ['default', 'default', true],
+    ['default', 'settings', true],
+    ['settings', 'settings', true],
+    ['settings', 'default', false],
+    ['unknown', 'settings', false],
+    ['nobody', 'settings', false],
+    [null, 'settings', false],
+  ] as const)('payable by %s against --min-payable %s', (payableBy, minPayable, isEnough) => {
+    const report = { ...printable().report, payableBy };
+    const lines = missedThresholds(report, [PASSED], { minGrade: null, minPayable, failOn: null });
+    const line = `payable by ${payableBy ?? 'nobody'} is below ${minPayable}`;
+    expect(lines).toEqual(isEnough ? [] : [line]);
   });
 
   test('an F is below every grade', () => {

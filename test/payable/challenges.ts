@@ -1,7 +1,7 @@
 /** Challenges as sellers send them, for the clients to try. */
 
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
-import type { ListedChallenge } from '../../src/payable/list-challenges.ts';
+import type { ListedChallenges } from '../../src/payable/list-challenges.ts';
 import { listChallenges } from '../../src/payable/list-challenges.ts';
 import {
   answer,
@@ -32,18 +32,18 @@ export const AUTH_CAPTURE = {
 };
 
 /** One GET resource with this challenge in its header. */
-export function inHeader(challenge: JsonValue): readonly ListedChallenge[] {
+export function inHeader(challenge: JsonValue): ListedChallenges {
   const given = typeof challenge === 'object' && challenge !== null ? challenge : {};
   const get = challenge402(given as JsonObject);
   return listChallenges(resources([resource({ get, head: [] })]));
 }
 
-export function inBody(challenge: JsonObject): readonly ListedChallenge[] {
+export function inBody(challenge: JsonObject): ListedChallenges {
   return listChallenges(resources([resource({ get: answer(402, challenge), head: [] })]));
 }
 
 /** A good challenge whose offers differ from a good one by these members; null is no offer at all. */
-export function offering(...changes: readonly (JsonObject | null)[]): readonly ListedChallenge[] {
+export function offering(...changes: readonly (JsonObject | null)[]): ListedChallenges {
   return inHeader(
     challengeV2({ accepts: changes.map((change) => (change === null ? null : offer(change))) }),
   );

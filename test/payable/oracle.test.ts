@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { EngineFault } from '../../src/engine/errors.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { createOracle } from '../../src/payable/create-oracle.ts';
-import type { ListedChallenge } from '../../src/payable/list-challenges.ts';
+import type { ListedChallenges } from '../../src/payable/list-challenges.ts';
 import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
 import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
 
@@ -15,7 +15,7 @@ const noSockets = new URL('./no-sockets.mjs', import.meta.url).href;
 const oracle = createOracle({ execArgv: ['--import', noSockets], cpuMs: 20_000, wallMs: 60_000 });
 afterAll(() => oracle.close());
 
-async function said(challenges: readonly ListedChallenge[]) {
+async function said(challenges: ListedChallenges) {
   const { resources } = await oracle.judge(challenges);
   const [first] = resources;
   if (first === undefined) throw new Error('nothing was said');
@@ -157,8 +157,8 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
 it("tries nothing more once the scan's time for it is spent", async () => {
   const stingy = createOracle({ scanMs: 0 });
   try {
-    const all = [...offering({ amount: '7' }), ...offering({ amount: '8' })];
-    const { resources } = await stingy.judge(all);
+    const all = [{ amount: '7' }, { amount: '8' }].flatMap((one) => offering(one).challenged);
+    const { resources } = await stingy.judge({ challenged: all, silent: [] });
     expect(resources.map(({ payableBy }) => payableBy)).toEqual(['default', 'unknown']);
     expect(resources[1]?.offers).toMatchObject([{ verdict: 'unsupported', amount: '8' }]);
   } finally {

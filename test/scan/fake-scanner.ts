@@ -74,6 +74,10 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     subScores: { protocol: score, docs: score, standing: null },
     checksVersion,
     scannedAt: '2000-01-01T00:00:00.000Z',
+    payability: [],
+    payableBy: null,
+    clients: [],
+    advice: [],
     results: readCatalog(checksVersion).checks.map(toResult),
   };
   return {

@@ -30,6 +30,7 @@ test('each is named here, and is there', () => {
   expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
     'src/engine/pool/worker.ts',
     'src/engine/pool/yardstick.ts',
+    'src/payable/advise.ts',
     'src/payable/list-challenges.ts',
     'src/payable/worker.ts',
     'src/probe/client/probe-worker.ts',

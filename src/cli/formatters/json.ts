@@ -3,6 +3,7 @@ import type { Printable } from './formats.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
+  const { payableBy, payability, clients, advice } = report;
   const shown = {
     origin,
     grade,
@@ -12,6 +13,10 @@ export function formatJson({ report, printed, timing }: Printable): string {
     checksVersion,
     scannedAt,
     ...(exhausted ? { exhausted } : {}),
+    payableBy,
+    payability,
+    clients,
+    advice,
     results: printed,
     ...(timing === null ? {} : { timing: rounded(timing) }),
   };

@@ -1,6 +1,7 @@
 /** The report for people: the grade on top, failures first, each with what was seen and what to do. */
 import { styleText } from 'node:util';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
+import { answerLine } from '../../payable/answer-line.ts';
 import type { Printable } from './formats.ts';
 import { wrap } from './wrap.ts';
 
@@ -29,11 +30,14 @@ export function formatText(scan: Printable): string {
   );
   const lines = [
     '',
+    ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
+    '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
     `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...problems.flatMap((result) => problemLines(result, columns, paint)),
+    ...adviceLines(report.advice, columns, paint),
     ...passLines(by('pass'), columns, paint),
   ];
   return `${lines.join('\n')}\n`;
@@ -62,6 +66,20 @@ function problemLines(
     ...wrap(result.fix, columns, '    do    ', '          '),
     '',
   ];
+}
+
+/** Beside the grade: no check counts it. */
+function adviceLines(
+  advice: Printable['report']['advice'],
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  return advice.flatMap(({ id, evidence, fix }) => [
+    `  ${paint(['bold', 'cyan'], 'NOTE')} ${paint('bold', id)} (not graded)`,
+    ...wrap(evidence, columns, '    seen  ', '          '),
+    ...wrap(fix, columns, '    do    ', '          '),
+    '',
+  ]);
 }
 
 function passLines(

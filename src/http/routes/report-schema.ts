@@ -1,5 +1,11 @@
 /** Schema of a scan report. */
 import { Type } from 'typebox';
+import {
+  adviceSchema,
+  clientsSchema,
+  payabilitySchema,
+  payableBySchema,
+} from './payability-schema.ts';
 import { gradeSchema, instantSchema, scoreSchema } from './project-schema.ts';
 
 const oneOf = <T extends string>(...values: readonly T[]) =>
@@ -22,6 +28,10 @@ export const reportSchema = Type.Object(
           'Budgets of processor time that the scan used up: no check that they pay for was judged.',
       }),
     ),
+    payableBy: payableBySchema,
+    payability: payabilitySchema,
+    clients: clientsSchema,
+    advice: adviceSchema,
     results: Type.Array(
       Type.Object({
         id: Type.String(),

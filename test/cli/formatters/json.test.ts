@@ -16,6 +16,10 @@ test('JSON is the report of the service with the sub-scores, in its order', () =
     cache: 'miss',
     checksVersion: '2026-08-14.2',
     scannedAt: '2026-08-20T12:00:00.000Z',
+    payableBy: null,
+    payability: [],
+    clients: [],
+    advice: [],
     results: RESULTS,
   });
   expect(Object.keys(report.results[0])).toEqual([

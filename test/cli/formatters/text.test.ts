@@ -10,10 +10,12 @@ const LONG = result('P6', {
 });
 
 describe('the report as text', () => {
-  test('has the grade on top, failures first, what nobody determined last, then passes', () => {
+  test('has the answer on top, then the grade, failures first, what nobody determined last, then passes', () => {
     const printed = [OPEN, PASSED, WARNED, FAILED];
     expect(formatText(printable({ printed }))).toBe(
       [
+        '',
+        '  No: nothing here asked for a payment.',
         '',
         '  F  0/100  https://api.example.com',
         '  Protocol 0 · Docs 88 · Standing not determined',
@@ -53,7 +55,7 @@ describe('the report as text', () => {
   test.each([40, 60, 80, 100])('is wrapped to %i columns, and loses no word', (columns) => {
     const printed = [LONG, { ...LONG, status: 'pass' as const }];
     const text = formatText(printable({ printed, columns }));
-    const body = text.split('\n').slice(5);
+    const body = text.split('\n').slice(7);
     for (const line of body) expect(line.length).toBeLessThanOrEqual(columns);
     expect(text.match(/ten/g)).toHaveLength(16);
     expect(text.replaceAll(/\s+/g, ' ')).toContain(LONG.evidence);

@@ -91,6 +91,10 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         scannedAt,
         reportUrl: `https://scanner.example/o/${SHOP}`,
         ...(revision === '0.3.0' ? { charged: true } : {}),
+        payableBy: null,
+        payability: [],
+        clients: [],
+        advice: [],
       });
       expect(results).toHaveLength(25);
       await expect

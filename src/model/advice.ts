@@ -1,0 +1,20 @@
+/** What a seller should know and no check grades: the 25 checks are the interface's. */
+export const ADVICE_IDS = [
+  'testnet-only',
+  'over-default-limit',
+  'under-facilitator-minimum',
+  'needs-allowance',
+  'signed-offer-differs',
+  'sign-in-elsewhere',
+  'identifier-required',
+  'methods-unseen',
+] as const;
+export type AdviceId = (typeof ADVICE_IDS)[number];
+
+export type Advice = {
+  readonly id: AdviceId;
+  /** What was seen: request, JSON pointer and value, quoted short and sanitised. */
+  readonly evidence: string;
+  /** One imperative line. Never holds text of the origin. */
+  readonly fix: string;
+};

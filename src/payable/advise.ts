@@ -1,0 +1,114 @@
+/** Advice: what no check grades, and a seller wants to know. Pure; runs on a worker. */
+import type { Advice, AdviceId } from '../model/advice.ts';
+import { ADVICE_IDS } from '../model/advice.ts';
+import type { Observations } from '../model/observations.ts';
+import { jsonObject } from '../parse/json/json.ts';
+import { createKit } from '../parse/kit/create-kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
+import { isTestnet } from '../parse/x402/networks.ts';
+import { transferMethod } from '../parse/x402/schemes.ts';
+import { signInsElsewhere } from './sign-in-elsewhere.ts';
+import { differingOffers } from './signed-offers.ts';
+
+export type Advised = Pick<Observations, 'origin' | 'resources'>;
+
+const FIXES: Readonly<Record<AdviceId, string>> = {
+  'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
+  'over-default-limit': 'Say so in your documents: default clients refuse over 1 USD a payment.',
+  'under-facilitator-minimum': 'Ask for at least 0.001 USD: facilitators settle nothing smaller.',
+  'needs-allowance': 'Offer EIP-3009 too, or sponsor the Permit2 approval by its extension.',
+  'signed-offer-differs': 'Sign the offers that stand in accepts, with the same terms.',
+  'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
+  'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
+  'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
+};
+
+const MAX_SHOWN = 3;
+const MINIMUM_PARTS = 1_000n;
+const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
+
+type Found = readonly [id: AdviceId, text: string];
+
+/** In the order of the ids, each once. */
+export function advise({ origin, resources }: Advised): readonly Advice[] {
+  const kit = createKit();
+  const challenged = kit.challenged(resources);
+  const found: Found[] = challenged.flatMap((one) => {
+    const request = kit.request(one.probe.method, one.resource.path);
+    return adviseOn(one, origin.hostname, kit).map(
+      ([id, text]): Found => [id, `${request} ${text}`],
+    );
+  });
+  found.push(...testnets(challenged, kit));
+  if (resources.otherMethods > 0) {
+    found.push([
+      'methods-unseen',
+      `${resources.otherMethods} paid operations by PUT, PATCH or DELETE`,
+    ]);
+  }
+  return ADVICE_IDS.flatMap((id): readonly Advice[] => {
+    const texts = found.filter(([one]) => one === id).map(([, text]) => text);
+    if (texts.length === 0) return [];
+    const rest = texts.length - MAX_SHOWN;
+    const evidence = texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
+    return [{ id, evidence, fix: FIXES[id] }];
+  });
+}
+
+function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): readonly Found[] {
+  const { challenge } = reading;
+  const extensions = jsonObject(challenge.value['extensions']);
+  const offers = kit.judgedOffers(challenge);
+  const found: Found[] = [];
+  for (const offer of offers) {
+    const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
+    const parts = partsOfDollar(offer, kit);
+    if (parts === null) continue;
+    if (parts.amount > parts.dollar) found.push(['over-default-limit', text]);
+    if (parts.amount * MINIMUM_PARTS < parts.dollar)
+      found.push(['under-facilitator-minimum', text]);
+  }
+  const isSponsored = SPONSORS.some((name) => extensions[name] !== undefined);
+  const [first] = offers;
+  if (first !== undefined && !isSponsored && offers.every((offer) => needsAllowance(offer, kit))) {
+    found.push(['needs-allowance', `${first.pointer} is paid by Permit2, and nobody sponsors it`]);
+  }
+  for (const text of differingOffers(extensions, challenge, kit)) {
+    found.push(['signed-offer-differs', text]);
+  }
+  for (const text of signInsElsewhere(extensions, hostname, kit)) {
+    found.push(['sign-in-elsewhere', text]);
+  }
+  const identifier = jsonObject(jsonObject(extensions['payment-identifier'])['info']);
+  if (identifier['required'] === true) {
+    found.push(['identifier-required', '/extensions/payment-identifier/info/required: true']);
+  }
+  return found;
+}
+
+function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly Found[] {
+  const offers = challenged.flatMap(({ reading }) => reading.challenge.offers);
+  const isTest = ({ network }: Offer) => typeof network === 'string' && isTestnet(network);
+  if (offers.length === 0 || !offers.every(isTest)) return [];
+  const names = [...new Set(offers.map(({ network }) => kit.show(network)))];
+  return [
+    ['testnet-only', `all ${offers.length} offers are on ${names.slice(0, MAX_SHOWN).join(', ')}`],
+  ];
+}
+
+/** Every asset that the catalog knows is worth a dollar. */
+function partsOfDollar({ network, asset, amount }: Offer, kit: Kit) {
+  if (typeof network !== 'string' || typeof asset !== 'string') return null;
+  const known = kit.asset(network, asset);
+  if (known === null || typeof amount !== 'string' || !/^[1-9][0-9]{0,77}$/.test(amount))
+    return null;
+  return { amount: BigInt(amount), dollar: 10n ** BigInt(known.decimals) };
+}
+
+/** Permit2 moves what its owner has allowed it to: most wallets never have. */
+function needsAllowance(offer: Offer, kit: Kit): boolean {
+  const row = kit.scheme(offer);
+  if (row === null || row.namespace !== 'eip155') return false;
+  return row.scheme === 'upto' || transferMethod(row, offer.extra) === 'permit2';
+}

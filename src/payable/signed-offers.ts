@@ -1,0 +1,59 @@
+/** Signed offers (specs/extensions/extension-offer-and-receipt.md): their terms MUST be those offered. */
+import {
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  parseJson,
+} from '../parse/json/json.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { Challenge } from '../parse/x402/challenge.ts';
+
+const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
+const MAX_OFFERS = 32;
+const MAX_SIGNATURE_CHARS = 16_384;
+
+/** Places where a signed offer says something else than the entry of `accepts` that it stands for. */
+export function differingOffers(
+  extensions: JsonObject,
+  { offers }: Challenge,
+  kit: Kit,
+): readonly string[] {
+  const info = jsonObject(jsonObject(extensions['offer-receipt'])['info']);
+  return jsonList(info['offers'])
+    .slice(0, MAX_OFFERS)
+    .flatMap((value, index) => {
+      const signed = jsonObject(value);
+      const payload = payloadOf(signed);
+      const offer = offers[indexOf(signed, index)];
+      if (payload === null || offer === undefined) return [];
+      return TERMS.filter(
+        (name) => payload[name] !== undefined && !isSame(payload[name], offer[name]),
+      ).map(
+        (name) =>
+          `/extensions/offer-receipt/info/offers/${index}: ${name} is ${kit.show(payload[name])}, ${offer.pointer} has ${kit.show(offer[name])}`,
+      );
+    });
+}
+
+function indexOf({ acceptIndex }: JsonObject, position: number): number {
+  return typeof acceptIndex === 'number' ? acceptIndex : position;
+}
+
+/** By EIP-712 it stands beside the signature, by JWS within it. */
+function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
+  if (payload !== undefined) return jsonObject(payload);
+  if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_CHARS) return null;
+  const [, body, proof] = signature.split('.', 3);
+  if (body === undefined || proof === undefined) return null;
+  const json = parseJson(Buffer.from(body, 'base64url').toString('utf8'));
+  return json.ok ? jsonObject(json.value) : null;
+}
+
+/** EVM addresses are one in any case. */
+function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
+    return one === other;
+  }
+  return one.toLowerCase() === other.toLowerCase();
+}

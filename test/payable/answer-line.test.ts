@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
+import { answerLine } from '../../src/payable/answer-line.ts';
+import { summaryOf } from '../../src/payable/summary.ts';
+import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
+
+function resource(
+  payableBy: PayableBy,
+  verdict: OfferVerdict,
+  amount = '10000',
+  words: string | null = null,
+): ResourcePayability {
+  const terms = { scheme: 'exact', network: 'eip155:8453', asset: USDC_BASE, amount };
+  const one = { pointer: '/accepts/0', ...terms, client: '@x402/evm', verdict, words };
+  return { method: 'GET', path: '/a', payableBy, words, offers: [one] };
+}
+
+function answer(...resources: readonly ResourcePayability[]) {
+  return answerLine(summaryOf({ clients: [], resources, silent: [] }));
+}
+
+describe('the answer', () => {
+  it('is yes where default clients can pay everything', () => {
+    expect(answer(resource('default', 'signs', '20000'), resource('default', 'signs'))).toBe(
+      'Yes: default clients can pay 2 of 2 resources, from $0.01, USDC on Base',
+    );
+    expect(answer(resource('default', 'signs', '2500'))).toBe(
+      'Yes: default clients can pay 1 of 1 resource, from $0.0025, USDC on Base',
+    );
+  });
+
+  it('is partly where they can pay some', () => {
+    expect(answer(resource('default', 'signs'), resource('nobody', 'refuses'))).toBe(
+      'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base',
+    );
+    const silent = [{ method: 'GET', path: '/b' }];
+    const seen = { clients: [], resources: [resource('default', 'signs')], silent };
+    expect(answerLine(summaryOf(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
+  });
+
+  it('has the words of the client where they cannot', () => {
+    expect(answer(resource('nobody', 'refuses', '1', 'no domain'))).toBe(
+      'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
+    );
+    expect(answer(resource('settings', 'limited', '9000000', 'over $1'))).toBe(
+      'Only with settings: default clients refuse, the official client says "over $1"',
+    );
+  });
+
+  it('says what is not known', () => {
+    expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
+    expect(answerLine(summaryOf(null))).toMatch(/^Not known: this scan is older/);
+    expect(answer()).toBe('No: nothing here asked for a payment.');
+  });
+});
+
+describe('who can pay an origin', () => {
+  it('is the best of its resources', () => {
+    const by = (...names: readonly PayableBy[]) =>
+      summaryOf({
+        clients: [],
+        resources: names.map((name) => resource(name, 'signs')),
+        silent: [],
+      }).payableBy;
+    expect(by('nobody', 'default')).toBe('default');
+    expect(by('nobody', 'unknown', 'settings')).toBe('settings');
+    expect(by('nobody', 'unknown')).toBe('unknown');
+    expect(by('nobody')).toBe('nobody');
+    expect(by()).toBeNull();
+    expect(summaryOf(null)).toMatchObject({ payability: null, payableBy: 'unknown' });
+  });
+});
