@@ -180,6 +180,25 @@ export function directoryLists(subject: ContractSubject): void {
         enrichmentSuppressed: false,
       });
     });
+
+    it('has versions that change with publications and preferences, on every instance', async () => {
+      const store = await subject.fresh();
+      const versions = () => store.directory.versions();
+      const empty = await versions();
+      expect(await versions()).toEqual(empty);
+      await store.publish(publishedScan({ host: 'a.com' }));
+      const published = await versions();
+      expect(published.published).not.toBe(empty.published);
+      expect(published.preferences).toBe(empty.preferences);
+      await store.listing.set('a.com', { listed: false });
+      const hidden = await versions();
+      expect(hidden.published).toBe(published.published);
+      expect(hidden.preferences).not.toBe(published.preferences);
+      const again = await subject.restart(store);
+      expect(await again.directory.versions()).toEqual(hidden);
+      await again.listing.set('a.com', { listed: true });
+      expect((await again.directory.versions()).preferences).not.toBe(hidden.preferences);
+    });
   });
 }
 
