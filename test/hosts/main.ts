@@ -8,6 +8,8 @@ import { playStoppedRuns } from './stopped-runs.ts';
 const DEFAULT_RUNS = '200';
 
 const { runs, seed } = readOptions();
+// Instances, chain and database end with this process: they listen for its exit.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const mongo = await startMongoServer();
 const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 if (lack !== null || !('uri' in mongo)) {
