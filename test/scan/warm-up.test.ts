@@ -1,0 +1,32 @@
+/** A check that breaks on everything is known before anybody pays. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { EngineFault } from '../../src/engine/errors.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { warmUp } from '../../src/scan/warm-up.ts';
+import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+import { NEWER } from './engine-under-test.ts';
+
+let checks: readonly DiscoveredCheck[];
+let catalog: Catalog;
+let pool: Pool;
+beforeAll(async () => {
+  checks = await discoverChecks();
+  catalog = await loadCatalog(NEWER, { checks });
+  pool = createPool();
+});
+afterAll(() => pool.close());
+
+test('an engine that works is warm', async () => {
+  await expect(warmUp({ catalog, checks, pool })).resolves.toBeUndefined();
+  expect(pool.load()).toMatchObject({ running: 0, waiting: 0 });
+});
+
+test('one with a check that throws on everything does not start, and names it', async () => {
+  const { url } = named(await fixtureChecks(), 'throws');
+  const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
+  const refused = warmUp({ catalog, checks: broken, pool });
+  await expect(refused).rejects.toBeInstanceOf(EngineFault);
+  await expect(refused).rejects.toThrow('P8');
+});
