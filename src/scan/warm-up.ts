@@ -1,8 +1,10 @@
 /** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
 import { EngineFault } from '../engine/errors.ts';
+import { judgeAll } from '../engine/judge.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
-import { judge, type ScannerOptions } from './run-scan.ts';
+import { readBranding } from './read-branding.ts';
+import type { ScannerOptions } from './run-scan.ts';
 
 export const SILENT: HttpObservation = {
   ok: false,
@@ -53,18 +55,21 @@ export async function warmUp({
   const { threads } = pool.load();
   await Promise.all(
     Array.from({ length: threads }, async () => {
-      const work = { pool, account: pool.openScan('replay') };
-      const [{ report }, { planFailure }] = await Promise.all([
-        judge(NOBODY, new Date(0).toISOString(), { catalog, checks, pool }),
+      const account = pool.openScan('replay');
+      const work = { pool, account };
+      const [judged, { planFailure }] = await Promise.all([
+        judgeAll({ ...work, catalog, checks, observations: NOBODY }),
         planFrom(NOBODY, true, work),
         payeesOf(NOBODY.resources, work),
+        readBranding(NOBODY, work),
       ]);
-      const broken = report.results.filter(
-        ({ outcome }) => outcome === 'fault' || outcome === 'limits',
-      );
-      if (broken.length > 0 || planFailure !== undefined) {
-        const names = broken.length > 0 ? broken.map(({ id }) => id).join(', ') : 'the plan';
-        throw new EngineFault(`${names} cannot judge even an origin that said nothing.`);
+      // As each check said it: in a report, those that stand on a failed one would not be seen.
+      const broken = judged
+        .filter(({ verdict: { outcome } }) => outcome === 'fault' || outcome === 'limits')
+        .map(({ entry }) => entry.id);
+      if (planFailure !== undefined) broken.push('the plan');
+      if (broken.length > 0) {
+        throw new EngineFault(`${broken.join(', ')} breaks even on an origin that said nothing.`);
       }
     }),
   );
