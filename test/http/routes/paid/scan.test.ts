@@ -94,6 +94,23 @@ describe('POST /v1/scan', () => {
     expect(await claimed(app.store)).toBe(0);
   });
 
+  test('forty sellers at once from one wallet are scanned in turn, a quarter of the places at a time', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const gate = Promise.withResolvers<void>();
+    const hosts = Array.from({ length: 40 }, (_, n) => `shop-${n}.example.com`);
+    for (const host of hosts) app.scanner.will(host, { until: gate.promise });
+    const headers = await Promise.all(hosts.map(() => selling.header(PRICE)));
+    const calls = hosts.map((host, n) => selling.scan(host, headers[n]));
+    await expect.poll(() => app.scanCoordinator.running()).toBe(5);
+    const stranger = selling.scan('other.example.com', await selling.header(PRICE, {}, buyer()));
+    expect((await stranger).statusCode).toBe(200);
+    gate.resolve();
+    const answers = await Promise.all(calls);
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    expect(app.scanner.began).toHaveLength(41);
+  });
+
   test('a result nobody paid for shows nowhere', async () => {
     await using selling = await startSelling();
     const { app } = selling;
