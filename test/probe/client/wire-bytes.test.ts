@@ -62,6 +62,28 @@ describe.each(['http', 'https'])('over %s', (scheme) => {
   });
 });
 
+test('TLS records of one byte each count as the 23 that they take', async () => {
+  const writeOneByOne = (socket: Socket, left: number) => {
+    if (left > 0) socket.write('a', () => writeOneByOne(socket, left - 1));
+  };
+  const target = await startRawOrigin(
+    (socket) => {
+      onRequestLine(socket, (line) => {
+        const bytes = line.includes('/short') ? 4_000 : 16_000;
+        socket.write(`${OK}content-length: ${bytes}\r\n\r\n`, () => writeOneByOne(socket, bytes));
+      });
+    },
+    { tls: await ca.issue({ hosts: ['localhost'] }) },
+  );
+  const client = clientFor(target, { extraCa: [ca.pem] });
+  const short = dataOf(await ask(client, target, '/short', { capBytes: 16 * KIB }));
+  expect(short.body).toHaveLength(4_000);
+  expect(short.bodyFailure).toBeUndefined();
+  const long = dataOf(await ask(client, target, '/long', { capBytes: 16 * KIB }));
+  expect(long.bodyFailure).toBe('malformed');
+  expect(long.body.length).toBeLessThan(16_000);
+});
+
 /** A head of so many bytes, in headers below their own limit, then a chunk extension to fill up. */
 function answerOf(bytes: number): string {
   const start = `${CHUNKED}1;`;
