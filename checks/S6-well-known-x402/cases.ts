@@ -36,7 +36,17 @@ function complete(name: string, seen: CheckCase['seen']): CheckCase {
   return { name, seen, expect: { status: 'pass', outcome: 'complete' } };
 }
 
+const odd = challenge402(
+  challengeV2({
+    accepts: [offer({ amount: [{ toString: 1 }] }), offer({ amount: { toString: 1 } })],
+  }),
+);
+
 const cases: readonly CheckCase[] = [
+  complete('amounts that have no text are the finding of P6', {
+    ...weather({ price: '$0.01' }),
+    resources: resources([resource({ get: [odd, odd] })]),
+  }),
   {
     name: 'no answer',
     seen: { manifest: failure('reset') },
