@@ -21,12 +21,16 @@ export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
   docs: 40,
   directory: 10,
 };
-const GRADES: readonly (readonly [Grade, number])[] = [
+/** Best first, with the score from which each is given; F below the last. */
+export const GRADES = [
   ['A', 90],
   ['B', 80],
   ['C', 65],
   ['D', 50],
-];
+] as const satisfies readonly (readonly [Grade, number])[];
+
+/** What a score can have at most where something grave was found. */
+export const CAP_POINTS = { unreachable: 0, criticalFail: 49, flawed: 89 } as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
@@ -35,10 +39,10 @@ type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
 /** A result that equals a row in every member that the row names caps the score. */
 const CAPS: readonly Cap[] = [
   // P1: nobody can reach the origin, so nothing that was seen of it counts.
-  { id: 'P1', status: 'fail', atMost: 0 },
-  { severity: 'critical', status: 'fail', atMost: 49 },
-  { severity: 'critical', status: 'warn', atMost: 89 },
-  { category: 'protocol', severity: 'major', status: 'fail', atMost: 89 },
+  { id: 'P1', status: 'fail', atMost: CAP_POINTS.unreachable },
+  { severity: 'critical', status: 'fail', atMost: CAP_POINTS.criticalFail },
+  { severity: 'critical', status: 'warn', atMost: CAP_POINTS.flawed },
+  { category: 'protocol', severity: 'major', status: 'fail', atMost: CAP_POINTS.flawed },
 ];
 /** What could not be determined is never held against an origin. */
 const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];

@@ -5,7 +5,9 @@ import type { Basis, Status } from './verdict.ts';
 
 export type Severity = 'critical' | 'major' | 'minor';
 export type CategoryKey = 'protocol' | 'docs' | 'directory';
-export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
+/** Best first. */
+export const ALL_GRADES = ['A', 'B', 'C', 'D', 'F'] as const;
+export type Grade = (typeof ALL_GRADES)[number];
 
 export type CheckResult = {
   readonly id: string;

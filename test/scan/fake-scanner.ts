@@ -9,6 +9,10 @@ import { readCatalog } from '../fixtures/service/test-catalog.ts';
 export type CannedScan = {
   readonly grade?: Grade;
   readonly score?: number;
+  /** By check: what differs from a pass. */
+  readonly results?: Readonly<Record<string, Partial<CheckResult>>>;
+  /** What else of the report differs. */
+  readonly report?: Partial<ScanReport>;
   readonly branding?: Partial<ScanOutcome['branding']>;
   readonly signals?: Partial<ScanOutcome['signals']>;
   /** Resolves when the scan may end; it ends at once where this is absent. */
@@ -78,7 +82,11 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     payableBy: null,
     clients: [],
     advice: [],
-    results: readCatalog(checksVersion).checks.map(toResult),
+    results: readCatalog(checksVersion).checks.map((check, at) => ({
+      ...toResult(check, at),
+      ...scan.results?.[check.id],
+    })),
+    ...scan.report,
   };
   return {
     report,

@@ -2,6 +2,7 @@
  * Workflow commands of GitHub Actions: one annotation a finding, at its file and line where a source
  * was given. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
+import { answerLine } from '../../payable/answer-line.ts';
 import { findingsOf } from './findings.ts';
 import type { Printable } from './formats.ts';
 
@@ -14,7 +15,7 @@ export function formatGithub({ report, printed, locate }: Printable): string {
     const level = finding.status === 'fail' ? 'error' : 'warning';
     return `::${level} ${at}title=${title}::${data(`${finding.evidence} ${finding.fix}`)}`;
   });
-  const summary = `::notice title=x402 conformance::${data(`${origin}: grade ${grade}, ${score}/100`)}`;
+  const summary = `::notice title=x402 conformance::${data(`${origin}: grade ${grade}, ${score}/100. ${answerLine(report)}`)}`;
   return `${[...lines, summary].join('\n')}\n`;
 }
 

@@ -1,5 +1,6 @@
 /** JUnit XML: one test case a check; a failure fails, a warning is told in system-out. */
 import type { CheckResult } from '../../model/report.ts';
+import { answerLine } from '../../payable/answer-line.ts';
 import type { Printable } from './formats.ts';
 
 export function formatJunit({ report, printed }: Printable): string {
@@ -13,6 +14,12 @@ export function formatJunit({ report, printed }: Printable): string {
     '    <properties>',
     `      <property name="grade" value="${report.grade}"/>`,
     `      <property name="score" value="${report.score}"/>`,
+    `      <property name="payableBy" value="${report.payableBy ?? 'unknown'}"/>`,
+    `      <property name="answer" value="${escapeXml(answerLine(report))}"/>`,
+    ...report.advice.map(
+      ({ id, evidence, fix }) =>
+        `      <property name="advice/${id}" value="${escapeXml(`${evidence} ${fix}`)}"/>`,
+    ),
     `      <property name="checksVersion" value="${escapeXml(report.checksVersion)}"/>`,
     '    </properties>',
     ...printed.map(testCase),

@@ -1,5 +1,8 @@
-/** Markdown for a pull request or an issue: the grade, the problems as a table, passes as a count. */
+/** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
+import type { Advice } from '../../model/advice.ts';
+import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
+import { answerLine } from '../../payable/answer-line.ts';
 import type { Printable } from './formats.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
@@ -12,12 +15,35 @@ export function formatMarkdown({ report, printed }: Printable): string {
   return [
     `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
+    `**${escapeText(answerLine(report))}**`,
+    '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
     ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
     '',
+    ...offers(report.payability ?? []),
+    ...advice(report.advice),
   ].join('\n');
+}
+
+function offers(payability: readonly ResourcePayability[]): readonly string[] {
+  const rows = payability.flatMap(({ method, path, offers: all }) =>
+    all.map(
+      ({ pointer, scheme, network, amount, verdict, words }) =>
+        `| ${asCode(`${method} ${path}`)} | ${asCode(`${pointer} ${scheme ?? '?'} on ${network ?? '?'}, ${amount ?? '?'}`)} | ${verdict} | ${words === null ? '' : asCode(words)} |`,
+    ),
+  );
+  if (rows.length === 0) return [];
+  return ['| resource | offer | official client | says |', '|---|---|---|---|', ...rows, ''];
+}
+
+function advice(all: readonly Advice[]): readonly string[] {
+  if (all.length === 0) return [];
+  const rows = all.map(
+    ({ id, evidence, fix }) => `| ${id} | ${asCode(evidence)} | ${escapeText(fix)} |`,
+  );
+  return ['| advice, ungraded | seen | do |', '|---|---|---|', ...rows, ''];
 }
 
 function table(problems: readonly CheckResult[]): readonly string[] {

@@ -4,6 +4,7 @@
  * https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
 import type { CheckResult } from '../../model/report.ts';
+import { answerLine } from '../../payable/answer-line.ts';
 import type { SourceLocation } from '../sources.ts';
 import { findingsOf } from './findings.ts';
 import type { Printable } from './formats.ts';
@@ -26,6 +27,11 @@ export function formatSarif({ report, printed, locate }: Printable): string {
           grade: report.grade,
           score: report.score,
           scannedAt: report.scannedAt,
+          answer: answerLine(report),
+          payableBy: report.payableBy,
+          payability: report.payability,
+          clients: report.clients,
+          advice: report.advice,
         },
         results: findingsOf(printed).map((finding) => {
           const ruleIndex = printed.indexOf(finding);

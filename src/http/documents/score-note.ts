@@ -1,3 +1,11 @@
 /** How the score is computed, so that any reader can recompute it from a report and the catalog. */
+import { CAP_POINTS, GRADES, POINTS, WEIGHTS } from '../../engine/score.ts';
+
+const grades = GRADES.map(([grade, from]) => `${grade} from ${from}`).join(', ');
+
 export const SCORE_NOTE =
-  'scoring@1, integers throughout. Points by severity: critical 20, major 10, minor 4; a pass earns all, a warn half, a fail none; results whose basis is not_determined are left out. Sub-score of a category = floor(100 * earned / possible). Score = floor of the weighted mean of the sub-scores, Protocol 50, Docs 40, Standing 10; a category with nothing determined drops out. Caps: any critical fail 49 at most, P1 fail 0; otherwise any critical warn or major fail of Protocol 89 at most. Grades: A from 90, B from 80, C from 65, D from 50, F below. Standing depends on third parties and moves a grade by one letter at most.';
+  `scoring@1, integers throughout. Points by severity: critical ${POINTS.critical}, major ${POINTS.major}, minor ${POINTS.minor}; a pass earns all, a warn half, a fail none; ` +
+  'results whose basis is not_determined are left out. Sub-score of a category = floor(100 * earned / possible). ' +
+  `Score = floor of the weighted mean of the sub-scores, Protocol ${WEIGHTS.protocol}, Docs ${WEIGHTS.docs}, Standing ${WEIGHTS.directory}; a category with nothing determined drops out. ` +
+  `Caps: any critical fail ${CAP_POINTS.criticalFail} at most, P1 fail ${CAP_POINTS.unreachable}; otherwise any critical warn or major fail of Protocol ${CAP_POINTS.flawed} at most. ` +
+  `Grades: ${grades}, F below. Standing depends on third parties and moves a grade by one letter at most.`;

@@ -41,7 +41,8 @@ export function checkPage(explanation: Explanation) {
     // Our own documents: nothing of an origin gets here.
     sections: sections.map(({ heading, text }) => ({
       heading,
-      html: marked.parse(text, { async: false }),
+      // A code block may scroll sideways: the keyboard must be able to.
+      html: marked.parse(text, { async: false }).replaceAll('<pre>', '<pre tabindex="0">'),
     })),
   };
 }

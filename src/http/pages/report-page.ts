@@ -2,8 +2,13 @@
 
 import type { GradeSummary } from '../../directory/grade-summary.ts';
 import { reportUrl } from '../../directory/report-url.ts';
-import type { CheckResult, ScanReport, SubScores } from '../../model/report.ts';
+import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
+import { GRADES, WEIGHTS } from '../../engine/score.ts';
+import type { Grade, ScanReport, SubScores } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
+import { payableSection } from './payable-section.ts';
+import { reportFindings, type SentencesById } from './report-findings.ts';
+import { gradeHistogram, historyPlot } from './report-plots.ts';
 
 export type ReportPageInput = {
   readonly host: string;
@@ -13,6 +18,10 @@ export type ReportPageInput = {
   /** The published report while it is fresh and free to read; null otherwise. */
   readonly report: ScanReport | null;
   readonly history: readonly HistoryRow[];
+  /** Of all listed origins. */
+  readonly gradeCounts: Readonly<Record<Grade, number>>;
+  readonly catalog: Catalog;
+  readonly says: SentencesById;
   readonly baseUrl: string;
   readonly siteUrl: string;
   /** "$0.05", and whether the report route costs too. */
@@ -21,10 +30,13 @@ export type ReportPageInput = {
 };
 
 const PARTS = [
-  ['Protocol', 'protocol', 'The 402 challenge, price, recipient, HEAD. Weight 50.'],
-  ['Docs', 'docs', 'OpenAPI, manifest, llms.txt, agent card, robots. Weight 40.'],
-  ['Standing', 'standing', 'Indexes, settlements, listing. Weight 10.'],
+  ['Protocol', 'protocol', 'protocol', 'The 402 challenge, price, recipient, HEAD.'],
+  ['Docs', 'docs', 'docs', 'OpenAPI, manifest, llms.txt, agent card, robots.'],
+  ['Standing', 'standing', 'directory', 'Indexes, settlements, listing.'],
 ] as const;
+
+/** Where a meter turns: below the first it is bad, from the second on good. */
+const [[, GOOD_FROM], , [, FAIR_FROM]] = GRADES;
 
 const VERDICTS: Record<string, string> = {
   A: 'Agents can find, understand and pay it.',
@@ -48,44 +60,21 @@ export function reportPage(input: ReportPageInput) {
     scannedAtText: summary.scannedAt?.replace('T', ' ').replace(/\.\d+Z$/, ' UTC') ?? '',
     checksVersion: input.checksVersion,
     counts: { pass: summary.passCount, warn: summary.warnCount, fail: summary.failCount },
-    subScores: PARTS.map(([label, key, about]) => ({
+    subScores: PARTS.map(([label, key, category, about]) => ({
       label,
-      about,
+      about: `${about} Weight ${WEIGHTS[category]}.`,
       score: input.subScores?.[key] ?? null,
     })),
-    findings: report === null ? null : findingsOf(report.results),
-    ...historyPlot(history),
+    meter: { low: FAIR_FROM, high: GOOD_FROM },
+    totalChecks: TOTAL_CHECKS,
+    payable: report === null ? null : payableSection(report),
+    findings: report === null ? null : reportFindings(report, input.catalog, input.says),
+    advice: report?.advice ?? [],
+    history: historyPlot(history),
+    histogram: gradeHistogram(input.gradeCounts, summary.grade),
     requests: requests(input),
     badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
-}
-
-const RANK = { critical: 0, major: 1, minor: 2 } as const;
-
-/** By severity; what nobody could determine is nothing to mend first. */
-function rank({ severity, basis }: CheckResult): number {
-  return RANK[severity] + (basis === 'not_determined' ? 10 : 0);
-}
-
-function findingsOf(results: readonly CheckResult[]) {
-  const by = (status: CheckResult['status']) =>
-    results
-      .filter((result) => result.status === status)
-      .sort((one, other) => rank(one) - rank(other));
-  return { problems: [...by('fail'), ...by('warn')], passed: by('pass') };
-}
-
-const PLOT = { width: 600, top: 12, bottom: 110 } as const;
-
-function historyPlot(history: readonly HistoryRow[]) {
-  const step = history.length > 1 ? PLOT.width / (history.length - 1) : 0;
-  const points = history.map((row, index) => ({
-    x: Math.round(index * step),
-    y: Math.round(PLOT.bottom - ((PLOT.bottom - PLOT.top) * row.score) / 100),
-    grade: row.grade,
-    label: `${new Date(row.scannedAtMs).toISOString().slice(0, 16)}: ${row.grade} ${row.score}`,
-  }));
-  return { history: points, historyPoints: points.map(({ x, y }) => `${x},${y}`).join(' ') };
 }
 
 /** Copyable requests; they hold the canonical origin and nothing else of the origin's. */

@@ -1,4 +1,5 @@
 /** The public directory: one record a host, and how lists of them are asked for. */
+import type { Grade } from '../../model/report.ts';
 import type { PublishedScan } from './published-scan.ts';
 
 /** One host: its current scan, with the owner's preferences as they are at the time of reading. */
@@ -51,6 +52,9 @@ export type DirectoryStore = {
     readonly count: number;
     readonly records: readonly DirectoryRecord[];
   }>;
+
+  /** How many listed hosts have each grade now. */
+  grades(): Promise<Readonly<Record<Grade, number>>>;
 
   /** Listed hosts whose current scan has grade A and `scannedAtMs >= sinceMs`, newest first. */
   featured(query: {

@@ -1,6 +1,8 @@
 /** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
+import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
+import { countsOf } from '../rules/grade-counts.ts';
 import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
 import { ChangeFeed } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
@@ -40,6 +42,16 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
         }),
       ]);
       return { count, records: await listedOnly(context, found) };
+    },
+
+    async grades() {
+      const listed = notIn(await optedOutHosts(context));
+      const counts = await Promise.all(
+        ALL_GRADES.map(
+          async (grade) => [grade, await records.count({ grade, ...listed })] as const,
+        ),
+      );
+      return countsOf((grade) => new Map(counts).get(grade) ?? 0);
     },
 
     async featured({ sinceMs, limit }) {

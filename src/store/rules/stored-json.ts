@@ -1,9 +1,7 @@
 /** JSON as it is stored: bounded when written, checked when read. */
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { Grade } from '../../model/report.ts';
+import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
-
-const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 
 /** The most that one value may take, so that it fits one MongoDB document with room to spare. */
 export const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;
@@ -55,7 +53,7 @@ export function headersFromJson(text: string): Readonly<Record<string, string>> 
 
 /** @throws StoreError `corrupt` */
 export function gradeFromText(text: string): Grade {
-  const grade = GRADES.find((known) => known === text);
+  const grade = ALL_GRADES.find((known) => known === text);
   if (grade) return grade;
   throw new StoreError('corrupt', `a stored grade is "${text}"; restore the store from a backup`);
 }

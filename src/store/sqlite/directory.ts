@@ -1,5 +1,6 @@
 /** The directory on SQLite. */
 import type { DirectoryStore } from '../contract/directory.ts';
+import { countsOf } from '../rules/grade-counts.ts';
 import type { SqliteContext } from './context.ts';
 import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
 import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
@@ -26,6 +27,14 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
       const count = connection.get(statements.count, ...values);
       const rows = connection.all(page, ...values, query.pageSize, query.page * query.pageSize);
       return { count: count?.integer('count') ?? 0, records: rows.map(read) };
+    },
+
+    async grades() {
+      const rows = connection.all(
+        `SELECT r.grade AS grade, count(*) AS count FROM records r WHERE ${IS_LISTED} GROUP BY r.grade`,
+      );
+      const counts = new Map(rows.map((row) => [row.text('grade'), row.integer('count')]));
+      return countsOf((grade) => counts.get(grade) ?? 0);
     },
 
     async featured({ sinceMs, limit }) {

@@ -48,7 +48,7 @@ describe('JUnit', () => {
     ]);
   });
 
-  test('tells grade and score as properties', () => {
+  test('tells grade, score and who can pay as properties', () => {
     const [properties] = suiteOf(formatJunit(printable())).children;
     const told = properties?.children.map(({ attributes }) => [
       attributes.get('name'),
@@ -57,6 +57,8 @@ describe('JUnit', () => {
     expect(told).toEqual([
       ['grade', 'F'],
       ['score', '0'],
+      ['payableBy', 'unknown'],
+      ['answer', 'No: nothing here asked for a payment.'],
       ['checksVersion', '2026-08-14.2'],
     ]);
   });

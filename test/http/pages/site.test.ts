@@ -87,7 +87,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       await page.getByLabel('Host').fill('SHOP');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'shop.example.com' }).click();
-      await page.locator('.grade-B').waitFor();
+      await page.locator('.headline .grade-B').waitFor();
     }));
 
   it('explains a check by its own README', () =>

@@ -56,6 +56,13 @@ const SUBSTRINGS: readonly (readonly [string, readonly string[]])[] = [
 
 export function directoryLists(subject: ContractSubject): void {
   describe('directory', () => {
+    it('counts listed hosts by grade', async () => {
+      const store = await filled(subject);
+      expect(await store.directory.grades()).toEqual({ A: 3, B: 1, C: 1, D: 0, F: 1 });
+      await store.listing.set('gamma.io', { listed: false });
+      expect(await store.directory.grades()).toEqual({ A: 2, B: 1, C: 1, D: 0, F: 1 });
+    });
+
     it('lists newest first, or best first', async () => {
       const store = await filled(subject);
       expect(await hosts(store, {})).toEqual(BY_RECENCY);

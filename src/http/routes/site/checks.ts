@@ -11,6 +11,8 @@ import { sendMessage } from './page.ts';
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
 
 export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { catalog }) => {
+  const checks = await discoverChecks();
+
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
@@ -26,7 +28,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         const text = `Catalog ${catalog.checksVersion} has no check of this id.`;
         return sendMessage(reply, 404, 'No such check', text);
       }
-      const explanation = await explainCheck(id, catalog, await discoverChecks());
+      const explanation = await explainCheck(id, catalog, checks);
       return reply.view('check', checkPage(explanation));
     },
   );

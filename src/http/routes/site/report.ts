@@ -4,19 +4,25 @@ import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
+import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
+import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost, priceText, sendMessage } from './page.ts';
 
 const HISTORY_POINTS = 60;
+/** A picture of all origins may be a minute old; counting them for each reader would cost by their number. */
+const COUNTS_MS = 60_000;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { store, config } = parts;
+  const { store, config, catalog } = parts;
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
   const scanPrice = priceText(revision.offers.scan);
+  const readGradeCounts = keptFor(COUNTS_MS, store.now, () => store.directory.grades());
+  const says = sentencesOf(catalog, await discoverChecks());
 
   app.get(
     '/o/:host',
@@ -34,8 +40,9 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       }
       // All of one row: a scan that is published meanwhile has other sub-scores, too.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs: store.now() });
-      const [history, fresh] = await Promise.all([
+      const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
+        readGradeCounts(),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
       const view = reportPage({
@@ -46,6 +53,9 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         checksVersion: record?.checksVersion ?? null,
         report: fresh?.report ?? null,
         history,
+        gradeCounts,
+        catalog,
+        says,
         baseUrl,
         siteUrl,
         scanPrice,
@@ -55,3 +65,15 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
     },
   );
 };
+
+/** What `read` resolved with, for so long; a rejection is not kept. */
+function keptFor<T>(ms: number, now: () => number, read: () => Promise<T>): () => Promise<T> {
+  let kept: { readonly atMs: number; readonly value: T } | null = null;
+  return async () => {
+    const nowMs = now();
+    if (kept !== null && nowMs - kept.atMs < ms) return kept.value;
+    const value = await read();
+    kept = { atMs: nowMs, value };
+    return value;
+  };
+}

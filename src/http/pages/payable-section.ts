@@ -1,0 +1,26 @@
+/** "Can an agent pay this API?": the answer, and what the official clients say of each offer. */
+import type { OfferVerdict } from '../../model/payability.ts';
+import type { ScanReport } from '../../model/report.ts';
+import { answerLine } from '../../payable/answer-line.ts';
+
+const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =
+  {
+    signs: { mark: '✓', about: 'pays as it comes' },
+    limited: { mark: '◐', about: 'pays once the buyer lifts its limits' },
+    refuses: { mark: '✗', about: 'refuses' },
+    unsupported: { mark: '–', about: 'no client here has it' },
+  };
+
+/** Null of a report that is older than the question. */
+export function payableSection(report: ScanReport) {
+  return {
+    answer: answerLine(report),
+    payableBy: report.payableBy,
+    clients: report.clients.map(({ name, version }) => `${name} ${version}`).join(', '),
+    resources: (report.payability ?? []).map(({ method, path, offers, words }) => ({
+      name: `${method} ${path}`,
+      words,
+      offers: offers.map((offer) => ({ ...offer, ...VERDICTS[offer.verdict] })),
+    })),
+  };
+}
