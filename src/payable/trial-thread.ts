@@ -2,6 +2,7 @@
  * One killable thread with the official clients. It boots when first needed, takes one challenge at
  * a time, and ends after a while without any; the next challenge boots another.
  */
+import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { armDeadline } from '../engine/pool/deadline.ts';
 import type { TrialJob, TrialMessage } from './job.ts';
@@ -52,6 +53,8 @@ export function openTrialThread(limits: TrialLimits = {}): TrialThread {
       name: 'clients',
       // Settings of the host hold keys; no client has any use for them.
       env: {},
+      // Threads do not inherit it, and the packages take long to compile.
+      workerData: getCompileCacheDir() ?? null,
       ...(limits.execArgv ? { execArgv: [...limits.execArgv] } : {}),
       resourceLimits: {
         maxOldGenerationSizeMb: limits.heapMb ?? 192,

@@ -1,6 +1,11 @@
 /** GET and POST on one path are two resources; sign-ins and other origins sell nothing here. */
 import type { JsonObject } from '../../../src/parse/json/json.ts';
-import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
+import {
+  challengeAnswer,
+  challengeOf,
+  headerAnswer,
+  offerOf,
+} from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { edited, NO_CHALLENGE, type Row } from './row.ts';
@@ -33,6 +38,17 @@ const profile = (security: object) =>
       '/profile': { get: { security: [security], responses: { 200: {}, 402: {} } } },
     },
   }));
+
+const SIGN_IN = headerAnswer(
+  Buffer.from(
+    JSON.stringify({
+      x402Version: 2,
+      resource: { url: '/profile' },
+      accepts: [],
+      extensions: { 'sign-in-with-x': { info: {}, schema: {} } },
+    }),
+  ).toString('base64'),
+);
 
 export const METHOD_ROWS: readonly Row[] = [
   {
@@ -72,6 +88,11 @@ export const METHOD_ROWS: readonly Row[] = [
 ];
 
 export const SIGN_IN_ROWS: readonly Row[] = [
+  {
+    name: 'an operation that asks for a sign-in',
+    answers: { '/openapi.json': profile({ siwx: [] }), '/profile': SIGN_IN },
+    moved: [],
+  },
   {
     name: 'an operation that asks for a sign-in by 401',
     answers: { '/openapi.json': profile({ siwx: [] }), '/profile': { status: 401, body: {} } },
