@@ -94,7 +94,7 @@ describe('a finished scan', () => {
     ]);
     expect(json.timing.requests).toBeGreaterThan(10);
     const shown = await scan('--timing');
-    expect(shown.stdout).toMatch(/^\n {2}[A-F] {2}\d+\/100/);
+    expect(shown.stdout).toMatch(/^\n {2}(?:Yes|Partly|No|Only|Not)\b.*\n\n {2}[A-F] {2}\d+\/100/s);
     expect(shown.stdout).not.toContain('\u001b');
     expect(shown.stderr).toMatch(
       /^gathered in \d+ ms, judged in \d+ ms, \d+ ms in all; \d+ requests, \d+ round trips deep\n$/,
@@ -204,7 +204,7 @@ describe('files', () => {
     });
     expect(seller.requests.length).toBeGreaterThan(before + 10);
     // The work is not lost: what was seen is there, for --from.
-    expect(JSON.parse(await readFile(saved, 'utf8'))).toMatchObject({ schemaVersion: 1 });
+    expect(JSON.parse(await readFile(saved, 'utf8'))).toMatchObject({ schemaVersion: 2 });
   });
 });
 
