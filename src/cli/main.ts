@@ -1,5 +1,5 @@
 /**
- * The command line: `scan`, `explain`, `diff`, `capture`, `openapi`. Every failure is one line on
+ * The command line: `scan`, `explain`, `diff`, `preflight`, `capture`, `openapi`. Every failure is one line on
  * standard error, exit 2.
  */
 import { existsSync } from 'node:fs';
@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   diff: async () => (await import('./diff-command.ts')).diffCommand,
+  preflight: async () => (await import('./preflight-command.ts')).preflightCommand,
   capture: async () => (await import('./capture-command.ts')).captureCommand,
   openapi: async () => (await import('./openapi-command.ts')).openapiCommand,
 };
@@ -27,7 +28,7 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
   const names = Object.keys(COMMANDS).join(', ');
   if (name === '--help' || rest.includes('--help')) {
     streams.out.write(
-      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  capture <origin> --output FILE\n`,
+      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  preflight URL, capture <origin> --output FILE\n`,
     );
     return 0;
   }

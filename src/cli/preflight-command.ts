@@ -1,0 +1,116 @@
+/** `preflight URL`: whether to pay it, asked before anything is signed. */
+import { parseArgs } from 'node:util';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { OriginRefused } from '../origin/errors.ts';
+import { DEFAULT_POLICY } from '../origin/origin.ts';
+import { createOracle } from '../payable/create-oracle.ts';
+import { askedUrl, isPrice, preflightUrl, refusedPreflight } from '../preflight/preflight.ts';
+import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
+import { createProbeClient } from '../probe/client/client.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { startEngine } from './engine.ts';
+import { type Streams, write } from './streams.ts';
+import { UsageError } from './usage-error.ts';
+
+const USAGE =
+  'usage: x402-scan preflight URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]';
+const METHOD = /^[A-Z]{3,7}$/;
+
+type Call = {
+  readonly url: string;
+  readonly method: string;
+  /** "0.05", in whole units of the asset. */
+  readonly maxPrice: string | null;
+  readonly allowPrivate: boolean;
+  readonly isStrict: boolean;
+  readonly format: 'text' | 'json';
+};
+
+/** Exit code 0 for go, and for caution unless --strict; 1 else. Throws UsageError. */
+export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
+  const call = parse(args);
+  const preflight = await judge(call);
+  const text =
+    call.format === 'json' ? `${JSON.stringify(preflight, null, 2)}\n` : toText(preflight);
+  await write(out, text);
+  return exitOf(preflight.verdict, call.isStrict);
+}
+
+async function judge(call: Call): Promise<Preflight> {
+  const { url, method, maxPrice, allowPrivate } = call;
+  let asked: ReturnType<typeof askedUrl>;
+  const policy = allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
+  try {
+    asked = askedUrl(url, policy);
+  } catch (error) {
+    if (error instanceof OriginRefused) return refusedPreflight(error);
+    throw error;
+  }
+  const engine = await startEngine(null);
+  const oracle = createOracle();
+  const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
+  try {
+    const options = { ...engine, oracle, client, mayPost: true };
+    return await preflightUrl({ ...asked, method, maxPrice }, options);
+  } finally {
+    client.close();
+    await Promise.all([oracle.close(), engine.pool.close()]);
+  }
+}
+
+function parse(args: readonly string[]): Call {
+  const { values, positionals } = read(args);
+  const [url, ...more] = positionals;
+  if (url === undefined || more.length > 0) throw new UsageError(USAGE);
+  const method = (values.method ?? 'GET').toUpperCase();
+  if (!METHOD.test(method)) {
+    throw new UsageError(`--method ${JSON.stringify(values.method)}: give GET, POST, PUT, …`);
+  }
+  const maxPrice = values['max-price'] ?? null;
+  if (maxPrice !== null && !isPrice(maxPrice)) {
+    throw new UsageError(`--max-price ${JSON.stringify(maxPrice)}: give a price such as 0.05`);
+  }
+  const format = values.format ?? 'text';
+  if (format !== 'text' && format !== 'json') {
+    throw new UsageError(`--format ${JSON.stringify(format)} is not one of text, json`);
+  }
+  const allowPrivate = values['allow-private'] ?? false;
+  return { url, method, maxPrice, allowPrivate, isStrict: values.strict ?? false, format };
+}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        method: { type: 'string' },
+        'max-price': { type: 'string' },
+        'allow-private': { type: 'boolean' },
+        strict: { type: 'boolean' },
+        format: { type: 'string' },
+      },
+    });
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${said.split('\n')[0]} (${USAGE})`);
+  }
+}
+
+function exitOf(verdict: PreflightVerdict, isStrict: boolean): 0 | 1 {
+  return verdict === 'no-go' || (isStrict && verdict === 'caution') ? 1 : 0;
+}
+
+function toText({ verdict, reasons, terms, termsDigest }: Preflight): string {
+  const offers = terms?.offers ?? [];
+  const lines = [
+    verdict,
+    ...reasons.map(({ code, evidence }) => `  ${code}: ${evidence}`),
+    ...offers.map(
+      ({ pointer, scheme, network, price, amount, asset, payTo }) =>
+        `  ${pointer}: ${price ?? `${amount} of ${asset}`}, ${scheme} on ${network}, to ${payTo}`,
+    ),
+    ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,84 @@
+/** What P3 and the official clients say of one challenge, by the engine that grades. */
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
+import { judgeAll } from '../engine/judge.ts';
+import type { Pool } from '../engine/pool/pool.ts';
+import type { HttpData } from '../model/observation.ts';
+import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
+import type { ResourcePayability } from '../model/payability.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { Oracle } from '../payable/create-oracle.ts';
+import { listChallenges } from '../payable/list-challenges.ts';
+import { type ScanWork, workOn } from '../scan/origin-work.ts';
+import { NOBODY } from '../scan/warm-up.ts';
+import { type ReadTerms, readTerms } from './read-terms.ts';
+
+export type Judges = {
+  readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly pool: Pool;
+  readonly oracle: Oracle;
+};
+
+export type JudgedChallenge = {
+  /** Null where there is none, or where it could not be read within limits. */
+  readonly terms: ReadTerms | null;
+  readonly payability: ResourcePayability | null;
+  readonly schema: Verdict | null;
+};
+
+const SCHEMA_CHECK = 'P3';
+const TERMS_MODULE = new URL('./read-terms.ts', import.meta.url);
+const CHALLENGES_MODULE = new URL('../payable/list-challenges.ts', import.meta.url);
+
+/** Rejects where the failure is ours, or with the signal's reason. */
+export async function judgeChallenge(
+  origin: Origin,
+  method: 'GET' | 'POST',
+  answer: HttpData,
+  { catalog, checks, pool, oracle }: Judges,
+  signal?: AbortSignal,
+): Promise<JudgedChallenge> {
+  const account = pool.openScan();
+  const work: ScanWork = { pool, account, signal };
+  const read = await workOn(work, 'origin', TERMS_MODULE, readTerms, answer);
+  const terms = read.ok ? read.output : null;
+  if (terms === null) return { terms, payability: null, schema: null };
+
+  const resources = setOf(origin, method, answer);
+  const listed = await workOn(work, 'origin', CHALLENGES_MODULE, listChallenges, resources);
+  const payability = await oracle.judge(listed.ok ? listed.output : { challenged: [], silent: [] });
+  const [judged] = await judgeAll({
+    catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
+    checks,
+    observations: { ...NOBODY, origin: factsOf(origin), resources, payability },
+    pool,
+    account,
+    signal,
+  });
+  return {
+    terms,
+    payability: payability.resources[0] ?? null,
+    schema: judged?.verdict ?? null,
+  };
+}
+
+function factsOf({ url, scheme, hostname, port, host }: Origin) {
+  return { url, scheme, hostname, port, host };
+}
+
+function setOf(origin: Origin, method: 'GET' | 'POST', answer: HttpData): ResourceSet {
+  const { pathname, search } = new URL(answer.url);
+  const path = `${pathname}${search}`;
+  const resource: ResourceObservation = {
+    url: `${origin.url}${path}`,
+    path,
+    template: path,
+    method,
+    sources: ['undeclared'],
+    declaredPaid: true,
+    probes: [{ method, number: 1, answer: { ok: true, data: answer, ms: 0, truncated: false } }],
+  };
+  return { probed: [resource], declared: 1, otherMethods: 0, looked: [] };
+}

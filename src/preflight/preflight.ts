@@ -1,0 +1,86 @@
+/** Asks one URL once, without a payment, and judges what it answers. */
+import type { HttpData, HttpMethod } from '../model/observation.ts';
+import { OriginRefused } from '../origin/errors.ts';
+import { type Origin, type OriginPolicy, originOf, validateUrl } from '../origin/origin.ts';
+import type { ProbeClient } from '../probe/client/client.ts';
+import { type Judges, judgeChallenge } from './judge-challenge.ts';
+import { type Preflight, type PreflightReason, preflightOf } from './result.ts';
+import { verdictOn } from './verdict.ts';
+
+export type Asked = {
+  readonly origin: Origin;
+  /** Path and query. */
+  readonly path: string;
+  /** As the buyer is going to send it, in capitals. */
+  readonly method: string;
+  readonly maxPrice: string | null;
+};
+
+export type PreflightOptions = Judges & {
+  /** Of this one URL; closed by the caller. */
+  readonly client: Pick<ProbeClient, 'check' | 'request'>;
+  /** Whether a POST of `{}` may be sent; else POST resources are `not_asked`. */
+  readonly mayPost: boolean;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+const CAP_BYTES = 64 * 1024;
+const ACCEPT = 'application/json, */*;q=0.5';
+const MAX_PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
+
+/** "0.05": whole units of the asset, as people write a price. */
+export function isPrice(text: string): boolean {
+  return MAX_PRICE.test(text);
+}
+
+/** Throws OriginRefused. */
+export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin' | 'path'> {
+  const valid = validateUrl(url, policy);
+  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
+}
+
+/** The answer where the guard refuses what was typed. */
+export function refusedPreflight({ message }: OriginRefused): Preflight {
+  return preflightOf([{ code: 'refused', evidence: message }]);
+}
+
+export function notAsked(evidence: string): Preflight {
+  return preflightOf([{ code: 'not_asked', evidence }]);
+}
+
+/** Rejects where the failure is ours. */
+export async function preflightUrl(asked: Asked, options: PreflightOptions): Promise<Preflight> {
+  const { origin, path, method, maxPrice } = asked;
+  const isAsked = method === 'GET' || (method === 'POST' && options.mayPost);
+  if (!isAsked) return notAsked(`${method} ${path}: this method is not sent without a payment`);
+  const resolved = await options.client.check(origin);
+  if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
+  if (resolved.kind === 'our-fault') {
+    return notAsked(`the resolver here does not answer: ${resolved.detail}`);
+  }
+  const seen = await options.client.request({
+    origin,
+    method,
+    path,
+    ...(method === 'POST' ? { body: '{}' as const } : {}),
+    accept: ACCEPT,
+    capBytes: CAP_BYTES,
+    redirects: method === 'GET' ? 'same-origin' : 'none',
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  });
+  if (!seen.ok) {
+    const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
+    return preflightOf([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
+  }
+  if (seen.data.status !== 402) return preflightOf([withoutPrice(method, path, seen.data)]);
+  const judged = await judgeChallenge(origin, method, seen.data, options, options.signal);
+  return verdictOn(judged, { origin, maxPrice });
+}
+
+function withoutPrice(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
+  const evidence = `${method} ${path}: status ${status}, not 402`;
+  if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
+  if (status === 404 || status === 410) return { code: 'not_found', evidence };
+  return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
+}

@@ -1,0 +1,77 @@
+/** The terms of one challenge; runs on a worker, because a seller wrote them. */
+import { createHash } from 'node:crypto';
+import type { HttpData } from '../model/observation.ts';
+import type { JsonValue } from '../parse/json/json.ts';
+import { showJson } from '../parse/json/show-json.ts';
+import { cleanText } from '../parse/text/text.ts';
+import { amountOf } from '../parse/x402/amount.ts';
+import { knownAsset } from '../parse/x402/assets.ts';
+import { type Offer, readChallenge } from '../parse/x402/challenge.ts';
+import { caip2, isTestnet } from '../parse/x402/networks.ts';
+import { MAX_OFFERS, offerTerms } from '../payable/offer-terms.ts';
+import type { PreflightOffer } from './result.ts';
+
+/** What is compared with a limit: base units of an asset whose decimals are known. */
+export type PricedOffer = Omit<PreflightOffer, 'client'> & { readonly decimals: number | null };
+
+export type ReadTerms = {
+  readonly x402Version: number;
+  readonly resourceUrl: string | null;
+  readonly offers: readonly PricedOffer[];
+  readonly digest: string;
+};
+
+const MAX_TERM_CHARS = 120;
+const MAX_URL_CHARS = 2_048;
+
+/** Null where the answer holds no challenge. */
+export function readTerms(answer: HttpData): ReadTerms | null {
+  const { challenge } = readChallenge(answer);
+  if (challenge === null) return null;
+  const { version, resourceUrl } = challenge;
+  const offers = challenge.offers.slice(0, MAX_OFFERS);
+  return {
+    x402Version: version,
+    resourceUrl: resourceUrl === null ? null : cleanText(resourceUrl, MAX_URL_CHARS),
+    offers: offers.map(priced),
+    digest: digestOf(version, challenge.offers),
+  };
+}
+
+function priced(offer: Offer): PricedOffer {
+  const { network, asset, maxTimeoutSeconds, payTo } = offer;
+  const known =
+    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
+  const amount = amountOf(offer.amount);
+  const hasPrice = known !== null && amount !== null;
+  return {
+    ...offerTerms(offer),
+    payTo: shown(payTo),
+    maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
+    price: hasPrice ? `${decimalOf(amount, known.decimals)} ${known.symbol}` : null,
+    isTestnet: typeof network === 'string' && isTestnet(network),
+    decimals: hasPrice ? known.decimals : null,
+  };
+}
+
+/** 50000n with 6 decimals is "0.05". */
+function decimalOf(amount: bigint, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+function digestOf(version: number, offers: readonly Offer[]): string {
+  const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
+    const on = typeof network === 'string' ? caip2(network) : (network ?? null);
+    return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
+  });
+  const text = JSON.stringify([version, terms]);
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+function shown(value: JsonValue | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
+}

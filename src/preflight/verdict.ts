@@ -1,0 +1,134 @@
+/** What a judged challenge means to somebody who is about to pay. */
+import type { Origin } from '../origin/origin.ts';
+import { baseUnits } from '../parse/text/decimal.ts';
+import { quoteText } from '../parse/text/text.ts';
+import type { JudgedChallenge } from './judge-challenge.ts';
+import type { PricedOffer, ReadTerms } from './read-terms.ts';
+import {
+  type Preflight,
+  type PreflightOffer,
+  type PreflightReason,
+  preflightOf,
+} from './result.ts';
+
+export type BuyerTerms = {
+  /** The origin that was asked; null where nobody said where the challenge comes from. */
+  readonly origin: Origin | null;
+  /** "0.05", in whole units of the asset; null sets no limit. */
+  readonly maxPrice: string | null;
+  /** The one offer that the client chose; null where all of them stand. */
+  readonly chosen?: number | null;
+};
+
+const MAX_QUOTED = 160;
+
+export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight {
+  const { terms, payability, schema } = judged;
+  if (terms === null) {
+    const evidence = 'the 402 holds no challenge that a client could read';
+    return preflightOf([{ code: 'no_challenge', evidence }]);
+  }
+  const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
+    ...offer,
+    client: payability?.offers.find(({ pointer }) => pointer === offer.pointer)?.verdict ?? null,
+  }));
+  const chosen = offers.filter((_, at) => (buyer.chosen ?? at) === at);
+  const payable = chosen.filter(({ client }) => client !== 'refuses' && client !== 'unsupported');
+  const reasons = [
+    ...clientReasons(judged),
+    ...originReasons(terms, buyer.origin),
+    ...schemaReasons(schema),
+    ...priceReasons(payable, buyer.maxPrice),
+    ...networkReasons(payable),
+  ];
+  const { x402Version, resourceUrl, digest } = terms;
+  const payableBy = payability?.payableBy ?? null;
+  const shown = offers.map(({ decimals: _, ...offer }) => offer);
+  return preflightOf(reasons, { x402Version, resourceUrl, payableBy, offers: shown }, digest);
+}
+
+function clientReasons({ payability }: JudgedChallenge): readonly PreflightReason[] {
+  if (payability === null) {
+    return [{ code: 'nobody_can_pay', evidence: 'no official client could read the challenge' }];
+  }
+  const { payableBy, words } = payability;
+  const said = words === null ? '' : `: the official client says ${quoteText(words, MAX_QUOTED)}`;
+  switch (payableBy) {
+    case 'default':
+      return [];
+    case 'settings':
+      return [{ code: 'settings_only', evidence: `clients with settings alone can pay${said}` }];
+    case 'unknown':
+      return [{ code: 'unknown_scheme', evidence: `no client here knows how to pay${said}` }];
+    case 'nobody':
+      return [{ code: 'nobody_can_pay', evidence: `nobody can pay${said}` }];
+  }
+}
+
+/** A challenge for another origin takes money there, or was copied from there. */
+function originReasons(
+  { resourceUrl }: ReadTerms,
+  origin: Origin | null,
+): readonly PreflightReason[] {
+  const url = resourceUrl === null ? null : URL.parse(resourceUrl);
+  if (origin === null || url === null || isSame(url, origin)) return [];
+  const evidence = `resource.url is on ${quoteText(url.origin, MAX_QUOTED)}, not on ${origin.url}`;
+  return [{ code: 'other_origin', evidence }];
+}
+
+/** TLS that ends at a proxy makes "http://" of the seller's own address, which P3 names. */
+function isSame(url: URL, origin: Origin): boolean {
+  if (url.origin === origin.url) return true;
+  return (
+    url.protocol === 'http:' && url.port === '' && url.hostname === new URL(origin.url).hostname
+  );
+}
+
+function schemaReasons(schema: JudgedChallenge['schema']): readonly PreflightReason[] {
+  if (schema === null || schema.status === 'pass') return [];
+  const { outcome, evidence } = schema;
+  const told = `${outcome}: ${evidence}`;
+  if (outcome === 'fault') return [{ code: 'not_judged', evidence: told }];
+  return [
+    { code: schema.status === 'fail' ? 'invalid_challenge' : 'flawed_challenge', evidence: told },
+  ];
+}
+
+function priceReasons(
+  payable: readonly PricedOffer[],
+  maxPrice: string | null,
+): readonly PreflightReason[] {
+  if (maxPrice === null || payable.length === 0) return [];
+  const over = payable.filter((offer) => isOver(offer, maxPrice) === true);
+  const unknown = payable.filter((offer) => isOver(offer, maxPrice) === null);
+  const list = (offers: readonly PricedOffer[]) =>
+    offers.map(({ pointer, price, amount }) => `${pointer} ${price ?? amount}`).join(', ');
+  const limit = `the limit is ${maxPrice}`;
+  if (over.length === payable.length) {
+    return [{ code: 'over_max_price', evidence: `${list(over)}: ${limit}` }];
+  }
+  const reasons: PreflightReason[] = [];
+  if (over.length > 0) {
+    reasons.push({ code: 'some_over_max_price', evidence: `${list(over)}: ${limit}` });
+  }
+  if (unknown.length > 0) {
+    const evidence = `${list(unknown)}: the asset is not known here, and ${limit}`;
+    reasons.push({ code: 'price_unknown', evidence });
+  }
+  return reasons;
+}
+
+/** Null where the asset's decimals are not known. */
+function isOver({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
+  if (amount === null || decimals === null) return null;
+  // Digits beyond the asset's own are less than its least unit.
+  const [whole = '', fraction = ''] = maxPrice.split('.');
+  const limit = baseUnits(`${whole}.${fraction.slice(0, decimals).padEnd(1, '0')}`, decimals);
+  return limit === null ? null : BigInt(amount) > limit;
+}
+
+function networkReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
+  if (payable.length === 0 || payable.some(({ isTestnet }) => !isTestnet)) return [];
+  const networks = [...new Set(payable.map(({ network }) => network))].join(', ');
+  return [{ code: 'testnet_only', evidence: `every offer is on a network for tests: ${networks}` }];
+}

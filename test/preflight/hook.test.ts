@@ -1,0 +1,85 @@
+/** The hook in the official client: what it refuses is never signed for, what it lets pass is paid. */
+import { x402Client } from '@x402/core/client';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment } from '@x402/fetch';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { describe, expect, test } from 'vitest';
+import { type PreflightHookOptions, preflight } from '../../src/library/index.ts';
+import {
+  type CraftedChallenge,
+  challengeAnswer,
+  challengeOf,
+} from '../fixtures/origins/crafted-challenge.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
+
+type Change = (challenge: CraftedChallenge, origin: string) => object;
+
+/** Takes every payment, and keeps a log of them. */
+function startSeller(change: Change = (challenge) => challenge): Promise<CraftedSeller> {
+  return startCraftedSeller({
+    answers: {
+      'GET /weather': ({ headers, origin }) =>
+        headers['payment-signature'] === undefined
+          ? challengeAnswer(change(challengeOf(WEATHER, origin), origin))
+          : { status: 200, body: { sky: 'clear' } },
+    },
+  });
+}
+
+function buy(seller: CraftedSeller, options: PreflightHookOptions): Promise<Response> {
+  const client = new x402Client();
+  registerExactEvmScheme(client, { signer: privateKeyToAccount(generatePrivateKey()) });
+  client.onBeforePaymentCreation(preflight(options));
+  return wrapFetchWithPayment(fetch, client)(`${seller.url}/weather`);
+}
+
+const paid = (seller: CraftedSeller) =>
+  seller.requests.filter(({ headers }) => headers['payment-signature'] !== undefined);
+
+describe('with the hook', () => {
+  test('a good seller is paid, asked or not', async () => {
+    const seller = await startSeller();
+    try {
+      expect((await buy(seller, {})).status).toBe(200);
+      const url = `${seller.url}/weather`;
+      const asked = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
+      expect(asked.status).toBe(200);
+      expect(paid(seller)).toHaveLength(2);
+    } finally {
+      await seller.stop();
+    }
+  });
+
+  const elsewhere: Change = (challenge) => ({
+    ...challenge,
+    resource: { ...challenge.resource, url: 'https://elsewhere.example.com/weather' },
+  });
+  const wrongDomain: Change = (challenge) => ({
+    ...challenge,
+    accepts: challenge.accepts.map((offer) => ({
+      ...offer,
+      extra: { name: 'USDC', version: '1' },
+    })),
+  });
+
+  test.each([
+    ['for another origin', elsewhere, {}, 'other_origin'],
+    ['under a wrong domain', wrongDomain, {}, 'invalid_challenge'],
+    ['over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
+  ] as const)('no payment reaches a seller %s', async (_name, change, options, code) => {
+    const seller = await startSeller(change);
+    try {
+      const url = `${seller.url}/weather`;
+      const bought = buy(seller, { url, allowPrivate: true, ...options });
+      await expect(bought).rejects.toThrow(`preflight: no-go: ${code}`);
+      expect(paid(seller)).toHaveLength(0);
+    } finally {
+      await seller.stop();
+    }
+  });
+
+  test('a limit that is none is refused when it is set', () => {
+    expect(() => preflight({ maxPrice: '$1' })).toThrow('give a decimal');
+  });
+});
