@@ -5,13 +5,16 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { SCAN_USAGE } from './scan-options.ts';
+import { SCAN_USAGE } from './scan-usage.ts';
 import type { Streams } from './streams.ts';
 
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
-/** Half of a short run is reading sources. Where the folder cannot be written there is no cache. */
-const COMPILED = fileURLToPath(new URL('../../.cache/compiled/', import.meta.url));
+/**
+ * Half of a short run is reading sources. Where the folder cannot be written there is no cache; the
+ * package has one in the user's own cache folder (tools/pack/cli.js).
+ */
+const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
 
 /** Loaded when called: usage and `diff` need no engine. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -66,7 +69,7 @@ function oneLine(error: unknown): string {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
 });
-enableCompileCache(COMPILED);
+if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));
 if (existsSync('.env')) process.loadEnvFile('.env');
 process.exitCode = await main(process.argv.slice(2), {
   out: process.stdout,

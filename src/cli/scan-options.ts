@@ -1,7 +1,7 @@
 /** The flags of `scan`, parsed and judged before anything else happens. */
 import { parseArgs } from 'node:util';
 import type { Grade } from '../model/report.ts';
-import { FORMATS, type FormatName } from './formatters/formats.ts';
+import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {
@@ -24,27 +24,6 @@ export type ScanOptions = {
   readonly timing: boolean;
 };
 
-export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
-
-  --allow-private          http, private and loopback addresses, any port, for this one origin
-  --format FORMAT          ${Object.keys(FORMATS).join(', ')} (default text)
-  --output FILE            write the report there instead of standard output
-  --min-grade A|B|C|D      exit 1 below this grade
-  --min-payable default|settings
-                           exit 1 unless default clients can pay, or clients with settings
-  --fail-on fail|warn      exit 1 where a printed check fails (or warns)
-  --only P1,S*             print these checks; grade and score stay those of the whole scan
-  --checks-version V       judge by this catalog instead of the newest
-  --save FILE              keep what was seen, for --from
-  --from FILE              judge a saved scan instead of asking the origin
-  --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
-                           /openapi.json=docs/openapi.json: findings name its line; repeatable
-  --offline                ask no index: the standing checks are not determined
-  --timing                 how long it took, and how many requests it needed
-
-  Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
-  origin, or a failure of ours.`;
-
 const MIN_PAYABLE = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
 const FAIL_ON = ['fail', 'warn'] as const;
@@ -64,7 +43,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     origin,
     from,
     allowPrivate: values['allow-private'] ?? false,
-    format: oneOf('--format', values.format ?? 'text', formatNames()),
+    format: oneOf('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
     minGrade: optional(values['min-grade'], (v) => oneOf('--min-grade', v, MIN_GRADES)),
     minPayable: optional(values['min-payable'], (v) => oneOf('--min-payable', v, MIN_PAYABLE)),
@@ -103,10 +82,6 @@ function parse(args: readonly string[]) {
     const said = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${said.split('\n')[0]} (npm run scan -- --help lists the flags)`);
   }
-}
-
-function formatNames(): readonly FormatName[] {
-  return Object.keys(FORMATS) as FormatName[]; // the keys of a closed record
 }
 
 function oneOf<const T extends string>(flag: string, value: string, accepted: readonly T[]): T {

@@ -3,7 +3,7 @@
  * made of, so that a finding names the file and the line to change.
  */
 import { readFile } from 'node:fs/promises';
-import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import type { Node } from 'jsonc-parser';
 import type { CheckResult } from '../model/report.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -18,6 +18,8 @@ export type Sources = {
   /** Null where the finding is about no document that a source was given for. */
   locate(result: Pick<CheckResult, 'id' | 'evidence'>): SourceLocation | null;
 };
+
+type Parser = Pick<typeof import('jsonc-parser'), 'findNodeAtLocation' | 'parseTree'>;
 
 type Source = { readonly path: string; readonly file: string; readonly text: string };
 
@@ -40,15 +42,17 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 
 /** Throws UsageError where a pair is malformed or a file cannot be read. */
 export async function readSources(pairs: readonly string[]): Promise<Sources> {
+  if (pairs.length === 0) return NO_SOURCES;
   const sources = await Promise.all(pairs.map(readSource));
+  const parser = await import('jsonc-parser');
   return {
     locate({ id, evidence }) {
       for (const [, path, pointer = ''] of evidence.matchAll(POINTER)) {
         const source = sources.find((one) => one.path === path);
-        if (source !== undefined) return locationOf(source, pointer);
+        if (source !== undefined) return locationOf(source, pointer, parser);
       }
       const source = sources.find((one) => one.path === DOCUMENTS[id]);
-      return source === undefined ? null : locationOf(source, '');
+      return source === undefined ? null : locationOf(source, '', parser);
     },
   };
 }
@@ -69,7 +73,11 @@ async function readSource(pair: string): Promise<Source> {
 }
 
 /** What is missing has no line of its own: the nearest member above it that is there is told. */
-function locationOf({ file, text }: Source, pointer: string): SourceLocation {
+function locationOf(
+  { file, text }: Source,
+  pointer: string,
+  { findNodeAtLocation, parseTree }: Parser,
+): SourceLocation {
   const root = parseTree(text);
   const steps = pointer.split('/').slice(1).map(unescapeStep);
   for (let length = steps.length; root !== undefined && length > 0; length -= 1) {

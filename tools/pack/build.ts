@@ -41,6 +41,8 @@ async function bundleInto(dir: string, checks: readonly DiscoveredCheck[]): Prom
       ...Object.fromEntries(entries),
     },
     platform: 'node',
+    // Its main file is UMD, whose own requires no bundler sees.
+    resolve: { alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') } },
     // Optional and native: Piscina does without it.
     external: ['@napi-rs/nice'],
     plugins: [pathModules()],

@@ -3,6 +3,7 @@ import type { CheckResult, ScanReport } from '../../model/report.ts';
 import type { ScanTiming } from '../../model/scan-outcome.ts';
 import type { Sources } from '../sources.ts';
 import { formatCodeQuality } from './codequality.ts';
+import type { FormatName } from './format-names.ts';
 import { formatGithub } from './github.ts';
 import { formatJson } from './json.ts';
 import { formatJunit } from './junit.ts';
@@ -30,6 +31,4 @@ export const FORMATS = {
   markdown: formatMarkdown,
   github: formatGithub,
   codequality: formatCodeQuality,
-} as const satisfies Record<string, (scan: Printable) => string>;
-
-export type FormatName = keyof typeof FORMATS;
+} as const satisfies Record<FormatName, (scan: Printable) => string>;

@@ -32,9 +32,29 @@ const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
 /** By folder, then version. Throws CheckModuleError with every breach that was found. */
 export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
+  const { checks, breaches } = await loadFolders(root, await readdir(root));
+  refuse([...breaches, ...duplicates(checks), ...prerequisiteBreaches(checks)]);
+  return checks;
+}
+
+/**
+ * Every version of one check, and nothing of the others is loaded: what it requires is taken on
+ * trust. Throws CheckModuleError; empty where there is no such check.
+ */
+export async function discoverCheck(
+  id: string,
+  root = CHECKS_FOLDER,
+): Promise<readonly DiscoveredCheck[]> {
+  const names = (await readdir(root)).filter((name) => name.startsWith(`${id}-`));
+  const { checks, breaches } = await loadFolders(root, names);
+  refuse([...breaches, ...duplicates(checks)]);
+  return checks;
+}
+
+async function loadFolders(root: URL, names: readonly string[]) {
   const breaches: string[] = [];
   const checks: DiscoveredCheck[] = [];
-  for (const name of (await readdir(root)).sort()) {
+  for (const name of [...names].sort()) {
     const files = name.startsWith('.') ? [] : await implementations(new URL(`${name}/`, root));
     for (const file of files) {
       const found = await load(root, name, file);
@@ -42,11 +62,12 @@ export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly Dis
       else checks.push(found);
     }
   }
-  breaches.push(...duplicates(checks), ...prerequisiteBreaches(checks));
-  if (breaches.length > 0) {
-    throw new CheckModuleError(`Correct these checks:\n${breaches.join('\n')}`);
-  }
-  return checks;
+  return { checks, breaches };
+}
+
+function refuse(breaches: readonly string[]): void {
+  if (breaches.length === 0) return;
+  throw new CheckModuleError(`Correct these checks:\n${breaches.join('\n')}`);
 }
 
 /** File names in order of version; a file beside the folders has none. */

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
 import type { Sentences } from '../define-check.ts';
-import { EngineFault } from '../errors.ts';
-import type { Catalog, CatalogCheck } from './catalog.ts';
-import type { DiscoveredCheck } from './discover-checks.ts';
+import { CatalogError, EngineFault } from '../errors.ts';
+import { type Catalog, type CatalogCheck, entryBreaches } from './catalog.ts';
+import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 
 export type ExplanationSection = {
   /** "Why", "Rule", "Fix", "Source", "History" */
@@ -38,6 +38,26 @@ export async function explainCheck(
   const entry = catalog.checks.find((one) => one.id === id);
   if (!entry) throw new EngineFault(`Catalog ${catalog.checksVersion} has no check ${id}.`);
   return explain(entry, checks);
+}
+
+/**
+ * One check of a catalog, of which nothing else is loaded. Throws EngineFault as explainCheck, and
+ * CatalogError where the check is not the one that the catalog was made with.
+ */
+export async function explainAlone(id: string, catalog: Catalog): Promise<Explanation> {
+  const checks = await discoverCheck(id);
+  const ids = new Set(catalog.checks.map((entry) => entry.id));
+  const breaches = catalog.checks
+    .filter((entry) => entry.id === id)
+    .flatMap((entry) => {
+      const check = checks.find(({ impl }) => impl === entry.impl);
+      return entryBreaches(entry, check, ids);
+    });
+  if (breaches.length > 0) {
+    const { checksVersion } = catalog;
+    throw new CatalogError(`catalog/${checksVersion}.json is refused: ${breaches.join('; ')}.`);
+  }
+  return explainCheck(id, catalog, checks);
 }
 
 /** Every check of the catalog, in its order. */

@@ -63,6 +63,13 @@ describe('the catalogs that we ship', () => {
     ]);
   });
 
+  // Of the folder that we ship, where its digest is pinned, it is taken for granted.
+  test('hold to their schema, every one', async () => {
+    for (const version of await listCatalogs()) {
+      await expect(loadCatalog(version, { folder, checks })).resolves.toBeDefined();
+    }
+  });
+
   test.each([
     ['2026-07-25.1', false, ['P2@1', 'S5@1']],
     ['2026-08-14.2', true, ['P2@2', 'S5@2']],

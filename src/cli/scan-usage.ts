@@ -1,0 +1,23 @@
+/** What `--help` says; it loads nothing that a scan needs. */
+import { FORMAT_NAMES } from './formatters/format-names.ts';
+
+export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
+
+  --allow-private          http, private and loopback addresses, any port, for this one origin
+  --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
+  --output FILE            write the report there instead of standard output
+  --min-grade A|B|C|D      exit 1 below this grade
+  --min-payable default|settings
+                           exit 1 unless default clients can pay, or clients with settings
+  --fail-on fail|warn      exit 1 where a printed check fails (or warns)
+  --only P1,S*             print these checks; grade and score stay those of the whole scan
+  --checks-version V       judge by this catalog instead of the newest
+  --save FILE              keep what was seen, for --from
+  --from FILE              judge a saved scan instead of asking the origin
+  --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
+                           /openapi.json=docs/openapi.json: findings name its line; repeatable
+  --offline                ask no index: the standing checks are not determined
+  --timing                 how long it took, and how many requests it needed
+
+  Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
+  origin, or a failure of ours.`;
