@@ -12,6 +12,7 @@ export type OperationId =
   | 'listing'
   | 'scan'
   | 'report'
+  | 'preflight'
   | 'export'
   | 'changes';
 
@@ -94,6 +95,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       featured: FREE_30,
       project: FREE_30,
       report: FREE_30,
+      preflight: FREE_30,
       scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
       export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),
       changes: paid(30_000n, LOOKUP_TIMEOUT_SECONDS),

@@ -21,6 +21,7 @@ import {
   type ChallengeReaderOptions,
   createChallengeReader,
 } from '../directory/challenge-reader.ts';
+import { type AskSeller, createPreflightDesk } from '../directory/preflight-desk.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
@@ -32,6 +33,7 @@ import { documentRoutes } from './routes/documents.ts';
 import { healthRoutes } from './routes/health.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
 import { paidRoutes } from './routes/paid/paid-routes.ts';
+import { preflightRoutes } from './routes/preflight.ts';
 import { reportRoutes } from './routes/report.ts';
 import type { RouteContext } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
@@ -44,6 +46,7 @@ export type ServiceParts = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
+  readonly askSeller: AskSeller;
   readonly limits?: Partial<ServerLimits>;
   /** How confirms wait for their turn; by the clock where it is left out. */
   readonly wait?: ChallengeReaderOptions['wait'];
@@ -84,11 +87,12 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanCoordinator, catalog, fetchChallenge, wait, payments } = service;
+  const { store, scanCoordinator, catalog, fetchChallenge, askSeller, wait, payments } = service;
+  const preflight = createPreflightDesk({ store, policy: config.originPolicy, askSeller });
   const reader = createChallengeReader({ store, fetchChallenge, wait });
   app.addHook('preClose', async () => reader.stop());
   const verification = createVerification({ store, reader });
-  await registerRoutes(app, { config, store, scanCoordinator, catalog, verification });
+  await registerRoutes(app, { config, store, scanCoordinator, catalog, verification, preflight });
   await app.register(paidRoutes, payments);
   await app.ready();
   return app;
@@ -128,6 +132,7 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
   await app.register(statusRoutes, parts);
   await app.register(checksRoutes, parts);
   await app.register(reportRoutes, parts);
+  await app.register(preflightRoutes, parts);
   await app.register(directoryRoutes, parts);
   await app.register(ownershipRoutes, parts);
   await app.register(documentRoutes, parts);

@@ -21,8 +21,8 @@ export type PreflightOptions = Judges & {
   readonly client: Pick<ProbeClient, 'check' | 'request'>;
   /** Whether a POST of `{}` may be sent; else POST resources are `not_asked`. */
   readonly mayPost: boolean;
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  /** What was not answered by then is `no_answer`; give it to the client as well. */
+  readonly deadline?: AbortSignal;
 };
 
 const CAP_BYTES = 64 * 1024;
@@ -54,7 +54,10 @@ export async function preflightUrl(asked: Asked, options: PreflightOptions): Pro
   const { origin, path, method, maxPrice } = asked;
   const isAsked = method === 'GET' || (method === 'POST' && options.mayPost);
   if (!isAsked) return notAsked(`${method} ${path}: this method is not sent without a payment`);
-  const resolved = await options.client.check(origin);
+  const resolved = await before(options.deadline, options.client.check(origin));
+  if (resolved === 'late') {
+    return preflightOf([{ code: 'no_answer', evidence: `${origin.host}: its name was not found` }]);
+  }
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
   if (resolved.kind === 'our-fault') {
     return notAsked(`the resolver here does not answer: ${resolved.detail}`);
@@ -67,14 +70,13 @@ export async function preflightUrl(asked: Asked, options: PreflightOptions): Pro
     accept: ACCEPT,
     capBytes: CAP_BYTES,
     redirects: method === 'GET' ? 'same-origin' : 'none',
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   });
   if (!seen.ok) {
     const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
     return preflightOf([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
   }
   if (seen.data.status !== 402) return preflightOf([withoutPrice(method, path, seen.data)]);
-  const judged = await judgeChallenge(origin, method, seen.data, options, options.signal);
+  const judged = await judgeChallenge(origin, method, seen.data, options);
   return verdictOn(judged, { origin, maxPrice });
 }
 
@@ -83,4 +85,13 @@ function withoutPrice(method: HttpMethod, path: string, { status }: HttpData): P
   if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
   if (status === 404 || status === 410) return { code: 'not_found', evidence };
   return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
+}
+
+function before<T>(deadline: AbortSignal | undefined, work: Promise<T>): Promise<T | 'late'> {
+  if (deadline === undefined) return work;
+  const late = new Promise<'late'>((resolve) => {
+    if (deadline.aborted) resolve('late');
+    deadline.addEventListener('abort', () => resolve('late'), { once: true });
+  });
+  return Promise.race([work, late]);
 }

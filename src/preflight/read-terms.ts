@@ -15,10 +15,11 @@ import type { PreflightOffer } from './result.ts';
 export type PricedOffer = Omit<PreflightOffer, 'client'> & { readonly decimals: number | null };
 
 export type ReadTerms = {
-  readonly x402Version: number;
+  readonly x402Version: number | null;
   readonly resourceUrl: string | null;
   readonly offers: readonly PricedOffer[];
-  readonly digest: string;
+  /** Null where not all of the terms are known. */
+  readonly digest: string | null;
 };
 
 const MAX_TERM_CHARS = 120;
@@ -39,20 +40,31 @@ export function readTerms(answer: HttpData): ReadTerms | null {
 }
 
 function priced(offer: Offer): PricedOffer {
-  const { network, asset, maxTimeoutSeconds, payTo } = offer;
-  const known =
-    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
-  const amount = amountOf(offer.amount);
-  const hasPrice = known !== null && amount !== null;
+  const { network, asset, amount, maxTimeoutSeconds, payTo } = offer;
   return {
     ...offerTerms(offer),
+    ...priceOf(network, asset, amount),
     payTo: shown(payTo),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
+  };
+}
+
+type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
+
+/** What an amount is in people's words, where the asset is known. */
+export function priceOf(network: Term, asset: Term, stated: Term): Price {
+  const known =
+    typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
+  const amount = amountOf(stated);
+  const hasPrice = known !== null && amount !== null;
+  return {
     price: hasPrice ? `${decimalOf(amount, known.decimals)} ${known.symbol}` : null,
     isTestnet: typeof network === 'string' && isTestnet(network),
     decimals: hasPrice ? known.decimals : null,
   };
 }
+
+type Term = JsonValue | undefined;
 
 /** 50000n with 6 decimals is "0.05". */
 function decimalOf(amount: bigint, decimals: number): string {

@@ -54,7 +54,8 @@ export type PreflightOffer = {
 };
 
 export type PreflightTerms = {
-  readonly x402Version: number;
+  /** Null where a stored report is all that is known. */
+  readonly x402Version: number | null;
   /** As the challenge says it, cleaned and cut. */
   readonly resourceUrl: string | null;
   readonly payableBy: PayableBy | null;

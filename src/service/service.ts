@@ -22,6 +22,7 @@ import type { Scanner } from '../scan/scanner.ts';
 import { warmUp } from '../scan/warm-up.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
+import { createAskSeller } from './ask-seller.ts';
 import { createLogger } from './logger.ts';
 import { watchTill } from './money-alarms.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
@@ -93,6 +94,12 @@ export async function openService(config: Config): Promise<Service> {
     scanCoordinator,
     catalog,
     fetchChallenge,
+    askSeller: createAskSeller({
+      judges: { catalog, checks, pool, oracle },
+      policy,
+      userAgent,
+      createClient,
+    }),
     payments,
   });
   undo.defer(() => app.close());

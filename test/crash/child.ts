@@ -3,6 +3,7 @@ import pino from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
+import { notAsked } from '../../src/preflight/preflight.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -66,6 +67,7 @@ const app = await buildApp(config, {
   scanCoordinator,
   catalog: readCatalog(config.checksVersion),
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
+  askSeller: async () => notAsked('nobody is asked here'),
   payments,
   log: pino({ level: config.logLevel }),
 });

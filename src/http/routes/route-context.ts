@@ -1,5 +1,6 @@
 /** What routes are given. */
 import type { Config } from '../../config/config.ts';
+import type { PreflightDesk } from '../../directory/preflight-desk.ts';
 import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
@@ -12,4 +13,5 @@ export type RouteContext = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly verification: Verification;
+  readonly preflight: PreflightDesk;
 };

@@ -29,7 +29,7 @@ const FREE = [
 const SURFACE = {
   '0.1.0': { free: FREE, paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' } },
   '0.3.0': {
-    free: [...FREE, 'GET /v1/report'],
+    free: [...FREE, 'GET /v1/report', 'POST /v1/preflight'],
     paid: {
       'POST /v1/scan': '0.050000',
       'GET /v1/directory/export': '0.100000',

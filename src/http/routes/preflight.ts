@@ -1,0 +1,60 @@
+/** Whether to pay one URL, asked before anything is signed. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { errorResponses } from './error-schema.ts';
+import { preflightSchema } from './preflight-schema.ts';
+import type { RouteContext } from './route-context.ts';
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+const preflightBody = Type.Object({
+  url: Type.String({ description: 'The https URL that is going to be paid, path and query too.' }),
+  method: Type.Optional(
+    Type.Unsafe<(typeof METHODS)[number]>({
+      type: 'string',
+      enum: [...METHODS],
+      description: 'Default GET. Other methods are answered from stored reports, never sent.',
+    }),
+  ),
+  maxPrice: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
+      description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
+    }),
+  ),
+});
+
+export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { config, preflight },
+) => {
+  const offer = config.revision.offers.preflight;
+  if (offer === undefined) return;
+  app.post(
+    '/v1/preflight',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'preflight',
+        tags: ['scanning'],
+        summary: 'Whether to pay a URL: go, caution or no-go',
+        description:
+          'Asks the URL at most once, by GET and without a payment, and judges its challenge by P3 and by the official clients. What does not answer within a second is caution.',
+        body: preflightBody,
+        response: {
+          200: preflightSchema,
+          ...errorResponses(
+            'invalid_request',
+            'invalid_json',
+            'body_too_large',
+            'unsupported_media_type',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ body: { url, method = 'GET', maxPrice = null } }) =>
+      preflight({ url, method, maxPrice }),
+  );
+};

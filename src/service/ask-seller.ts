@@ -1,0 +1,28 @@
+/** The one request of a preflight, on the thread that asks origins, judged by the engine of the scans. */
+import type { AskSeller } from '../directory/preflight-desk.ts';
+import type { OriginPolicy } from '../origin/origin.ts';
+import type { Judges } from '../preflight/judge-challenge.ts';
+import { preflightUrl } from '../preflight/preflight.ts';
+import type { CreateProbeClient } from '../probe/client/client.ts';
+
+export type AskSellerOptions = {
+  readonly judges: Judges;
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly createClient: CreateProbeClient;
+  /** From the call on; default 1,000. */
+  readonly answerWithinMs?: number;
+};
+
+export function createAskSeller(options: AskSellerOptions): AskSeller {
+  const { judges, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
+  return async (asked) => {
+    const deadline = AbortSignal.timeout(answerWithinMs);
+    const client = createClient({ policy, userAgent, signal: deadline });
+    try {
+      return await preflightUrl(asked, { ...judges, client, deadline, mayPost: false });
+    } finally {
+      client.close();
+    }
+  };
+}

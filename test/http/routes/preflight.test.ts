@@ -1,0 +1,112 @@
+/** POST /v1/preflight: what is asked, what is answered from reports, and how often. */
+import { describe, expect, test } from 'vitest';
+import { listCatalogs, loadCatalog } from '../../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../../src/engine/pool/pool.ts';
+import { parseAllowHosts } from '../../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY } from '../../../src/origin/origin.ts';
+import { createOracle } from '../../../src/payable/create-oracle.ts';
+import type { Asked } from '../../../src/preflight/preflight.ts';
+import { preflightOf } from '../../../src/preflight/result.ts';
+import { createProbeClient } from '../../../src/probe/client/client.ts';
+import { createAskSeller } from '../../../src/service/ask-seller.ts';
+import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
+import { startApp } from '../../fixtures/service/start-app.ts';
+
+const PATH = '/v1/preflight';
+const URL_ASKED = 'https://shop.example.com/weather?city=Lisbon';
+
+function recordingAsker() {
+  const asked: Asked[] = [];
+  const askSeller = async (one: Asked) => {
+    asked.push(one);
+    return preflightOf([]);
+  };
+  return { asked, askSeller };
+}
+
+describe('POST /v1/preflight', () => {
+  test('asks a GET resource once in five seconds a host', async () => {
+    const { asked, askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const first = await service.post(PATH, { url: URL_ASKED, maxPrice: '0.05' });
+    expect(first.statusCode).toBe(200);
+    expect(first.json()).toEqual({ verdict: 'go', reasons: [], terms: null, termsDigest: null });
+    expect(asked).toMatchObject([
+      { path: '/weather?city=Lisbon', method: 'GET', maxPrice: '0.05' },
+    ]);
+    const second = await service.post(PATH, { url: 'https://shop.example.com/other' });
+    expect(second.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
+    service.advance(5_000);
+    expect((await service.post(PATH, { url: URL_ASKED })).json().verdict).toBe('go');
+    expect(asked).toHaveLength(2);
+  });
+
+  test('never sends a POST', async () => {
+    const { asked, askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const answer = await service.post(PATH, { url: URL_ASKED, method: 'POST' });
+    expect(answer.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
+    expect(asked).toEqual([]);
+  });
+
+  test('calls a no-go what the guard refuses', async () => {
+    const { asked, askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const answer = await service.post(PATH, { url: 'https://127.0.0.1/' });
+    expect(answer.json()).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }] });
+    expect(asked).toEqual([]);
+  });
+
+  test.each([[{}], [{ url: URL_ASKED, maxPrice: '$1' }], [{ url: URL_ASKED, method: 'get' }]])(
+    'refuses %j',
+    async (body) => {
+      await using service = await startApp();
+      expect((await service.post(PATH, body)).json()).toMatchObject({ error: 'invalid_request' });
+    },
+  );
+
+  test('is not there in 0.1.0', async () => {
+    await using service = await startApp({ revision: '0.1.0' });
+    expect((await service.post(PATH, { url: URL_ASKED })).statusCode).toBe(404);
+  });
+});
+
+test('the seller gets one GET; silence is caution', async () => {
+  const seller = await startCraftedSeller({ hangs: ['/silent'] });
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
+  await using pool = Object.assign(createPool(), {
+    async [Symbol.asyncDispose]() {
+      await pool.close();
+    },
+  });
+  const oracle = createOracle();
+  try {
+    const hosts = new URL(seller.url).host;
+    const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
+    const judges = { catalog, checks, pool, oracle };
+    const asker = (answerWithinMs: number) =>
+      createAskSeller({
+        judges,
+        policy,
+        userAgent: 'test',
+        createClient: createProbeClient,
+        answerWithinMs,
+      });
+    const ask = async (path: string, answerWithinMs: number) => {
+      const askSeller = asker(answerWithinMs);
+      await using service = await startApp({ askSeller, environment: { SCAN_ALLOW_HOSTS: hosts } });
+      return (await service.post(PATH, { url: seller.url + path })).json();
+    };
+    expect(await ask('/weather', 10_000)).toMatchObject({ verdict: 'go', reasons: [] });
+    expect(await ask('/silent', 50)).toMatchObject({
+      verdict: 'caution',
+      reasons: [{ code: 'no_answer' }],
+    });
+    expect(seller.requests.filter(({ path }) => path === '/weather')).toHaveLength(1);
+  } finally {
+    await oracle.close();
+    await seller.stop();
+  }
+});
