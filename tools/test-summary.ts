@@ -1,13 +1,13 @@
 import type { TestCase, TestModule, TestSuite } from 'vitest/node';
 
-export interface TestSummary {
+export type TestSummary = {
   passed: number;
   /** Failed tests, tests that never finished, and errors outside of any test. */
   failed: number;
   skipped: number;
   /** A line for each skipped suite or test, with what it lacked. */
   skips: string[];
-}
+};
 
 /** Counts what a run ended with. An error outside of tests is a failure as well: it hides tests. */
 export function summarise(modules: readonly TestModule[], stray: readonly unknown[]): TestSummary {

@@ -14,7 +14,7 @@ import type { PaidRoute } from './paid-route.ts';
 export type EvmNetwork = `eip155:${number}`;
 
 /** What the service charges in, and where it goes; the same on every route. */
-export interface PaymentTerms {
+export type PaymentTerms = {
   readonly network: EvmNetwork;
   /** Contract of the token, which must know EIP-3009. */
   readonly asset: Address;
@@ -22,10 +22,10 @@ export interface PaymentTerms {
   readonly assetName: string;
   readonly assetVersion: string;
   readonly payTo: Address;
-}
+};
 
 /** The seven members of an entry of `accepts`, and no other: official clients refuse more. */
-export interface Requirements {
+export type Requirements = {
   readonly scheme: 'exact';
   readonly network: EvmNetwork;
   readonly asset: Address;
@@ -34,7 +34,7 @@ export interface Requirements {
   readonly payTo: Address;
   readonly maxTimeoutSeconds: number;
   readonly extra: { readonly name: string; readonly version: string };
-}
+};
 
 export function chainIdOf(network: EvmNetwork): number {
   return Number(network.slice('eip155:'.length));
@@ -85,17 +85,17 @@ export function reasonWord(reason: string): string {
 export const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
 /** What a facilitator is told beside the signed payload, and what a challenge carries. */
-export interface RouteOffer {
+export type RouteOffer = {
   readonly requirements: Requirements;
   readonly resource: PaymentRequired['resource'];
   readonly extensions: Record<string, unknown>;
-}
+};
 
-export interface Challenge {
+export type Challenge = {
   /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-}
+};
 
 export function offerOf<Input>(
   route: PaidRoute<Input>,
@@ -151,14 +151,14 @@ export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefuse
 }
 
 /** A settlement as `PAYMENT-RESPONSE` tells it. */
-export interface SettlementNotice {
+export type SettlementNotice = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
   /** Null where only the chain knows it. */
   readonly transaction: string | null;
   /** Why it failed; left out where it succeeded. */
   readonly errorReason?: string;
-}
+};
 
 export function encodeSettlement(notice: SettlementNotice): string {
   const { network, payer, transaction, errorReason } = notice;

@@ -4,11 +4,11 @@ import type { RouteOffer } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 
 /** A payment as a facilitator is asked about it. */
-export interface FacilitatorRequest {
+export type FacilitatorRequest = {
   readonly payment: StoredPayment;
   /** Goes along so that facilitators can list the resource; null after the route has gone. */
   readonly offer: RouteOffer | null;
-}
+};
 
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
@@ -37,11 +37,11 @@ export type SettleOutcome =
     };
 
 /** A kind of payment that a facilitator takes. */
-export interface SupportedKind {
+export type SupportedKind = {
   readonly x402Version: number;
   readonly scheme: string;
   readonly network: string;
-}
+};
 
 /** Nobody answered, or not what was asked for; another try may work. */
 export class FacilitatorUnreachable extends Error {
@@ -49,7 +49,7 @@ export class FacilitatorUnreachable extends Error {
 }
 
 /** Verifies and settles payments. `verify` and `settle` never reject. */
-export interface Facilitator {
+export type Facilitator = {
   readonly kind: 'mock' | 'local' | 'remote';
   /** For logs: where settlements go, without credentials. */
   readonly location: string;
@@ -64,10 +64,10 @@ export interface Facilitator {
   /** Begins what it does on its own account, once it was reached; `stop` ends it. */
   start?(): void;
   stop?(): Promise<void>;
-}
+};
 
 /** What an operator must know of an account that pays gas. */
-export interface AccountStatus {
+export type AccountStatus = {
   /** Wei, as last read; null before that. */
   readonly balance: bigint | null;
   /** Transactions that are sent and not mined. */
@@ -75,4 +75,4 @@ export interface AccountStatus {
   readonly oldestUnconfirmedMs: number;
   /** Nonces that the node counts as pending and that are not ours. */
   readonly nonceGap: number;
-}
+};

@@ -15,10 +15,10 @@ export const FAILPOINTS = [
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-export interface Failpoints {
+export type Failpoints = {
   readonly isArmed: boolean;
   pass(name: Failpoint): void;
-}
+};
 
 export const NO_FAILPOINTS: Failpoints = { isArmed: false, pass() {} };
 

@@ -91,14 +91,14 @@ export class StepLost extends Error {
 }
 
 /** What stays the same over the steps of a claim, or is known from some step on. */
-export interface ClaimFacts {
+export type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
   readonly request: string;
   readonly validBeforeMs: number;
   readonly scanId?: string | undefined;
   readonly answerId?: string | undefined;
-}
+};
 
 /** One try more tells a writer whose reply was lost whether its step is in. */
 const TRIES = 2;
@@ -168,18 +168,18 @@ export class LedgerWriter {
 }
 
 /** What a claim keeps: enough to settle it later, by any host, at the terms of its day. */
-export interface StoredPayment {
+export type StoredPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
   readonly requirements: Requirements;
-}
+};
 
 /** JSON has no bigint, and numbers of it lose digits. */
-interface StoredPaymentJson {
+type StoredPaymentJson = {
   readonly authorization: Readonly<Record<keyof Authorization, string>>;
   readonly signature: Hex;
   readonly requirements: Requirements;
-}
+};
 
 export function storePayment(payment: SignedPayment, requirements: Requirements): JsonObject {
   const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;

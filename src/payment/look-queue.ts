@@ -26,7 +26,7 @@ export class LookQueue {
   }
 }
 
-interface Line {
+type Line = {
   free: number;
   readonly next: (() => void)[];
-}
+};

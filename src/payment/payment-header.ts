@@ -5,7 +5,7 @@ import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
 
 /** The members of EIP-3009 `TransferWithAuthorization`, as they were signed. */
-export interface Authorization {
+export type Authorization = {
   readonly from: Address;
   readonly to: Address;
   /** Base units. */
@@ -14,10 +14,10 @@ export interface Authorization {
   readonly validAfter: bigint;
   readonly validBefore: bigint;
   readonly nonce: Hex;
-}
+};
 
 /** A payment header, decoded and checked for form alone: nothing in it is proved. */
-export interface SignedPayment {
+export type SignedPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
   /** What the payer says it accepted; of a v1 payload only scheme and network are there. */
@@ -32,16 +32,16 @@ export interface SignedPayment {
   readonly identifier: unknown;
   /** Whether the request carried `X-PAYMENT`, and so wants `X-PAYMENT-RESPONSE`. */
   readonly legacyHeader: boolean;
-}
+};
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;
 
 /** Raw header lines, one array member a line, as `headersDistinct` of Node gives them. */
-export interface PaymentHeaders {
+export type PaymentHeaders = {
   readonly 'payment-signature'?: readonly string[] | undefined;
   readonly 'x-payment'?: readonly string[] | undefined;
-}
+};
 
 /** Networks that x402 version 1 calls by a word. */
 const V1_NETWORKS: Readonly<Record<string, string>> = {

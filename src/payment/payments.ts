@@ -16,7 +16,7 @@ import { PaymentsReadiness } from './readiness.ts';
 import { Reconciler, type ReconcileTiming } from './reconciler.ts';
 import { Recovery } from './recovery.ts';
 
-export interface PaymentsOptions {
+export type PaymentsOptions = {
   readonly store: Store;
   readonly terms: PaymentTerms;
   /** Without a trailing slash. */
@@ -40,10 +40,10 @@ export interface PaymentsOptions {
   readonly readinessRetryMs?: number | undefined;
   /** How long the start waits for the facilitator. */
   readonly startWithinMs?: number | undefined;
-}
+};
 
 /** Everything that takes payments, wired. */
-export interface Payments {
+export type Payments = {
   readonly gate: PaymentGate;
   readonly recovery: Recovery;
   /** Real money, or nothing at all: as `/health` says it. */
@@ -55,7 +55,7 @@ export interface Payments {
   start(): Promise<void>;
   /** Settles nothing that is not under way, and waits for what is. */
   stop(): Promise<void>;
-}
+};
 
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, terms, baseUrl, routes, onTrouble, onEvent = () => undefined } = options;

@@ -9,7 +9,7 @@ export class UnsupportedByFacilitator extends Error {
   override readonly name = 'UnsupportedByFacilitator';
 }
 
-export interface ReadinessOptions {
+export type ReadinessOptions = {
   readonly facilitator: Facilitator;
   /** Null where no chain is asked. */
   readonly node: NodeRequests | null;
@@ -19,7 +19,7 @@ export interface ReadinessOptions {
   readonly startWithinMs?: number | undefined;
   /** Told of each try that failed, and of what turns out to be wrong for good. */
   readonly onTrouble?: ((error: Error) => void) | undefined;
-}
+};
 
 const RETRY_INTERVAL_MS = 5_000;
 const START_WITHIN_MS = 3_000;

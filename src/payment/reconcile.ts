@@ -18,7 +18,7 @@ export type ReconcileVerdict =
       readonly isLast: boolean;
     };
 
-export interface ReconcileOptions {
+export type ReconcileOptions = {
   readonly facilitator: Facilitator;
   /** Null without `RPC_URL`, and in mock mode. */
   readonly evidence: ChainEvidence | null;
@@ -26,7 +26,7 @@ export interface ReconcileOptions {
   readonly now: () => number;
   /** What the route offers now; null after it has gone. */
   readonly offerOf: (request: string) => RouteOffer | null;
-}
+};
 
 /** How a payment ends that could not be looked at: in the payer's favour, and nothing is published. */
 export const UNPROVED = 'unproved';
@@ -38,10 +38,10 @@ export const UNPROVED = 'unproved';
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
 /** What one look found; `seen` is what the chain showed, where it was asked and answered. */
-interface Look {
+type Look = {
   readonly verdict: ReconcileVerdict;
   readonly seen?: ChainVerdict | undefined;
-}
+};
 
 /**
  * Sends the payment again only if `mayResend`, and while it can still be settled; a refusal of that

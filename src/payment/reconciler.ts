@@ -14,15 +14,15 @@ import {
   UNPROVED,
 } from './reconcile.ts';
 
-export interface ReconcilerOptions extends ReconcileOptions {
+export type ReconcilerOptions = ReconcileOptions & {
   readonly ledger: LedgerStore;
   readonly publish: PublishByRoute;
   readonly onTrouble?: ((message: string, error: unknown) => void) | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
   readonly timing?: Partial<ReconcileTiming> | undefined;
-}
+};
 
-export interface ReconcileTiming {
+export type ReconcileTiming = {
   /** Between two looks while a caller waits. */
   readonly lookIntervalMs: number;
   /** Between two sends of one payment. */
@@ -30,7 +30,7 @@ export interface ReconcileTiming {
   /** Between two looks in the background: from the first to the second, doubling. */
   readonly firstBackoffMs: number;
   readonly lastBackoffMs: number;
-}
+};
 
 export const TIMING: ReconcileTiming = {
   lookIntervalMs: 1_000,
@@ -44,12 +44,12 @@ const MAX_SENDS = 5;
 /** So that keys of one moment are not looked at in step. */
 const JITTER = 0.25;
 
-interface Sends {
+type Sends = {
   count: number;
   lastMs: number;
   isOver: boolean;
   isOverdue: boolean;
-}
+};
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;

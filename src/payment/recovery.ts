@@ -7,7 +7,7 @@ import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import { isUnproved, type PublishByRoute, publishSettled } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
 
-export interface RecoveryOptions {
+export type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
   readonly publish: PublishByRoute;
@@ -15,7 +15,7 @@ export interface RecoveryOptions {
   readonly isInFlight: (key: string) => boolean;
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
-}
+};
 
 export const SWEEP_INTERVAL_MS = 5_000;
 /** Between two tries to publish one key: doubling, from the first to the last. */
@@ -23,11 +23,11 @@ const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
 /** What a sweep found unfinished. */
-export interface Census {
+export type Census = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
   /** When the payment that has been in doubt for longest was claimed, ms; null where there is none. */
   readonly oldestInDoubtMs: number | null;
-}
+};
 
 /**
  * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing

@@ -9,11 +9,11 @@ import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/origin
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
 /** The engine without a service around it. */
-export interface Engine extends AsyncDisposable {
+export type Engine = AsyncDisposable & {
   readonly parts: ScannerOptions;
   /** One of the origins that it was opened for. */
   scan(url: string): Promise<ScanOutcome>;
-}
+};
 
 export async function openEngine(
   urls: readonly string[],

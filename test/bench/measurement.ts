@@ -1,17 +1,17 @@
 /** One number, as the table and the JSON show it. */
-export interface Measurement {
+export type Measurement = {
   readonly what: string;
   readonly value: number;
   /** "scans/s", "ms", "bytes", "x" (a ratio within this run) … */
   readonly unit: string;
   /** What bounds it, or what it was measured with. */
   readonly note?: string;
-}
+};
 
-export interface Effort {
+export type Effort = {
   /** Sizes that show that a case runs, and nothing else. */
   readonly isQuick: boolean;
-}
+};
 
 /** Default export of every file in `cases/`. */
 export type BenchCase = (effort: Effort) => Promise<readonly Measurement[]>;

@@ -17,9 +17,9 @@ import { openEngine } from './engine.ts';
 /** On Linux. */
 const MEMORY_FOLDER = '/dev/shm';
 
-export interface DataFolder extends AsyncDisposable {
+export type DataFolder = AsyncDisposable & {
   readonly database: string;
-}
+};
 
 /** Of a disk, and for `scratch` in memory where the system has such a place: there syncing is free. */
 export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolder> {

@@ -92,7 +92,7 @@ describe('calls that are refused before anybody is asked', () => {
 
   test('a format that does not exist, with the list', async () => {
     expect(await scan('--format', 'nonsense')).toBe(
-      '--format "nonsense" is not one of text, json, sarif, junit, markdown\n',
+      '--format "nonsense" is not one of text, json, sarif, junit, markdown, github, codequality\n',
     );
   });
 

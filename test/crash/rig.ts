@@ -13,7 +13,7 @@ export const PRICE = 50_000n;
 const QUIET_WITHIN_MS = 60_000;
 
 /** One request and what came of it. */
-export interface Call {
+export type Call = {
   readonly payment: Payment;
   /** 0: the connection broke before the answer was whole. */
   readonly status: number;
@@ -21,13 +21,13 @@ export interface Call {
   readonly error: string | null;
   readonly isRedelivered: boolean;
   readonly transaction: string | null;
-}
+};
 
-export interface Payment {
+export type Payment = {
   readonly payer: Payer;
   readonly host: string;
   readonly signed: SignedHeader;
-}
+};
 
 /** A service that dies and is started again on the same file, and everything that was asked of it. */
 export class Rig implements AsyncDisposable {

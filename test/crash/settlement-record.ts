@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { keccak256 } from 'viem';
 
 /** One transfer that was made. */
-export interface Transfer {
+export type Transfer = {
   readonly nonce: string;
   readonly payer: string;
   readonly transaction: string;
-}
+};
 
 /** A facilitator and its chain in the parent: what it has settled outlives every crash of the child. */
-export interface SettlementRecord extends AsyncDisposable {
+export type SettlementRecord = AsyncDisposable & {
   readonly url: string;
   readonly transfers: readonly Transfer[];
   /** True: the next settlements are made, and their answers lost, one in so many. 0 for none. */
   loseEvery: number;
-}
+};
 
 type Asked = {
   paymentPayload: { payload: { authorization: { from: string; nonce: `0x${string}` } } };

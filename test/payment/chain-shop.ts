@@ -18,11 +18,11 @@ export const CHAIN_TIMING: ShopOptions = {
   sweepIntervalMs: 200,
 };
 
-export interface Seller {
+export type Seller = {
   readonly terms: PaymentTerms;
   /** What it has earned so far, base units. */
   earned(): Promise<bigint>;
-}
+};
 
 /** A recipient of its own, so that tests on one chain do not count each other's money. */
 export function newSeller(chain: TestChain): Seller {

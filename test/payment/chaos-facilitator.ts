@@ -26,13 +26,13 @@ export type SettleConduct =
   | 'claims-success-for-another'
   | 'claims-success-elsewhere';
 
-export interface ChaosFacilitator extends AsyncDisposable {
+export type ChaosFacilitator = AsyncDisposable & {
   readonly url: string;
   /** How the next settlements go, one each; then honestly. */
   plan: SettleConduct[];
   /** Settlements that were asked for. */
   readonly asked: number;
-}
+};
 
 const SLOW_MS = 1_500;
 

@@ -13,7 +13,7 @@ export const NODE_FAILURES = [
 ] as const;
 export type NodeFailure = (typeof NODE_FAILURES)[number];
 
-export interface FailingNode extends AsyncDisposable {
+export type FailingNode = AsyncDisposable & {
   /** Its path holds `NODE_SECRET`. */
   readonly rpcUrl: string;
   /** Fails these methods in this way; null: answers. */
@@ -23,7 +23,7 @@ export interface FailingNode extends AsyncDisposable {
   readonly asked: string[];
   /** Transactions that it was given, dropped ones included. */
   readonly raw: string[];
-}
+};
 
 export const NODE_SECRET = 'SECRETKEY1234567';
 

@@ -3,7 +3,7 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../src/store/contract/store-error.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
-export interface FlakyStore {
+export type FlakyStore = {
   readonly store: Store;
   /** Steps into these states fail from now on; with `writes` they are in all the same. */
   failSteps(
@@ -11,7 +11,7 @@ export interface FlakyStore {
     how?: { code?: StoreErrorCode; writes?: boolean },
   ): void;
   heal(): void;
-}
+};
 
 /** A store that forgets, or does not answer, when a ledger step is written. */
 export function flakyStore(clock: () => number = Date.now): FlakyStore {

@@ -52,12 +52,12 @@ test('nothing is settled that was not announced, and nothing announced that was 
   }
 });
 
-interface Move {
+type Move = {
   readonly writer: number;
   readonly state: LedgerState;
   /** Begins anew where the ledger stands, as a host does that takes over. */
   readonly takeOver: boolean;
-}
+};
 
 /** Writers on one key, and what must hold of each of their moves. */
 class Race {

@@ -12,7 +12,7 @@ export const TERMS: PaymentTerms = {
   payTo: '0x1111111111111111111111111111111111111111',
 };
 
-export interface SignOptions {
+export type SignOptions = {
   /** Base units. */
   readonly value: bigint;
   /** Milliseconds since the epoch; `validBefore` is five minutes after it. */
@@ -27,22 +27,22 @@ export interface SignOptions {
   readonly identifier?: unknown;
   /** Laid over what is sent, after signing. */
   readonly accepted?: Record<string, unknown>;
-}
+};
 
-export interface SignedHeader {
+export type SignedHeader = {
   readonly payload: Record<string, unknown>;
   readonly nonce: Hex;
   /** As `PAYMENT-SIGNATURE`. */
   readonly header: string;
   /** The same authorization as version 1 sends it, for `X-PAYMENT`. */
   readonly v1: string;
-}
+};
 
-export interface Payer {
+export type Payer = {
   readonly address: Address;
   readonly privateKey: Hex;
   sign(options: SignOptions): Promise<SignedHeader>;
-}
+};
 
 export function newNonce(): Hex {
   return `0x${randomBytes(32).toString('hex')}`;

@@ -2,13 +2,13 @@ import { InvalidRequest } from '../../src/errors/errors.ts';
 import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
 
 /** One computation: what was asked, for whom. */
-export interface Computation {
+export type Computation = {
   readonly item: string;
   readonly context: ComputeContext;
-}
+};
 
 /** What a test tells the work route to do. */
-export interface WorkConduct {
+export type WorkConduct = {
   /** Runs instead of answering at once; throws, waits or answers. */
   readonly compute?: (item: string, context: ComputeContext) => Promise<ComputedAnswer>;
   readonly publish?: (scanId: string) => Promise<void>;
@@ -17,15 +17,15 @@ export interface WorkConduct {
   /** Default: more than anybody fills. */
   readonly places?: number;
   readonly isFinished?: (item: string, payer: string) => boolean;
-}
+};
 
 /** What became of its calls. */
-export interface WorkBook {
+export type WorkBook = {
   readonly computations: Computation[];
   readonly published: string[];
   readonly state: { isSaturated: boolean };
   readonly price: bigint;
-}
+};
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 

@@ -52,16 +52,16 @@ export type ShopOptions = Partial<
     readonly price?: bigint;
   };
 
-export interface ShopAnswer {
+export type ShopAnswer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
   /** Of a 200; null otherwise. */
   readonly paid: { success: boolean; transaction: string; network: string; payer: string } | null;
   readonly json: Record<string, unknown>;
-}
+};
 
-export interface Shop extends AsyncDisposable {
+export type Shop = AsyncDisposable & {
   readonly url: string;
   readonly store: Store;
   readonly payments: Payments;
@@ -77,7 +77,7 @@ export interface Shop extends AsyncDisposable {
   paidCalls(): number;
   buy(item: string, headers?: Record<string, string>, init?: RequestInit): Promise<ShopAnswer>;
   get(path: string, headers?: Record<string, string>): Promise<ShopAnswer>;
-}
+};
 
 /** Two paid routes, the real gate, a real socket; what they sell is told by the test. */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {

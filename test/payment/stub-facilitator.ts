@@ -6,14 +6,14 @@ import type {
   VerifyOutcome,
 } from '../../src/payment/facilitator.ts';
 
-export interface StubFacilitator extends Facilitator {
+export type StubFacilitator = Facilitator & {
   readonly verified: FacilitatorRequest[];
   readonly sent: FacilitatorRequest[];
   /** What the next calls answer; the last stays. */
   verdict: VerifyOutcome | Promise<VerifyOutcome>;
   outcomes: (SettleOutcome | Promise<SettleOutcome>)[];
   kinds: readonly SupportedKind[] | Error;
-}
+};
 
 export const TRANSACTION = `0x${'cd'.repeat(32)}` as const;
 

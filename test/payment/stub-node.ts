@@ -7,13 +7,13 @@ import { TERMS } from './payer.ts';
 
 export type NodeAnswer = (params: readonly unknown[]) => unknown;
 
-export interface StubNode extends AsyncDisposable {
+export type StubNode = AsyncDisposable & {
   readonly rpcUrl: string;
   /** By method; what is not there is answered with an error. */
   readonly answers: Record<string, NodeAnswer>;
   /** Methods, in the order in which they were asked for. */
   readonly asked: string[];
-}
+};
 
 /** Answered as a JSON-RPC error. */
 export class RpcError extends Error {
@@ -69,14 +69,14 @@ function answer(response: ServerResponse, id: unknown, result: () => unknown): v
 const topic = (name: string) => toEventSelector(name);
 const word = (value: Hex | bigint) => pad(typeof value === 'bigint' ? numberToHex(value) : value);
 
-export interface UseOnChain {
+export type UseOnChain = {
   readonly from: Hex;
   readonly to: Hex;
   readonly nonce: Hex;
   readonly value: bigint;
   readonly transaction: Hex;
   readonly block: bigint;
-}
+};
 
 /** The log of `AuthorizationUsed`, as `eth_getLogs` gives it. */
 export function usedLog({ from, nonce, transaction, block }: UseOnChain) {

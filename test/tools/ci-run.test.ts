@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(checkout, { recursive: true, force: true }));
 
-interface Machine {
+type Machine = {
   /** Exit codes of the three npm commands. */
   ci?: number;
   lint?: number;
@@ -23,7 +23,7 @@ interface Machine {
   /** What `npm test` prints. */
   says?: string;
   go?: string;
-}
+};
 
 /** Runs the script where all tools are stand-ins that end as told. */
 async function run({ ci = 0, lint = 0, test = 0, says = '', go = 'go1.24.1' }: Machine) {

@@ -1,13 +1,13 @@
 import { posix } from 'node:path';
 import { tokensOf } from './tokens.ts';
 
-export interface Import {
+export type Import = {
   /** A path from the root of the repository for relative imports, else the package or built-in. */
   target: string;
   /** Erased before it runs: it binds the types of two rooms, not their code. */
   typeOnly: boolean;
   line: number;
-}
+};
 
 /** What a file imports and re-exports, dynamic imports of a literal included. */
 export function importsOf(file: string, source: string): Import[] {

@@ -6,13 +6,13 @@ const SKIPPED = new Set(['node_modules', '.git', '.cache', 'data', 'coverage']);
 const CODE = /\.(?:ts|mts|js|mjs|py|go|sol|css)$/;
 
 /** The files of a checkout, read once. Paths have forward slashes and begin at the root. */
-export interface SourceTree {
+export type SourceTree = {
   root: string;
   files: readonly string[];
   has(file: string): boolean;
   /** Content with LF line ends. Throws where there is no such file. */
   read(file: string): string;
-}
+};
 
 export function openTree(root: string): SourceTree {
   const files = walk(root, '').sort();

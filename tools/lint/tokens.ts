@@ -7,12 +7,12 @@ import {
   tokenIsIdentifierOrKeyword,
 } from 'typescript/unstable/ast/scanner';
 
-export interface Token {
+export type Token = {
   /** `string` tokens have the text between the quotes; template parts and regular expressions are `other`. */
   kind: 'word' | 'string' | 'other';
   text: string;
   line: number;
-}
+};
 
 export function tokensOf(source: string): Token[] {
   const scanner = createScanner(true);

@@ -23,19 +23,19 @@ export type ChainVerdict =
       readonly isReverted: boolean;
     };
 
-export interface LookUp {
+export type LookUp = {
   /** When the payment was claimed, ms. */
   readonly sinceMs: number;
   /** That the ledger knows of, asked for first; null where nobody told us one. */
   readonly transaction: Hex | null;
-}
+};
 
-export interface ChainEvidence {
+export type ChainEvidence = {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
   /** What the receipt proves; null where there is none, or the node does not say. Never rejects. */
   prove(payment: StoredPayment, transaction: Hex): Promise<Proof | null>;
-}
+};
 
 /** A block so much later than `validBefore` is proof of what did not happen. */
 export const FINAL_AFTER_MS = 10 * 60_000;

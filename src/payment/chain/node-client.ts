@@ -3,23 +3,23 @@ import { BaseError, createPublicClient, custom, type PublicClient } from 'viem';
 import { redact } from '../../errors/redact.ts';
 
 /** One answered or failed call of a node. */
-export interface NodeCall {
+export type NodeCall = {
   readonly method: string;
   readonly ms: number;
   readonly isError: boolean;
-}
+};
 
-export interface NodeOptions {
+export type NodeOptions = {
   readonly rpcUrl: string;
   /** For one request; default 5 s. */
   readonly timeoutMs?: number | undefined;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
-}
+};
 
 /** The JSON-RPC side of a node; rejects with `NodeError` alone. */
-export interface NodeRequests {
+export type NodeRequests = {
   request(args: { readonly method: string; readonly params?: unknown }): Promise<unknown>;
-}
+};
 
 const TIMEOUT_MS = 5_000;
 /** Of EIP-1474's followers: "execution reverted", with the data of the revert. */

@@ -4,11 +4,11 @@ import type { StoredPayment } from '../ledger.ts';
 
 export type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 
-export interface UseSearch {
+export type UseSearch = {
   /** A block before the authorization was claimed here; null where it is older than can be asked. */
   readonly first: bigint;
   readonly latest: bigint;
-}
+};
 
 const USED = toEventSelector('AuthorizationUsed(address,bytes32)');
 const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');

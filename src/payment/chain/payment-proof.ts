@@ -10,11 +10,11 @@ export const tokenAbi = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
 
-export interface Receipt {
+export type Receipt = {
   readonly status: 'success' | 'reverted';
   readonly logs: readonly Log[];
   readonly transactionHash: Hex;
-}
+};
 
 /**
  * - `pays`: it used this authorization, and moved the price to us.

@@ -2,10 +2,10 @@
 import type { PublicClient } from 'viem';
 
 /** Wei for one unit of gas. */
-export interface GasFee {
+export type GasFee = {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-}
+};
 
 /** The base fee may double, in six full blocks, before a transaction is left behind. */
 const BASE_FEE_ROOM = 2n;

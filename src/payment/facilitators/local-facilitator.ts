@@ -19,8 +19,7 @@ import { RevertedPayments } from './reverted-payments.ts';
 import type { SentTransaction } from './sent-transaction.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
-export interface LocalOptions
-  extends Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> {
+export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
   /** Pays the gas. One process alone may send from it: others would take its nonces. */
@@ -31,7 +30,7 @@ export interface LocalOptions
   readonly onEvent?: OnPaymentEvent | undefined;
   /** Wall clock, ms; for the days of wallets that are refused. */
   readonly now?: (() => number) | undefined;
-}
+};
 
 const RPC_TIMEOUT_MS = 8_000;
 const CONFIRMATION_TIMEOUT_MS = 25_000;

@@ -3,21 +3,21 @@ import type { PaymentTerms } from '../challenge.ts';
 import type { Facilitator, VerifyOutcome } from '../facilitator.ts';
 import type { StoredPayment } from '../ledger.ts';
 
-export interface MockSettlement {
+export type MockSettlement = {
   readonly key: string;
   readonly payer: string;
   /** Base units. */
   readonly value: bigint;
   readonly transaction: `0x${string}`;
-}
+};
 
-export interface MockOptions {
+export type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;
   /** Called once for each settlement that is asked for, before it is answered. */
   readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
-}
+};
 
 /**
  * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment

@@ -11,7 +11,7 @@ import {
   signed,
 } from './sent-transaction.ts';
 
-export interface NonceQueueOptions {
+export type NonceQueueOptions = {
   readonly node: NodeRequests;
   readonly account: LocalAccount;
   readonly chainId: number;
@@ -19,7 +19,7 @@ export interface NonceQueueOptions {
   readonly pollIntervalMs?: number | undefined;
   /** Unmined for so long, a transaction is replaced; default 30 s. */
   readonly replaceAfterMs?: number | undefined;
-}
+};
 
 /** Nothing was sent: the account, or its node, is not ready. */
 export class NotSent extends Error {

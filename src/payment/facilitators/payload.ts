@@ -1,10 +1,10 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { FacilitatorRequest } from '../facilitator.ts';
 
-export interface FacilitatorMessage {
+export type FacilitatorMessage = {
   readonly payload: PaymentPayload;
   readonly requirements: PaymentRequirements;
-}
+};
 
 /**
  * A payment in the words of the protocol, version 2, whichever version it came in. Terms, resource

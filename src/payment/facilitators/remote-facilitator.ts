@@ -19,13 +19,13 @@ import { settleOutcome, settleOutcomeOfError } from '../settle-outcome.ts';
 import { cdpAuthHeaders } from './cdp-auth.ts';
 import { facilitatorMessage } from './payload.ts';
 
-export interface RemoteOptions {
+export type RemoteOptions = {
   readonly url: string;
   /** Keys of the Coinbase Developer Platform, for its facilitator alone. */
   readonly cdpKey?: CdpKey | null;
   readonly verifyTimeoutMs?: number | undefined;
   readonly settleTimeoutMs?: number | undefined;
-}
+};
 
 const VERIFY_TIMEOUT_MS = 10_000;
 /** A settlement waits for a block; what takes longer is found by reconciling. */

@@ -6,20 +6,20 @@ import type { Receipt } from '../chain/payment-proof.ts';
 import type { GasFee } from './gas-fee.ts';
 
 /** What is to be done at a nonce; null for an empty transaction, which only takes it. */
-export interface Call {
+export type Call = {
   /** The payment that it is for. */
   readonly key: string;
   readonly to: Hex;
   readonly data: Hex;
   readonly gas: bigint;
-}
+};
 
 /** How a nonce was used up: by the call, or by an empty or a foreign transaction. */
 export type NonceEnd =
   | { readonly kind: 'mined'; readonly transaction: Hex; readonly receipt: Receipt }
   | { readonly kind: 'taken' };
 
-export interface SentTransaction {
+export type SentTransaction = {
   readonly nonce: number;
   /** Null for one that an earlier process has left. */
   readonly call: Call | null;
@@ -36,7 +36,7 @@ export interface SentTransaction {
   /** Looks that found the nonce used and no receipt of ours. */
   looksWithoutReceipt: number;
   readonly ended: PromiseWithResolvers<NonceEnd>;
-}
+};
 
 /**
  * - `taken`: the node has it.

@@ -5,7 +5,7 @@ import { clientOn, describeNodeError, type NodeRequests } from '../chain/node-cl
 import type { AccountStatus } from '../facilitator.ts';
 import { NonceQueue } from './nonce-queue.ts';
 
-export interface SignerAccountOptions {
+export type SignerAccountOptions = {
   readonly node: NodeRequests;
   readonly settlementKey: Hex;
   readonly chainId: number;
@@ -15,7 +15,7 @@ export interface SignerAccountOptions {
   readonly stuckAfterMs?: number | undefined;
   /** Between two looks at the balance; default 30 s. */
   readonly balanceIntervalMs?: number | undefined;
-}
+};
 
 /** What a settlement may take, and what every one is sent with. */
 export const MAX_GAS = 300_000n;

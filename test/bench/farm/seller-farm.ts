@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 export type SellerKind = 'good' | 'hostile';
 
-export interface FarmOrder {
+export type FarmOrder = {
   readonly kind: SellerKind;
   readonly count: number;
   /** Before each answer of a good seller. */
   readonly delayMs: number;
-}
+};
 
 /** Sellers in a process of their own, so that what they cost is not counted as ours. */
-export interface SellerFarm extends AsyncDisposable {
+export type SellerFarm = AsyncDisposable & {
   readonly urls: readonly string[];
-}
+};
 
 export async function startFarm(order: FarmOrder): Promise<SellerFarm> {
   const file = fileURLToPath(new URL('farm-process.ts', import.meta.url));

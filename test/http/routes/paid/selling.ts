@@ -15,7 +15,7 @@ export const PRICES = {
 /** Whom the service in mock mode is paid to. */
 const PAY_TO = '0x4020000000000000000000000000000000000402';
 
-export interface SellingApp extends AsyncDisposable {
+export type SellingApp = AsyncDisposable & {
   readonly app: TestApp;
   readonly payer: Payer;
   header(
@@ -24,7 +24,7 @@ export interface SellingApp extends AsyncDisposable {
     from?: Payer,
   ): Promise<Record<string, string>>;
   scan(url: string, headers?: Record<string, string>): Promise<Answer>;
-}
+};
 
 /** The whole service on the mock, with a payer who signs by the clock of its store. */
 export async function startSelling(
