@@ -1,3 +1,4 @@
+/** One line a request, without secrets: who was answered what, and how long it took. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 

@@ -1,3 +1,4 @@
+/** Metrics in the text format of Prometheus, for operators alone. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';

@@ -1,3 +1,4 @@
+/** Prices, rates and security of an operation, from the revision's offers into its schema. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Offer } from '../src/config/revision.ts';

@@ -1,3 +1,4 @@
+/** Puts the payment gate before every operation that is sold. */
 import { Readable } from 'node:stream';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -1,3 +1,4 @@
+/** Counts what a test run ended with, and what was skipped for which lack. */
 import type { TestCase, TestModule, TestSuite } from 'vitest/node';
 
 export type TestSummary = {

@@ -1,3 +1,4 @@
+/** Which addresses the scanner may dial: the lists of security.md, over ipaddr.js. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { IPV4_DENIED, IPV6_ALLOWED, IPV6_DENIED, type NamedBlock } from './address-blocks.ts';

@@ -1,3 +1,4 @@
+/** Exact exceptions of the egress guard: hosts and ports that may be http, loopback or private. */
 import { OriginRefused } from './errors.ts';
 import { exceptionKey, type OriginPolicy, parseOrigin } from './origin.ts';
 

@@ -1,3 +1,4 @@
+/** What an origin is: parsed once, canonical, and held to the egress policy. */
 import { isIP } from 'node:net';
 import { isBlockedAddress } from './address.ts';
 import { OriginRefused } from './errors.ts';

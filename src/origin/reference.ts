@@ -1,3 +1,4 @@
+/** References inside an origin's documents, resolved against the place that they stand in. */
 import { OriginRefused } from './errors.ts';
 import { type Origin, type OriginPolicy, validateUrl } from './origin.ts';
 

@@ -1,3 +1,4 @@
+/** Names to addresses, once a scan, with what the guard says of each. */
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { blockedReason } from './address.ts';

@@ -1,3 +1,4 @@
+/** What an answer of a facilitator to "settle" means: settled, refused, not sent, or in doubt. */
 import type { SettleResponse } from '@x402/core/types';
 import { type Hex, isAddress, isAddressEqual } from 'viem';
 import { redact } from '../errors/redact.ts';

@@ -1,3 +1,4 @@
+/** Whether the store answers, asked once for all callers of a moment. */
 import { StoreUnavailable } from '../errors/errors.ts';
 import type { Store } from '../store/contract/store.ts';
 

@@ -1,3 +1,4 @@
+/** An answer on the wire becomes an observation: plain data that can be stored and replayed. */
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../model/observation.ts';
 import { decodeBody } from './client/decode-body.ts';
 import type { Answer } from './client/exchange.ts';

@@ -1,3 +1,4 @@
+/** A scan that ended, as it is stored for its payer and as it is published. */
 import type { JsonObject } from '../model/json.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';

@@ -1,3 +1,4 @@
+/** What a rule of the house finds, and what a rule is. */
 import type { SourceTree } from './source-tree.ts';
 
 export type Finding = {

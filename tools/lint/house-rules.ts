@@ -1,3 +1,4 @@
+/** All rules that no ready-made linter knows, run over one checkout. */
 import { checkFolders } from './check-folders.ts';
 import { checkImports } from './check-imports.ts';
 import { checkOutcomes } from './check-outcomes.ts';

@@ -1,3 +1,4 @@
+/** What a file imports and re-exports, read from its tokens. */
 import { posix } from 'node:path';
 import { tokensOf } from './tokens.ts';
 

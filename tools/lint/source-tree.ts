@@ -1,3 +1,4 @@
+/** The files of a checkout, read once for all rules. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,3 +1,4 @@
+/** JSON pointers (RFC 6901): written for evidence, followed in documents. */
 import { isJsonList, isJsonObject, type JsonValue } from './json.ts';
 
 /** References that lead to references: more in a row than this is a cycle, or as good as one. */

@@ -1,3 +1,4 @@
+/** JSON Schema that an origin sends: bounded in cost before a validator sees it. */
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
 import { cleanText, quoteText } from '../text/text.ts';
 import type { JsonValue } from './json.ts';

@@ -1,3 +1,4 @@
+/** JSON values as short text for evidence, whatever their type. */
 import { cleanText, quoteText } from '../text/text.ts';
 import type { JsonValue } from './json.ts';
 

@@ -1,3 +1,4 @@
+/** Makes the kit of parsers that one scan's checks share; what was parsed once is kept. */
 import { deepFreeze } from '../../engine/deep-freeze.ts';
 import type { HttpData } from '../../model/observation.ts';
 import { originOf } from '../../origin/origin.ts';

@@ -1,3 +1,4 @@
+/** The manifest of an origin, at whichever of its two places it was found. */
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';

@@ -1,3 +1,4 @@
+/** The OpenAPI document of an origin, at whichever of its places it was found. */
 import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';

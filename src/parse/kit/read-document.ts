@@ -1,3 +1,4 @@
+/** A document at a fixed path, or why there is none: absent, soft 404, HTML, oversize. */
 import type { Failed, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';

@@ -1,3 +1,4 @@
+/** Operations of an OpenAPI document: method, path, security, price, whether they are paid. */
 import {
   isJsonList,
   isJsonObject,

@@ -1,3 +1,4 @@
+/** Whole days between two recorded times; no clock is read. */
 const DAY_MS = 86_400_000;
 
 /** Days from an instant to another (ISO 8601), never below 0; null where there is none to compare. */

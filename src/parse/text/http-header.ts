@@ -1,3 +1,4 @@
+/** Headers of a recorded answer by name. */
 import type { HttpData } from '../../model/observation.ts';
 
 /** All values of a header, by its lower-case name, as received. */

@@ -1,3 +1,4 @@
+/** Base58 as Solana writes addresses, without a chain library. */
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**

@@ -1,3 +1,4 @@
+/** Security schemes of an OpenAPI document that stand for x402. */
 import type { OpenApiFacts, SecurityScheme } from '../openapi/openapi.ts';
 
 export type PaymentSchemes = {

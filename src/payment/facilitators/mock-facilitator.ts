@@ -1,3 +1,4 @@
+/** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
 import { isSignedByPayer, mockTransaction, paymentKey } from '../authorization.ts';
 import type { PaymentTerms } from '../challenge.ts';
 import type { Facilitator, VerifyOutcome } from '../facilitator.ts';

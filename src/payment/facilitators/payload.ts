@@ -1,3 +1,4 @@
+/** The message that a facilitator gets: the signed fields and our own terms, nothing else of the client's. */
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { FacilitatorRequest } from '../facilitator.ts';
 

@@ -1,3 +1,4 @@
+/** A facilitator over HTTP, by the official client, with the tokens of CDP where keys are given. */
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import {
   SettleError,

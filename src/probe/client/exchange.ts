@@ -1,3 +1,4 @@
+/** One request to an origin and its answer, as the connection gives them. */
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import type { Failure } from './failures.ts';
 

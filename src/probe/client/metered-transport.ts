@@ -1,3 +1,4 @@
+/** A transport under TLS that counts bytes and processor time of what the server sends. */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProcessorTime } from './processor-time.ts';

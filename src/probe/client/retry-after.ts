@@ -1,3 +1,4 @@
+/** The Retry-After header as milliseconds from now (RFC 9110, section 10.2.3). */
 import type { Answer } from './exchange.ts';
 
 /**

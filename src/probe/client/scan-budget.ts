@@ -1,3 +1,4 @@
+/** What one scan may cost its origin and us: requests, bytes, connections, handshakes. */
 import type { Limits } from './limits.ts';
 
 /** Counts what one scan has taken, over all origins that its redirects lead to. */

@@ -1,3 +1,4 @@
+/** What the directory's changes since a time cost, and how one call of them is answered. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';

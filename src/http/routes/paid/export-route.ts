@@ -1,3 +1,4 @@
+/** The sale of the whole directory in one answer, stored in chunks before it is settled. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { ExportSnapshots } from '../../../directory/export-snapshots.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';

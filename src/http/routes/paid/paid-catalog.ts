@@ -1,3 +1,4 @@
+/** What this revision sells: each paid operation with its route, price and schema. */
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { changesRoute } from './changes-route.ts';

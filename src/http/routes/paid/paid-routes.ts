@@ -1,3 +1,4 @@
+/** Registers the paid operations; the payment gate stands before each of them. */
 import type { FastifyPluginAsync } from 'fastify';
 import type { SoldRoute } from './paid-catalog.ts';
 import { paidSchemas } from './paid-schemas.ts';

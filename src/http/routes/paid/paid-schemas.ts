@@ -1,3 +1,4 @@
+/** Schemas of what paid operations take and answer, as OpenAPI tells them. */
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../errors/codes.ts';

@@ -1,3 +1,4 @@
+/** One whole report as an example for documents, made by the types that answers have. */
 import type { DiscoveryExample } from '../../../payment/paid-route.ts';
 
 /** A report as a challenge shows it: short, for clients echo all of it in a header. */

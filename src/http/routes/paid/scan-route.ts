@@ -1,3 +1,4 @@
+/** The sale of a scan: from the body's origin to a report that its payer can fetch again. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { toReportBody } from '../../../directory/report-body.ts';
