@@ -1,6 +1,6 @@
 /**
- * The command line: `scan`, `explain`, `diff`, `preflight`, `capture`, `openapi`. Every failure is one line on
- * standard error, exit 2.
+ * The command line: `scan`, `explain`, `diff`, `preflight`, `mcp`, `capture`, `openapi`. Every
+ * failure is one line on standard error, exit 2.
  */
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   diff: async () => (await import('./diff-command.ts')).diffCommand,
   preflight: async () => (await import('./preflight-command.ts')).preflightCommand,
+  mcp: async () => (await import('./mcp-command.ts')).mcpCommand,
   capture: async () => (await import('./capture-command.ts')).captureCommand,
   openapi: async () => (await import('./openapi-command.ts')).openapiCommand,
 };
@@ -31,7 +32,7 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
   const names = Object.keys(COMMANDS).join(', ');
   if (name === '--help' || rest.includes('--help')) {
     streams.out.write(
-      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  preflight URL, capture <origin> --output FILE\n`,
+      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  preflight URL, capture <origin> --output FILE, mcp\n`,
     );
     return 0;
   }

@@ -1,13 +1,11 @@
 /** Preflight in a buyer's program: of a URL, or as a hook of the official client. */
-import type { HttpData } from '../model/observation.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { OriginRefused } from '../origin/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { DEFAULT_POLICY } from '../origin/origin.ts';
 import { createOracle } from '../payable/create-oracle.ts';
-import { judgeChallenge } from '../preflight/judge-challenge.ts';
+import { preflightInHand as preflightInHandOf } from '../preflight/challenge-in-hand.ts';
 import { askedUrl, isPrice, preflightUrl, refusedPreflight } from '../preflight/preflight.ts';
 import { type Preflight, type PreflightReason, preflightOf } from '../preflight/result.ts';
-import { verdictOn } from '../preflight/verdict.ts';
 import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { openEngine } from './open-engine.ts';
@@ -40,8 +38,6 @@ export type PaymentCreation = {
 export type PreflightHook = (
   context: PaymentCreation,
 ) => Promise<undefined | { abort: true; reason: string }>;
-
-const NOWHERE = 'https://unknown.invalid';
 
 /**
  * `preflight(url, { method, maxPrice })` asks a URL once, without a payment, and judges its answer.
@@ -82,52 +78,18 @@ async function preflightInHand(
   { paymentRequired, selectedRequirements }: PaymentCreation,
   options: PreflightHookOptions,
 ): Promise<Preflight> {
-  const { url } = options;
-  const answer = answerOf(paymentRequired, url ?? NOWHERE);
-  const stated = url ?? resourceUrlOf(paymentRequired);
-  // Nothing is asked here: an address that the guard would refuse is the caller's own.
-  const origin = parseOrigin(
-    originText(stated),
-    allowingOrigin(originText(stated), DEFAULT_POLICY),
-  );
+  const { url = null } = options;
   await using engine = await openEngine(undefined);
   const oracle = createOracle();
   try {
-    const judged = await judgeChallenge(origin, 'GET', answer, { ...engine, oracle });
-    return verdictOn(judged, {
-      origin: url === undefined ? null : origin,
+    const buyer = {
       maxPrice: limitOf(options),
       chosen: chosenOf(paymentRequired, selectedRequirements),
-    });
+    };
+    return await preflightInHandOf(paymentRequired, url, buyer, { ...engine, oracle });
   } finally {
     await oracle.close();
   }
-}
-
-function originText(url: string): string {
-  return URL.parse(url)?.origin ?? NOWHERE;
-}
-
-/** Version 2 stands in the header, version 1 in the body. */
-function answerOf(required: PaymentCreation['paymentRequired'], url: string): HttpData {
-  const text = JSON.stringify(required);
-  const isHeader = required.x402Version !== 1;
-  return {
-    url,
-    method: 'GET',
-    status: 402,
-    headers: isHeader ? [['payment-required', Buffer.from(text).toString('base64')]] : [],
-    body: isHeader ? '{}' : text,
-    firstByteMs: 0,
-    redirects: [],
-  };
-}
-
-function resourceUrlOf(required: object): string {
-  const resource: unknown = 'resource' in required ? required.resource : null;
-  const isNamed = typeof resource === 'object' && resource !== null && 'url' in resource;
-  const url = isNamed ? String(resource.url) : NOWHERE;
-  return /^https?:\/\//i.test(url) ? url : NOWHERE;
 }
 
 /** Which offer the client chose; null where it made one up. */

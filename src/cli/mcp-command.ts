@@ -1,0 +1,138 @@
+/** `mcp`: the tools over standard input and output, on the engine of this process; scans are free. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { explainAlone } from '../engine/catalog/explain.ts';
+import { createMcpServer } from '../mcp/create-server.ts';
+import type { DirectorySearch, McpHost } from '../mcp/host.ts';
+import type { ScanReport } from '../model/report.ts';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { OriginRefused } from '../origin/errors.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
+import { createOracle, type Oracle } from '../payable/create-oracle.ts';
+import { preflightInHand } from '../preflight/challenge-in-hand.ts';
+import { askedUrl, preflightUrl, refusedPreflight } from '../preflight/preflight.ts';
+import type { Preflight } from '../preflight/result.ts';
+import { createProbeClient } from '../probe/client/client.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { createScanner } from '../scan/run-scan.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { standingFrom } from './standing.ts';
+import type { Streams } from './streams.ts';
+import { UsageError } from './usage-error.ts';
+
+const USAGE = 'usage: x402-scan mcp [--allow-private] [--service URL]';
+const MAX_REPORTS = 100;
+const SEARCH_TIMEOUT_MS = 10_000;
+
+type Call = { readonly allowPrivate: boolean; readonly service: string | null };
+
+/** Ends when its client does. Standard output belongs to the protocol. */
+export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
+  const call = parse(args);
+  const engine = await startEngine(null);
+  const oracle = createOracle();
+  try {
+    const server = createMcpServer({
+      host: localHost(engine, oracle, call),
+      version: packageVersion(),
+      describeFailure: (error) => ({
+        error: error instanceof OriginRefused ? error.code : 'failed',
+        message: error instanceof Error ? error.message : 'It failed.',
+      }),
+    });
+    const closed = new Promise<void>((resolve) => {
+      server.onclose = resolve;
+      process.stdin.once('end', resolve);
+      process.stdin.once('close', resolve);
+    });
+    await server.connect(new StdioServerTransport());
+    await closed;
+    await server.close();
+    return 0;
+  } finally {
+    await Promise.all([oracle.close(), engine.pool.close()]);
+  }
+}
+
+function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Call): McpHost {
+  const reports = new Map<string, ScanReport>();
+  const userAgent = scannerUserAgent('command line');
+  const policyOf = (url: string): OriginPolicy =>
+    allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const judges = { ...engine, oracle };
+  return {
+    async scan(url, { gone }) {
+      const policy = policyOf(url);
+      const origin = parseOrigin(url, policy);
+      const standing = standingFrom(process.env);
+      const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
+      const { report } = await scanner.scan(origin, { signal: gone });
+      reports.delete(origin.url);
+      reports.set(origin.url, report);
+      const [oldest] = reports.keys();
+      if (reports.size > MAX_REPORTS && oldest !== undefined) reports.delete(oldest);
+      return { value: report };
+    },
+    async report(url) {
+      const { url: origin } = parseOrigin(url, policyOf(url));
+      const report = reports.get(origin);
+      if (report !== undefined) return report;
+      throw new Error(`${origin} was not scanned in this session: call scan_origin first.`);
+    },
+    explain: (id) => explainAlone(id, engine.catalog),
+    async preflight(url, method, maxPrice): Promise<Preflight> {
+      let client: ReturnType<typeof createProbeClient> | null = null;
+      try {
+        const policy = policyOf(url);
+        client = createProbeClient({ policy, userAgent });
+        const asked = { ...askedUrl(url, policy), method, maxPrice };
+        return await preflightUrl(asked, { ...judges, client, mayPost: true });
+      } catch (error) {
+        if (error instanceof OriginRefused) return refusedPreflight(error);
+        throw error;
+      } finally {
+        client?.close();
+      }
+    },
+    validate: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
+    search: (query) => search(service, query),
+  };
+}
+
+/** The directory is a service's: nothing is sent anywhere that the caller did not name. */
+async function search(service: string | null, query: DirectorySearch): Promise<object> {
+  if (service === null) {
+    throw new Error('The directory is kept by a service: start with mcp --service URL.');
+  }
+  const url = new URL('/v1/directory', service);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+  const answer = await fetch(url, { signal: AbortSignal.timeout(SEARCH_TIMEOUT_MS) });
+  const body: unknown = await answer.json();
+  if (answer.ok && typeof body === 'object' && body !== null) return body;
+  throw new Error(`${url.origin} answered ${answer.status}.`);
+}
+
+function parse(args: readonly string[]): Call {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { 'allow-private': { type: 'boolean' }, service: { type: 'string' } },
+    });
+    const service = values.service ?? null;
+    if (service === null || URL.canParse(service)) {
+      return { allowPrivate: values['allow-private'] ?? false, service };
+    }
+  } catch {
+    // An unknown flag: the usage says which there are.
+  }
+  throw new UsageError(USAGE);
+}
+
+function packageVersion(): string {
+  const manifest: unknown = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return hasVersion ? String(manifest.version) : '0.0.0';
+}

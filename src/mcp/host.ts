@@ -1,0 +1,36 @@
+/** What stands behind the tools: the engine on the command line, the routes' own parts in the service. */
+import type { Explanation } from '../engine/catalog/explain.ts';
+import type { Preflight } from '../preflight/result.ts';
+
+/** What a call brings along beside its arguments. */
+export type ToolCall = {
+  /** `_meta["x402/payment"]`; undefined where the call carries no payment. */
+  readonly payment: unknown;
+  /** Aborted when the caller has gone. */
+  readonly gone: AbortSignal;
+};
+
+/** A JSON object, which is told as structured content and as the same JSON in text. */
+export type ToolAnswer = {
+  readonly value: object;
+  readonly isError?: boolean;
+  readonly meta?: Readonly<Record<string, unknown>>;
+};
+
+export type DirectorySearch = {
+  readonly q?: string;
+  readonly category?: string;
+  readonly sort?: 'recent' | 'grade';
+  readonly page?: number;
+};
+
+export type McpHost = {
+  scan(url: string, call: ToolCall): Promise<ToolAnswer>;
+  /** Throws where there is none. */
+  report(url: string): Promise<object>;
+  /** Throws where there is no such check. */
+  explain(id: string): Promise<Explanation>;
+  preflight(url: string, method: string, maxPrice: string | null): Promise<Preflight>;
+  validate(challenge: object, url: string | null): Promise<Preflight>;
+  search(query: DirectorySearch): Promise<object>;
+};

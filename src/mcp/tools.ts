@@ -1,0 +1,150 @@
+/** The tools: what each takes, answers and asks of its host. */
+import { type TSchema, Type } from 'typebox';
+import { VERDICTS } from '../preflight/result.ts';
+import {
+  type ComparedReport,
+  comparedReportSchema,
+  differencesOf,
+  regressionsOf,
+} from '../scan/compare-reports.ts';
+import type { DirectorySearch, McpHost, ToolAnswer, ToolCall } from './host.ts';
+
+export type Tool = {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: TSchema;
+  /** Loose: clients hold errors to it too. */
+  readonly output: TSchema;
+  readonly asksOthers: boolean;
+  /** `input` has let the arguments through. */
+  run(host: McpHost, input: never, call: ToolCall): Promise<ToolAnswer>;
+};
+
+const shown = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const url = Type.String({
+  maxLength: 2_048,
+  description: 'An https URL or a bare host, such as https://api.example.com.',
+});
+const price = Type.String({
+  pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
+  description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
+});
+
+const report = Type.Object({
+  origin: Type.Optional(Type.String()),
+  grade: Type.Optional(Type.String({ description: 'A to F.' })),
+  score: Type.Optional(Type.Integer()),
+  payableBy: Type.Optional(shown),
+  checksVersion: Type.Optional(Type.String()),
+  scannedAt: Type.Optional(Type.String()),
+  results: Type.Optional(Type.Array(Type.Object({ id: Type.String(), status: Type.String() }))),
+});
+const preflight = Type.Object({
+  verdict: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...VERDICTS] })),
+  reasons: Type.Optional(Type.Array(Type.Object({ code: Type.String(), evidence: Type.String() }))),
+  terms: Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'] })),
+  termsDigest: Type.Optional(shown),
+});
+
+const plain = (value: object): ToolAnswer => ({ value });
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: 'scan_origin',
+    title: 'Scan an x402 origin',
+    description:
+      'Runs all checks against an origin that sells over x402: grade A to F, evidence and a fix for each check, and who can pay. Takes up to 75 seconds.',
+    input: Type.Object({ url }),
+    output: report,
+    asksOthers: true,
+    run: (host, input: { url: string }, call) => host.scan(input.url, call),
+  },
+  {
+    name: 'get_report',
+    title: 'Read the last report of an origin',
+    description: 'The report of the last scan, if there is a fresh one. Scans nothing.',
+    input: Type.Object({ url }),
+    output: report,
+    asksOthers: false,
+    run: async (host, input: { url: string }) => plain(await host.report(input.url)),
+  },
+  {
+    name: 'explain_check',
+    title: 'Explain a check',
+    description: 'Why a check is there, its rule, its outcomes, and how to mend what it finds.',
+    input: Type.Object({ id: Type.String({ maxLength: 10, description: 'Such as P6.' }) }),
+    output: Type.Object({
+      id: Type.Optional(Type.String()),
+      title: Type.Optional(Type.String()),
+      outcomes: Type.Optional(Type.Array(Type.String())),
+    }),
+    asksOthers: false,
+    run: async (host, input: { id: string }) => plain(await host.explain(input.id.toUpperCase())),
+  },
+  {
+    name: 'preflight',
+    title: 'Ask before paying a URL',
+    description:
+      'Whether to pay a URL: go, caution or no-go, with reasons and the terms. Asks it once, without a payment.',
+    input: Type.Object({
+      url,
+      method: Type.Optional(Type.String({ pattern: '^[A-Z]{3,7}$', description: 'Default GET.' })),
+      maxPrice: Type.Optional(price),
+    }),
+    output: preflight,
+    asksOthers: true,
+    run: async (host, input: { url: string; method?: string; maxPrice?: string }) =>
+      plain(await host.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
+  },
+  {
+    name: 'validate_challenge',
+    title: 'Judge an x402 challenge',
+    description:
+      'Judges a challenge in hand by check P3 and by what the official clients make of it. Asks nobody.',
+    input: Type.Object({
+      challenge: Type.Unsafe<object>({
+        type: 'object',
+        description: 'The decoded PAYMENT-REQUIRED, or the JSON body of a 402.',
+      }),
+      url: Type.Optional(url),
+    }),
+    output: preflight,
+    asksOthers: false,
+    run: async (host, input: { challenge: object; url?: string }) =>
+      plain(await host.validate(input.challenge, input.url ?? null)),
+  },
+  {
+    name: 'diff_reports',
+    title: 'Compare two reports',
+    description: 'Which checks moved between two reports, and what fell.',
+    input: Type.Object({ before: comparedReportSchema, after: comparedReportSchema }),
+    output: Type.Object({
+      differences: Type.Optional(Type.Array(Type.String())),
+      regressions: Type.Optional(Type.Array(Type.String())),
+    }),
+    asksOthers: false,
+    run: async (_host, input: { before: ComparedReport; after: ComparedReport }) =>
+      plain({
+        differences: differencesOf(input.before, input.after),
+        regressions: regressionsOf(input.before, input.after),
+      }),
+  },
+  {
+    name: 'search_directory',
+    title: 'Search the directory of scanned origins',
+    description: 'Scanned origins by part of a host or by category, newest or best first.',
+    input: Type.Object({
+      q: Type.Optional(Type.String({ maxLength: 253 })),
+      category: Type.Optional(Type.String({ maxLength: 40 })),
+      sort: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['recent', 'grade'] })),
+      page: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999 })),
+    }),
+    output: Type.Object({
+      count: Type.Optional(Type.Integer()),
+      projects: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))),
+    }),
+    asksOthers: false,
+    run: async (host, input: DirectorySearch) => plain(await host.search(input)),
+  },
+];

@@ -1,0 +1,53 @@
+/** Judges a challenge that somebody already has: nothing is asked. */
+import type { HttpData } from '../model/observation.ts';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
+import { type Judges, judgeChallenge } from './judge-challenge.ts';
+import type { Preflight } from './result.ts';
+import { type BuyerTerms, verdictOn } from './verdict.ts';
+
+const NOWHERE = 'https://unknown.invalid';
+
+/**
+ * `url` is where the challenge came from; null where nobody says, and then `resource.url` is taken
+ * at its word. Rejects with OriginRefused where it is no URL, and where the failure is ours.
+ */
+export async function preflightInHand(
+  required: object,
+  url: string | null,
+  buyer: Omit<BuyerTerms, 'origin'>,
+  judges: Judges,
+): Promise<Preflight> {
+  const stated = originText(url ?? resourceUrlOf(required));
+  // Nothing is asked here: an address that the guard would refuse is the caller's own.
+  const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
+  const answer = answerOf(required, url ?? NOWHERE);
+  const judged = await judgeChallenge(origin, 'GET', answer, judges);
+  return verdictOn(judged, { ...buyer, origin: url === null ? null : origin });
+}
+
+function originText(url: string): string {
+  return URL.parse(url)?.origin ?? NOWHERE;
+}
+
+/** Version 2 stands in the header, version 1 in the body. */
+function answerOf(required: object, url: string): HttpData {
+  const text = JSON.stringify(required);
+  const isHeader = !('x402Version' in required) || required.x402Version !== 1;
+  return {
+    url,
+    method: 'GET',
+    status: 402,
+    headers: isHeader ? [['payment-required', Buffer.from(text).toString('base64')]] : [],
+    body: isHeader ? '{}' : text,
+    firstByteMs: 0,
+    redirects: [],
+  };
+}
+
+function resourceUrlOf(required: object): string {
+  const resource: unknown = 'resource' in required ? required.resource : null;
+  const isNamed = typeof resource === 'object' && resource !== null && 'url' in resource;
+  const url = isNamed ? String(resource.url) : NOWHERE;
+  return /^https?:\/\//i.test(url) ? url : NOWHERE;
+}

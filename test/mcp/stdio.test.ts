@@ -1,0 +1,97 @@
+/** The tools over standard input and output, called by the client of the official SDK. */
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+let client: Client;
+let seller: CraftedSeller;
+beforeAll(async () => {
+  seller = await startCraftedSeller();
+  client = new Client({ name: 'test', version: '1' });
+  const command = {
+    command: process.execPath,
+    args: ['src/cli/main.ts', 'mcp', '--allow-private'],
+  };
+  const settings = { X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '' };
+  const env = { PATH: process.env['PATH'] ?? '', ...settings };
+  await client.connect(new StdioClientTransport({ ...command, cwd: ROOT, env }));
+});
+afterAll(async () => {
+  await client.close();
+  await seller.stop();
+});
+
+async function call(name: string, input: Record<string, unknown>) {
+  const { isError = false, structuredContent } = await client.callTool({ name, arguments: input });
+  return { isError, value: structuredContent };
+}
+
+describe('x402-scan mcp', () => {
+  test('lists its tools, each with both schemas', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'scan_origin',
+      'get_report',
+      'explain_check',
+      'preflight',
+      'validate_challenge',
+      'diff_reports',
+      'search_directory',
+    ]);
+    for (const { inputSchema, outputSchema } of tools) {
+      expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object']);
+    }
+  });
+
+  test('scans for free, remembers the report, and compares reports', async () => {
+    expect(await call('get_report', { url: seller.url })).toMatchObject({ isError: true });
+    const scanned = await call('scan_origin', { url: seller.url });
+    expect(scanned).toMatchObject({
+      isError: false,
+      value: { origin: seller.url, payableBy: 'default' },
+    });
+    expect((await call('get_report', { url: seller.url })).value).toEqual(scanned.value);
+    const compared = { before: scanned.value, after: { ...(scanned.value as object), grade: 'F' } };
+    expect(await call('diff_reports', compared)).toMatchObject({
+      value: { regressions: [expect.stringMatching(/^grade . -> F$/)] },
+    });
+  });
+
+  test('explains a check', async () => {
+    expect(await call('explain_check', { id: 'p6' })).toMatchObject({
+      value: { id: 'P6', title: 'price-integrity' },
+    });
+  });
+
+  test('preflights a URL, and judges a challenge in hand', async () => {
+    const url = `${seller.url}/weather`;
+    expect(await call('preflight', { url })).toMatchObject({ value: { verdict: 'go' } });
+    const challenge = challengeOf(WEATHER, seller.url);
+    expect(await call('validate_challenge', { challenge, url })).toMatchObject({
+      value: { verdict: 'go' },
+    });
+    expect(
+      await call('validate_challenge', { challenge, url: 'https://other.example.com/' }),
+    ).toMatchObject({
+      value: {
+        verdict: 'no-go',
+        reasons: [{ code: 'other_origin' }, { code: 'flawed_challenge' }],
+      },
+    });
+  });
+
+  test('says what is wrong with a call', async () => {
+    expect(await call('preflight', {})).toMatchObject({
+      isError: true,
+      value: { error: 'invalid_request' },
+    });
+    expect(await call('search_directory', {})).toMatchObject({ isError: true });
+    await expect(client.callTool({ name: 'nothing' })).rejects.toThrow('There is no tool');
+  });
+});
