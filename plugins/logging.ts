@@ -8,10 +8,11 @@ import fp from 'fastify-plugin';
  */
 export default fp(
   async (app: FastifyInstance) => {
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, next) => {
       const { method, routeOptions } = request;
       const ms = Math.round(reply.elapsedTime);
       request.log.info({ method, route: routeOptions.url ?? null, status: reply.statusCode, ms });
+      next();
     });
   },
   { name: 'logging' },

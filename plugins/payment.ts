@@ -127,6 +127,7 @@ function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): Fast
   reply.raw.once('finish', () => {
     if (gone?.aborted === false) answer.written();
   });
-  reply.code(status).headers({ ...headers });
-  return reply.send(typeof body === 'string' ? Buffer.from(body) : Readable.from(body));
+  reply.code(status).headers(headers);
+  // A text leaves in one write with its head.
+  return reply.send(typeof body === 'string' ? body : Readable.from(body));
 }

@@ -19,10 +19,10 @@ export default fp(
     app.addHook('preClose', async () => {
       isStopping = true;
     });
-    app.addHook('onRequest', async (_request, reply) => {
-      if (!isStopping) return;
+    app.addHook('onRequest', (_request, reply, next) => {
+      if (!isStopping) return next();
       reply.header('connection', 'close');
-      throw new Saturated(RETRY_AFTER_SEC);
+      next(new Saturated(RETRY_AFTER_SEC));
     });
     await app.register(underPressure, {
       maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,

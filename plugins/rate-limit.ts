@@ -11,7 +11,7 @@ import {
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
-import { clientKey } from '../src/directory/client-key.ts';
+import { rememberingClientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/errors/errors.ts';
 import type { Store } from '../src/store/contract/store.ts';
 
@@ -25,10 +25,11 @@ const MINUTE_MS = 60_000;
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
+    const keyOf = rememberingClientKey();
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
       if (offer === undefined) return;
-      const limit = limitOf(offer, route.url);
+      const limit = limitOf(offer, route.url, keyOf);
       if (limit !== null) route.config = { ...route.config, rateLimit: limit };
     });
     await app.register(rateLimit, {
@@ -44,18 +45,18 @@ export default fp(
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
 );
 
-function limitOf(offer: Offer, url: string): RouteLimit | null {
+function limitOf(offer: Offer, url: string, keyOf: (ip: string) => string): RouteLimit | null {
   if (offer.kind === 'free') {
     if (offer.requestsPerMinute === null) return null;
     return {
       max: offer.requestsPerMinute,
-      keyGenerator: (request) => `${url} ${clientKey(request.ip)}`,
+      keyGenerator: (request) => `${url} ${keyOf(request.ip)}`,
     };
   }
   return {
     max: (request) => (isPaying(request) ? PAID_REQUESTS_PER_MINUTE : UNPAID_ANSWERS_PER_MINUTE),
     keyGenerator: (request) =>
-      `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
+      `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${keyOf(request.ip)}`,
   };
 }
 

@@ -1,32 +1,43 @@
 /** Headers that tell browsers what our pages may do. */
-import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
 /** Pages load their own styles, scripts and images, and nothing else; nobody frames them. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join(';');
+
+/** What helmet sets, as texts: it makes them anew for each request, at twice the cost of a look-up. */
+export const SECURITY_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  // Badges and icons are there to be shown on other sites.
+  'cross-origin-resource-policy': 'cross-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  // A service may share its domain with others, who have not promised https.
+  'strict-transport-security': 'max-age=31536000',
+  'x-content-type-options': 'nosniff',
+  'x-dns-prefetch-control': 'off',
+  'x-download-options': 'noopen',
+  // For what is older than frame-ancestors.
+  'x-frame-options': 'DENY',
+  'x-permitted-cross-domain-policies': 'none',
+  'x-xss-protection': '0',
+} as const;
+
 export default fp(
   async (app: FastifyInstance) => {
-    await app.register(helmet, {
-      contentSecurityPolicy: {
-        useDefaults: false,
-        directives: {
-          defaultSrc: ["'none'"],
-          styleSrc: ["'self'"],
-          scriptSrc: ["'self'"],
-          imgSrc: ["'self'"],
-          connectSrc: ["'self'"],
-          formAction: ["'self'"],
-          baseUri: ["'none'"],
-          frameAncestors: ["'none'"],
-        },
-      },
-      // For what is older than frame-ancestors.
-      xFrameOptions: { action: 'deny' },
-      // A service may share its domain with others, who have not promised https.
-      strictTransportSecurity: { includeSubDomains: false },
-      referrerPolicy: { policy: 'no-referrer' },
-      // Badges and icons are there to be shown on other sites.
-      crossOriginResourcePolicy: { policy: 'cross-origin' },
+    app.addHook('onRequest', (_request, reply, next) => {
+      reply.headers(SECURITY_HEADERS);
+      next();
     });
   },
   { name: 'security-headers' },

@@ -24,11 +24,11 @@ export function shortUrl({ url = '/' }: { readonly url?: string | undefined }): 
 export default fp(
   async (app: FastifyInstance) => {
     const limit = limiterOf(app);
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, next) => {
       const isAmbiguous = isAmbiguousPath((request.raw.url ?? '').split('?', 1)[0] ?? '');
-      if (!request.is404 && !isAmbiguous) return;
-      await limit?.(request, reply);
-      if (isAmbiguous) throw new NotFound();
+      if (!request.is404 && !isAmbiguous) return next();
+      const limited = limit?.(request, reply) ?? Promise.resolve();
+      limited.then(() => next(isAmbiguous ? new NotFound() : undefined), next);
     });
     app.setNotFoundHandler((request) => {
       const allowed = app.allowedMethods(request.url);
@@ -51,6 +51,5 @@ function limiterOf(app: FastifyInstance): Limiter | null {
 
 /** Encoded or raw separators, dot segments, doubled slashes: a proxy may see another path in them. */
 function isAmbiguousPath(path: string): boolean {
-  if (path.includes('//') || /\\|%2f|%5c/i.test(path)) return true;
-  return path.split('/').some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+  return /\/\/|\\|%2f|%5c|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

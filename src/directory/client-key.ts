@@ -12,11 +12,27 @@ export type Client = {
   readonly gone?: AbortSignal | undefined;
 };
 
+/** Some 150 bytes each. */
+const MAX_REMEMBERED = 4_096;
 const IPV6_CLIENT_BITS = 64;
 const IPV6_BLOCK_BITS = 48;
 
 export function clientKey(ip: string): string {
   return hash(normalizeIP(ip, IPV6_CLIENT_BITS));
+}
+
+/** As `clientKey`, for those who ask for the same few thousand clients over and over. */
+export function rememberingClientKey(): (ip: string) => string {
+  const known = new Map<string, string>();
+  return (ip) => {
+    const found = known.get(ip);
+    if (found !== undefined) return found;
+    const key = clientKey(ip);
+    const oldest = known.size < MAX_REMEMBERED ? undefined : known.keys().next().value;
+    if (oldest !== undefined) known.delete(oldest);
+    known.set(ip, key);
+    return key;
+  };
 }
 
 export function clientOf(ip: string, gone?: AbortSignal): Client {

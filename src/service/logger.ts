@@ -5,6 +5,11 @@ import { redact } from '../errors/redact.ts';
 
 /** Shorter ones would blot out words; no key is so short. */
 const MIN_SECRET_LENGTH = 8;
+/**
+ * Lines are written together, as a write each costs a request more than its answer: at 4 KiB, after
+ * a second, at a fatal line, and at the exit. In sync, for a write under way is lost with the process.
+ */
+const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
 const HIDDEN = '(hidden)';
 
 /** What the settings hold that no line may: keys whole, and what of an address can be a key. */
@@ -30,8 +35,20 @@ export function createLogger(
       // Whatever way it came into a line.
       hooks: { streamWrite: hide },
     },
-    destination ?? pino.destination(1),
+    destination ?? standardOutput(),
   );
+}
+
+function standardOutput(): DestinationStream {
+  const output = pino.destination(STANDARD_OUTPUT);
+  process.once('exit', () => {
+    try {
+      output.flushSync();
+    } catch {
+      // A pipe that nobody reads any more.
+    }
+  });
+  return output;
 }
 
 /** The parts of a path, a query and a user that are long enough to be a key. */

@@ -1,4 +1,4 @@
-/** `npm run bench [-- --quick] [--json FILE] [CASE…]`: a table on standard output. */
+/** `npm run bench [-- --quick] [--json FILE] [--hosts N]… [CASE…]`: a table on standard output. */
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -18,16 +18,21 @@ const CASES = [
   'hostile',
 ] as const;
 
-const USAGE = `usage: npm run bench -- [--quick] [--json FILE] [${CASES.join('|')} …]`;
+const USAGE = `usage: npm run bench -- [--quick] [--json FILE] [--hosts N]… [${CASES.join('|')} …]`;
 
 function parse() {
-  const options = { quick: { type: 'boolean' }, json: { type: 'string' } } as const;
+  const options = {
+    quick: { type: 'boolean' },
+    json: { type: 'string' },
+    hosts: { type: 'string', multiple: true },
+  } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   for (const name of positionals) {
     if (!CASES.some((known) => known === name)) throw new Error(`there is no case "${name}"`);
   }
   const wanted = CASES.filter((name) => positionals.length === 0 || positionals.includes(name));
-  return { isQuick: values.quick ?? false, json: values.json, wanted };
+  const hosts = values.hosts?.map(Number);
+  return { isQuick: values.quick ?? false, json: values.json, hosts, wanted };
 }
 
 /** In a process of its own, so that no case inherits the heap or the threads of another. */
@@ -52,13 +57,13 @@ async function run(name: string, effort: Effort): Promise<readonly Measurement[]
 }
 
 async function main(): Promise<void> {
-  const { isQuick, json, wanted } = parse();
+  const { isQuick, json, hosts, wanted } = parse();
   const [cpu] = cpus();
   const machine = `Node ${process.version}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}`;
   console.log(`${machine}${isQuick ? ', --quick: the numbers mean nothing' : ''}`);
   const results: Record<string, readonly Measurement[]> = {};
   for (const name of wanted) {
-    const rows = await run(name, { isQuick });
+    const rows = await run(name, { isQuick, hosts });
     results[name] = rows;
     console.log(`\n${name}\n${table(rows)}`);
   }

@@ -11,6 +11,8 @@ export type Measurement = {
 export type Effort = {
   /** Sizes that show that a case runs, and nothing else. */
   readonly isQuick: boolean;
+  /** Sizes of the directory, for the case that reads it; its own where left out. */
+  readonly hosts?: readonly number[] | undefined;
 };
 
 /** Default export of every file in `cases/`. */

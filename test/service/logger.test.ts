@@ -1,4 +1,6 @@
 /** No line of the log holds a key, whichever way it came into one. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { createPublicClient, http } from 'viem';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
@@ -56,4 +58,30 @@ test('signatures are cut, in errors', () => {
   const signature = `0x${'ab'.repeat(65)}`;
   log.error({ err: new Error(`call with ${signature} failed`) }, 'failed');
   expect(text()).not.toContain(signature);
+});
+
+const LOGGER = new URL('../../src/service/logger.ts', import.meta.url).href;
+
+/** What a process of its own printed that logs and then ends in some way. */
+async function printedBy(ending: string): Promise<string> {
+  const code = `
+    import { createLogger } from '${LOGGER}';
+    const log = createLogger({ logLevel: 'info', payment: { rpcUrl: null, facilitatorUrl: null } });
+    for (let n = 0; n < 100; n += 1) log.info({ n }, 'a line');
+    ${ending}`;
+  const args = ['--input-type=module', '--eval', code];
+  const ended = promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+  // Some ends are failures, and have printed all the same.
+  const { stdout } = await ended.catch((error: { stdout: string }) => error);
+  return stdout;
+}
+
+test.each([
+  ['at an exit', 'process.exit(0);'],
+  ['at its end', ''],
+  ['at an error that nobody catches', "setImmediate(() => { throw new Error('uncaught'); });"],
+  ['killed after a fatal line', "log.fatal('over'); process.kill(process.pid, 'SIGKILL');"],
+])('a process loses no line %s', async (_how, ending) => {
+  const lines = (await printedBy(ending)).split('\n').filter((line) => line.includes('"a line"'));
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 100 }, (_, n) => n));
 });

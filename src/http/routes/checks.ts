@@ -72,6 +72,8 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       }
     : summary;
 
+  const text = JSON.stringify(answer);
+
   app.get(
     '/v1/checks',
     {
@@ -83,6 +85,9 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         response: { 200: catalogSchema, ...errorResponses('invalid_query', 'rate_limited') },
       },
     },
-    async () => answer,
+    async (_request, reply) => {
+      reply.serializer(() => text);
+      return answer;
+    },
   );
 };

@@ -1,69 +1,151 @@
-import { Pool } from 'undici';
+/** Free look-ups of one process on the embedded store, beside Fastify by itself. */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
-import { startHost } from '../../hosts/host-process.ts';
-import { type BenchCase, type Measurement, percentile } from '../measurement.ts';
-import { processorSeconds } from '../processor-time.ts';
+import { freePort } from '../../fixtures/service/free-port.ts';
+import { TERMS } from '../../payment/payer.ts';
+import { type Clients, type LoadRequest, load } from '../http/load.ts';
+import { type ServerProcess, startServer } from '../http/server-process.ts';
+import type { BenchCase, Measurement } from '../measurement.ts';
 import { hostOf, newDataFolder, publishScans, sampleScan } from '../seeded-store.ts';
 
-const CONNECTIONS = 16;
+const PLAIN = fileURLToPath(new URL('../http/plain-server.ts', import.meta.url));
+const SERVICE = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const ROUNDS = 3;
+/** Reports of so many hosts are stored; a million would fill the memory. */
+const MAX_WITH_RESULTS = 5_000;
 
-/** Free look-ups of one process on the embedded store, over HTTP. */
-const reads: BenchCase = async ({ isQuick }) => {
-  const hosts = isQuick ? 20 : 2_000;
-  const durationMs = isQuick ? 100 : 3_000;
-  await using folder = await newDataFolder('scratch');
-  const store = openSqlite(folder.database);
-  await publishScans(store, await sampleScan(), { hosts, withResults: true });
-  await store.close();
+type Cost = { readonly perSecond: number; readonly cpuMicros: number };
+type Route = { readonly status: number; readonly request: (n: number) => LoadRequest };
 
-  const host = await startHost({ STORE_URL: `sqlite:${folder.database}`, RATE_LIMIT: 'off' });
-  try {
-    const any = (n: number) => `https://${hostOf((n * 7_919) % hosts)}`;
-    const paths: Readonly<Record<string, (n: number) => string>> = {
-      '/v1/status': (n) => `/v1/status?url=${any(n)}`,
-      '/v1/directory': (n) => `/v1/directory?pageSize=20&page=${(n % 5) + 1}`,
-      '/v1/report': (n) => `/v1/report?url=${any(n)}`,
-    };
-    const rows: Measurement[] = [];
-    for (const [what, path] of Object.entries(paths)) {
-      await load(host.url, path, durationMs / 4);
-      const cpuBefore = await processorSeconds(host);
-      const { count, perSecond, p99Ms } = await load(host.url, path, durationMs);
-      const perCore = count / ((await processorSeconds(host)) - cpuBefore);
-      rows.push(
-        { what, value: perSecond, unit: 'reads/s', note: `${hosts} hosts, ${CONNECTIONS} clients` },
-        { what: `${what}, a second of a core`, value: perCore, unit: 'reads' },
-        { what: `${what}, 99 of 100 within`, value: p99Ms, unit: 'ms' },
-      );
-    }
-    return rows;
-  } finally {
-    await host.kill();
-  }
+const PLAIN_ROUTE: Route = { status: 200, request: () => ({ method: 'GET', path: '/' }) };
+
+const reads: BenchCase = async ({ isQuick, hosts = isQuick ? [20] : [20, 2_000] }) => {
+  const rows: Measurement[] = [];
+  for (const size of hosts) rows.push(...(await readsOf(size, isQuick ? 100 : 1_000)));
+  return rows;
 };
 
 export default reads;
 
-async function load(url: string, path: (n: number) => string, durationMs: number) {
-  const pool = new Pool(url, { connections: CONNECTIONS });
-  const taken: number[] = [];
-  const began = performance.now();
-  let n = 0;
-  const client = async (): Promise<void> => {
-    do {
-      n += 1;
-      const sent = performance.now();
-      const { statusCode, body } = await pool.request({ method: 'GET', path: path(n) });
-      await body.dump();
-      if (statusCode !== 200) throw new Error(`${path(n)} answered ${statusCode}`);
-      taken.push(performance.now() - sent);
-    } while (performance.now() - began < durationMs);
-  };
-  try {
-    await Promise.all(Array.from({ length: CONNECTIONS }, client));
-  } finally {
-    await pool.close();
+async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
+  await using data = await newDataFolder('scratch');
+  const store = openSqlite(data.database);
+  const withResults = hosts <= MAX_WITH_RESULTS;
+  await publishScans(store, await sampleScan(), { hosts, withResults });
+  await store.close();
+
+  const folder = dirname(data.database);
+  await using bare = await startPlain('bare', folder);
+  await using dressed = await startPlain('dressed', folder);
+  await using service = await startService(data.database, folder);
+  const clients: Clients = { requests: 0 };
+  const rows: Measurement[] = [];
+  for (const [what, route] of Object.entries(routesOf(hosts))) {
+    const [ofBare, ofDressed, ofService] = await inTurn(
+      [
+        [bare, PLAIN_ROUTE],
+        [dressed, PLAIN_ROUTE],
+        [service, route],
+      ],
+      roundMs,
+      clients,
+    );
+    if (!ofBare || !ofDressed || !ofService) throw new Error('a server was not measured');
+    const name = `${what}, ${hosts.toLocaleString('en-GB')} hosts`;
+    rows.push(
+      { what: name, value: ofService.perSecond, unit: 'reads/s' },
+      { what: `${name}, processor time`, value: ofService.cpuMicros, unit: 'µs' },
+      ...ratios(`${name}, of a bare route`, ofService, ofBare),
+      ...ratios(`${name}, of a dressed route`, ofService, ofDressed),
+    );
   }
-  const seconds = (performance.now() - began) / 1_000;
-  return { count: taken.length, perSecond: taken.length / seconds, p99Ms: percentile(taken, 99) };
+  return rows;
+}
+
+function ratios(what: string, ours: Cost, other: Cost): Measurement[] {
+  return [
+    { what, value: ours.perSecond / other.perSecond, unit: 'x', note: 'requests per second' },
+    { what, value: other.cpuMicros / ours.cpuMicros, unit: 'x', note: 'processor time a request' },
+  ];
+}
+
+function routesOf(hosts: number): Readonly<Record<string, Route>> {
+  const any = (n: number) => hostOf((n * 7_919) % hosts);
+  const get = (path: (n: number) => string): Route => ({
+    status: 200,
+    request: (n) => ({ method: 'GET', path: path(n) }),
+  });
+  return {
+    '/v1/status': get((n) => `/v1/status?url=https://${any(n)}`),
+    '/v1/checks': get(() => '/v1/checks'),
+    'the 402': {
+      status: 402,
+      request: () => ({ method: 'POST', path: '/v1/scan', body: '{"url":"shop.example.com"}' }),
+    },
+    '/v1/directory': get((n) => `/v1/directory?pageSize=20&page=${n % 5}`),
+    'the report page': get((n) => `/o/${any(n)}`),
+  };
+}
+
+/** Side by side in small turns, so that a busy machine is busy for all of them. */
+async function inTurn(
+  servers: readonly (readonly [ServerProcess, Route])[],
+  roundMs: number,
+  clients: Clients,
+): Promise<Cost[]> {
+  const sums = servers.map(() => ({ count: 0, seconds: 0, cpu: 0 }));
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    for (const [index, [server, { status, request }]] of servers.entries()) {
+      const cpuBefore = await server.processorSeconds();
+      const one = await load({
+        port: server.port,
+        status,
+        durationMs: roundMs,
+        request,
+        clients,
+      });
+      const cpu = (await server.processorSeconds()) - cpuBefore;
+      const sum = sums[index];
+      // The first round warms up.
+      if (round === 0 || sum === undefined) continue;
+      sum.count += one.count;
+      sum.seconds += one.seconds;
+      sum.cpu += cpu;
+    }
+  }
+  return sums.map(({ count, seconds, cpu }) => ({
+    perSecond: count / seconds,
+    cpuMicros: (cpu * 1_000_000) / count,
+  }));
+}
+
+function startPlain(name: 'bare' | 'dressed', folder: string): Promise<ServerProcess> {
+  return startServer({
+    name,
+    folder,
+    args: [PLAIN, name, `${folder}/${name}-lines.log`],
+    portIn: (output) => Number(/^port (\d+)$/m.exec(output)?.[1] ?? 0) || null,
+  });
+}
+
+/** As `npm start` runs it behind a proxy, with limits and a log. */
+async function startService(database: string, folder: string): Promise<ServerProcess> {
+  const port = await freePort();
+  return startServer({
+    name: 'service',
+    folder,
+    args: [SERVICE],
+    environment: {
+      PORT: String(port),
+      BASE_URL: 'http://scanner.test',
+      PAY_TO: TERMS.payTo,
+      X402SCAN_URL: '',
+      BAZAAR_URL: '',
+      ECOSYSTEM_URL: '',
+      TRUST_PROXY: '127.0.0.0/8',
+      STORE_URL: `sqlite:${database}`,
+    },
+    portIn: (output) => (output.includes('Catalog: ') ? port : null),
+  });
 }
