@@ -18,8 +18,15 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
   if (wanted === undefined || !versions.includes(wanted)) {
     throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
   }
-  const checks = await discoverChecks();
-  const engine = { catalog: await loadCatalog(wanted, { checks }), checks, pool: createPool() };
-  await warmUp(engine);
-  return engine;
+  // It boots while the checks are found. One scan needs one thread: each loads all of them anew.
+  const pool = createPool({ threads: 1 });
+  try {
+    const checks = await discoverChecks();
+    const engine = { catalog: await loadCatalog(wanted, { checks }), checks, pool };
+    await warmUp(engine);
+    return engine;
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
 }

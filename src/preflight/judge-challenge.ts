@@ -9,10 +9,9 @@ import type { ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
-import { listChallenges } from '../payable/list-challenges.ts';
-import { type ScanWork, workOn } from '../scan/origin-work.ts';
+import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
 import { NOBODY } from '../scan/warm-up.ts';
-import { type ReadTerms, readTerms } from './read-terms.ts';
+import type { ReadTerms } from './read-terms.ts';
 
 export type Judges = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
@@ -29,8 +28,14 @@ export type JudgedChallenge = {
 };
 
 const SCHEMA_CHECK = 'P3';
-const TERMS_MODULE = new URL('./read-terms.ts', import.meta.url);
-const CHALLENGES_MODULE = new URL('../payable/list-challenges.ts', import.meta.url);
+const TERMS_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
+  './read-terms.ts',
+  import.meta.url,
+);
+const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(
+  '../payable/list-challenges.ts',
+  import.meta.url,
+);
 
 /** Rejects where the failure is ours, or with the signal's reason. */
 export async function judgeChallenge(
@@ -42,12 +47,12 @@ export async function judgeChallenge(
 ): Promise<JudgedChallenge> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
-  const read = await workOn(work, 'origin', TERMS_MODULE, readTerms, answer);
+  const read = await workOn(work, 'origin', TERMS_MODULE, 'readTerms', answer);
   const terms = read.ok ? read.output : null;
   if (terms === null) return { terms, payability: null, schema: null };
 
   const resources = setOf(origin, method, answer);
-  const listed = await workOn(work, 'origin', CHALLENGES_MODULE, listChallenges, resources);
+  const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const payability = await oracle.judge(listed.ok ? listed.output : { challenged: [], silent: [] });
   const [judged] = await judgeAll({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },

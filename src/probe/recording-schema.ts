@@ -1,6 +1,6 @@
 /** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
-import { Type } from 'typebox';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../model/payability.ts';
+import { type Schema, Type } from './schema-terms.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
@@ -78,7 +78,7 @@ const look = (data: ReturnType<typeof Type.Object>) =>
     Type.Object({ state: Type.Literal('failed'), source: text, detail: text }),
   ]);
 
-const nullable = (type: Type.TSchema) => Type.Union([type, Type.Null()]);
+const nullable = (type: Schema) => Type.Union([type, Type.Null()]);
 
 const payability = Type.Object({
   clients: Type.Array(Type.Object({ name: text, version: text })),

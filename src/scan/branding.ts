@@ -66,17 +66,6 @@ function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { re
   return root.ok && root.data.status >= 200 && root.data.status < 300 && kit.isHtml(root);
 }
 
-/** What is shown of an origin whose surfaces could not be read. */
-export function plainBranding(host: string): Branding {
-  return {
-    displayName: host,
-    description: '',
-    category: OTHER_CATEGORY,
-    iconUrl: null,
-    ogImageUrl: null,
-  };
-}
-
 function objectAt(
   path: string,
   answer: Observations['agentCard'],

@@ -4,13 +4,12 @@ import type { Observations, ProbingOptions } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
-import { type ListedChallenges, listChallenges } from '../payable/list-challenges.ts';
+import type { ListedChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
-import { findPayees } from '../probe/plan/payees.ts';
-import { type FirstWave, makePlan, type Plan } from '../probe/plan/plan.ts';
-import { type ScanWork, workOn } from './origin-work.ts';
+import type { FirstWave, Plan } from '../probe/plan/plan.ts';
+import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 export type Stage = 'documents' | 'resources' | 'details';
 
@@ -24,9 +23,18 @@ export type ObserveOptions = {
   readonly onStage?: ((stage: Stage) => void) | undefined;
 };
 
-const PLAN_MODULE = new URL('../probe/plan/plan.ts', import.meta.url);
-const PAYEES_MODULE = new URL('../probe/plan/payees.ts', import.meta.url);
-const CHALLENGES_MODULE = new URL('../payable/list-challenges.ts', import.meta.url);
+const PLAN_MODULE: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
+  '../probe/plan/plan.ts',
+  import.meta.url,
+);
+const PAYEES_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new URL(
+  '../probe/plan/payees.ts',
+  import.meta.url,
+);
+const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(
+  '../payable/list-challenges.ts',
+  import.meta.url,
+);
 const NO_CHALLENGES: ListedChallenges = { challenged: [], silent: [] };
 const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
@@ -38,10 +46,11 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const { client, standing, probing, work, oracle, onStage } = options;
   const cache = new RequestCache(client, origin);
   onStage?.('documents');
-  oracle?.start();
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
+  // Nobody is needed to judge challenges where nothing is going to be asked that could pose one.
+  if (plan.resources.length > 0) oracle?.start();
   onStage?.('resources');
   const second = await secondWave(cache, plan, probing);
 
@@ -92,7 +101,7 @@ export async function planFrom(
     agentJson,
     x402scan,
   };
-  const worked = await workOn(work, 'origin', PLAN_MODULE, makePlan, seen);
+  const worked = await workOn(work, 'origin', PLAN_MODULE, 'makePlan', seen);
   if (worked.ok) return { plan: worked.output };
   // Where no check is going to be judged, nothing more is asked of the origin.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
@@ -108,7 +117,7 @@ async function payabilityOf(
   if (oracle === undefined) return null;
   // What was seen is tried whenever the requests ended: their deadline is not the origin's work.
   const own = { ...work, deadline: undefined };
-  const worked = await workOn(own, 'origin', CHALLENGES_MODULE, listChallenges, resources);
+  const worked = await workOn(own, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES);
 }
 
@@ -117,6 +126,6 @@ export async function payeesOf(
   resources: Observations['resources'],
   work: ScanWork,
 ): Promise<readonly Payee[]> {
-  const worked = await workOn(work, 'standing', PAYEES_MODULE, findPayees, resources);
+  const worked = await workOn(work, 'standing', PAYEES_MODULE, 'findPayees', resources);
   return worked.ok ? worked.output : [];
 }

@@ -14,29 +14,32 @@ export type ScanWork = {
   readonly deadline?: AbortSignal | undefined;
 };
 
+/** A module that workers load, and this thread need not: its types alone are known here. */
+export type WorkModule<Exports> = { readonly href: string; readonly exports?: Exports };
+
 /** `limits`: the documents are too much for it. `fault`: it threw twice on them, which is our fault. */
 export type Worked<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly why: 'limits' | 'fault' };
 
 /** Rejects where the failure is ours whatever the documents are, and with the caller's reason. */
-export async function workOn<Input, Output>(
+export async function workOn<Exports, Name extends keyof Exports & string>(
   { pool, account, signal, deadline }: ScanWork,
   budget: BudgetName,
-  module: URL,
-  work: (input: Input) => Output,
-  input: Input,
-): Promise<Worked<Output>> {
+  module: WorkModule<Exports>,
+  exportName: Name,
+  input: InputOf<Exports[Name]>,
+): Promise<Worked<OutputOf<Exports[Name]>>> {
   const ends = [signal, deadline].filter((one) => one !== undefined);
   try {
     const answer = await pool.run({
       module: module.href,
-      exportName: work.name,
+      exportName,
       input,
       account: account[budget],
       signal: AbortSignal.any(ends),
     });
-    return { ok: true, output: answer as Output }; // what `work` returned, cloned: plain data
+    return { ok: true, output: answer as OutputOf<Exports[Name]> }; // what it returned, cloned: plain data
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
     if (error instanceof TaskFault) return { ok: false, why: 'fault' };
@@ -45,3 +48,6 @@ export async function workOn<Input, Output>(
     return { ok: false, why: 'limits' };
   }
 }
+
+type InputOf<Work> = Work extends (input: infer Input) => unknown ? Input : never;
+type OutputOf<Work> = Work extends (input: never) => infer Output ? Output : never;

@@ -1,13 +1,15 @@
 /** Advice, read on a worker; an origin that cannot be read within limits gets none. */
 import type { Advice } from '../model/advice.ts';
 import type { Observations } from '../model/observations.ts';
-import { advise } from '../payable/advise.ts';
-import { type ScanWork, workOn } from './origin-work.ts';
+import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
-const ADVICE_MODULE = new URL('../payable/advise.ts', import.meta.url);
+const ADVICE_MODULE: WorkModule<typeof import('../payable/advise.ts')> = new URL(
+  '../payable/advise.ts',
+  import.meta.url,
+);
 
 export async function readAdvice(seen: Observations, work: ScanWork): Promise<readonly Advice[]> {
   const { origin, resources } = seen;
-  const worked = await workOn(work, 'origin', ADVICE_MODULE, advise, { origin, resources });
+  const worked = await workOn(work, 'origin', ADVICE_MODULE, 'advise', { origin, resources });
   return worked.ok ? worked.output : [];
 }

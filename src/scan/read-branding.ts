@@ -1,10 +1,13 @@
 /** Branding, read on a worker; an origin that cannot be read is shown by its host. */
 import type { Observations } from '../model/observations.ts';
 import type { Branding } from '../model/scan-outcome.ts';
-import { brandingOf, plainBranding } from './branding.ts';
-import { type ScanWork, workOn } from './origin-work.ts';
+import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+import { plainBranding } from './plain-branding.ts';
 
-const BRANDING_MODULE = new URL('./branding.ts', import.meta.url);
+const BRANDING_MODULE: WorkModule<typeof import('./branding.ts')> = new URL(
+  './branding.ts',
+  import.meta.url,
+);
 
 export async function readBranding(seen: Observations, work: ScanWork): Promise<Branding> {
   const { origin, root, soft404, openapi, openapiAlternates } = seen;
@@ -20,6 +23,6 @@ export async function readBranding(seen: Observations, work: ScanWork): Promise<
     agentCard,
     icons,
   };
-  const worked = await workOn(work, 'origin', BRANDING_MODULE, brandingOf, surfaces);
+  const worked = await workOn(work, 'origin', BRANDING_MODULE, 'brandingOf', surfaces);
   return worked.ok ? worked.output : plainBranding(origin.host);
 }

@@ -15,11 +15,7 @@ import type { Origin, OriginPolicy } from '../origin/origin.ts';
 import type { Resolver } from '../origin/resolve.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import { summaryOf } from '../payable/summary.ts';
-import {
-  type CreateProbeClient,
-  createProbeClient,
-  type ProbeClient,
-} from '../probe/client/client.ts';
+import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
 import { observe, type Stage } from './observe.ts';
 import { readAdvice } from './read-advice.ts';
@@ -61,7 +57,7 @@ export function createScanner(options: ScannerOptions): Scanner {
   return {
     checksVersion: options.catalog.checksVersion,
     admit: async (origin) => {
-      const client = openClient(options);
+      const client = await openClient(options);
       try {
         if (await isBlocked(client, origin)) throw refusalOf(origin);
       } finally {
@@ -93,7 +89,7 @@ async function runScan(
   const began = performance.now();
   const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
   const gatherSignal = signal ? AbortSignal.any([gatherDeadline, signal]) : gatherDeadline;
-  const client = openClient(options, gatherSignal);
+  const client = await openClient(options, gatherSignal);
   const account = pool.openScan();
   try {
     const blocked = await isBlocked(client, origin);
@@ -172,9 +168,11 @@ export async function judge(
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
 }
 
-function openClient(options: ScannerOptions, signal?: AbortSignal): ProbeClient {
+async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {
   const { policy, userAgent, resolver, limits, extraCa } = options;
-  const { createClient = createProbeClient } = options;
+  // A replay asks nobody, and services ask on a thread of their own.
+  const createClient =
+    options.createClient ?? (await import('../probe/client/client.ts')).createProbeClient;
   return createClient({
     policy,
     userAgent,

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const RECORDING = 'test/fixtures/origins/recorded/newcomer.json';
 const WATCH = new URL('../fixtures/loaded-modules.mjs', import.meta.url).href;
 
 let folder: string;
@@ -39,6 +40,16 @@ test('--help loads its own text alone', async () => {
   const { packages, own } = await loadedBy('--help');
   expect(packages).toEqual([]);
   expect(own.length).toBeLessThanOrEqual(5);
+});
+
+test('a replay loads what judges, and nothing that asks', async () => {
+  const { packages, own } = await loadedBy('scan', '--offline', '--from', RECORDING);
+  const chain = packages.filter((name) => name === 'viem' || name?.startsWith('@x402/'));
+  const service = packages.filter((name) => name === 'mongodb' || name === 'fastify');
+  const client = packages.filter((name) => name === 'undici' || name === 'typebox');
+  expect([chain, service, client]).toEqual([[], [], []]);
+  expect(own).not.toContain('src/probe/client/client.ts');
+  expect(own.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
 });
 
 test('explain loads the one check that it tells of, and no package', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
 import { readVerdict } from '../../src/engine/read-verdict.ts';
 import type { Observations } from '../../src/model/observations.ts';
@@ -33,6 +34,7 @@ import { type Mutation, mutations } from '../fixtures/poison.ts';
 import { NEWER } from './engine-under-test.ts';
 
 const SELLER = perfectSeller();
+const definitions = new Map<string, CheckDefinition>();
 
 /** Documents that say all that is read of any. */
 const OPENAPI = openApiDocument({
@@ -117,6 +119,10 @@ const faults: Error[] = [];
 beforeAll(async () => {
   checks = await discoverChecks();
   catalog = await loadCatalog(NEWER, { checks });
+  for (const { impl, url } of checks) {
+    const module: { readonly default: CheckDefinition } = await import(url);
+    definitions.set(impl, module.default);
+  }
   pool = createPool({ onError: (error) => faults.push(error) });
 });
 afterAll(() => pool.close());
@@ -132,8 +138,8 @@ function broken(changed: Partial<Observations>): readonly string[] {
     ['payees', () => findPayees(seen.resources)],
     ...checks
       .filter(({ definition }) => definition.needs.some((need) => names.includes(need)))
-      .map(({ impl, definition }) => {
-        const run = () => readVerdict(definition.evaluate(seen, kit), definition.outcomes);
+      .map(({ impl, definition: { outcomes } }) => {
+        const run = () => readVerdict(definitions.get(impl)?.evaluate(seen, kit), outcomes);
         return [impl, run] as const;
       }),
   ];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const BY_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*\)/g;
+const BY_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
 /** Paths from the root, of files and folders that sources of the product name as texts. */
 function namedByPath(): readonly string[] {
@@ -28,11 +28,12 @@ function namedByPath(): readonly string[] {
 test('each is named here, and is there', () => {
   const named = namedByPath();
   expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
-    'src/engine/pool/worker.ts',
+    'src/engine/pool/boot.ts',
     'src/engine/pool/yardstick.ts',
     'src/payable/advise.ts',
     'src/payable/list-challenges.ts',
     'src/payable/worker.ts',
+    'src/preflight/read-terms.ts',
     'src/probe/client/probe-worker.ts',
     'src/probe/plan/payees.ts',
     'src/probe/plan/plan.ts',

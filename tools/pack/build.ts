@@ -6,7 +6,11 @@ import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import {
+  type BundledCheck,
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../src/engine/catalog/discover-checks.ts';
 import { pathModules } from './path-modules.ts';
 import { writeTypes } from './write-types.ts';
 
@@ -62,16 +66,16 @@ async function bundleInto(dir: string, checks: readonly DiscoveredCheck[]): Prom
   });
 }
 
-/** The documents that `explain` prints, and the digests of the sources that the bundle was made of. */
+/** The documents that `explain` prints, and of each bundled check its source's digest and what it says of itself. */
 async function describeChecks(checks: readonly DiscoveredCheck[]): Promise<void> {
-  const digests: Record<string, string> = {};
-  for (const { folder, url, digest } of checks) {
+  const bundled: Record<string, BundledCheck> = {};
+  for (const { folder, url, digest, definition } of checks) {
     const from = fileURLToPath(folder);
     await cp(join(from, 'README.md'), join(DIST, relative(ROOT, from), 'README.md'));
     const file = relative(join(ROOT, 'checks'), fileURLToPath(url)).replaceAll('\\', '/');
-    digests[file.replace(/\.ts$/, '.js')] = digest;
+    bundled[file.replace(/\.ts$/, '.js')] = { digest, definition };
   }
-  await writeFile(join(DIST, 'checks/digests.json'), `${JSON.stringify(digests, null, 1)}\n`);
+  await writeFile(join(DIST, 'checks/checks.json'), `${JSON.stringify(bundled, null, 1)}\n`);
 }
 
 async function sizeOf(folder: string): Promise<number> {

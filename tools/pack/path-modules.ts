@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-const MODULE_BY_PATH = /new URL\(\s*'(\.{1,2}\/[\w./-]+)\.ts'\s*,\s*import\.meta\.url\s*\)/g;
+const MODULE_BY_PATH = /new URL\(\s*'(\.{1,2}\/[\w./-]+)\.ts'\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 /** Folders and files beside the sources that a bundle has beside itself. */
 const PLACES: Readonly<Record<string, string>> = {
   'catalog/': './catalog/',

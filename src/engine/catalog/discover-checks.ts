@@ -18,15 +18,21 @@ export type DiscoveredCheck = {
   /** File URL of the folder with README.md and cases.ts, ending in a slash. */
   readonly folder: string;
   readonly digest: string;
-  readonly definition: CheckDefinition;
+  readonly definition: CheckFacts;
 };
+
+/** What a check says of itself: it is evaluated on workers alone. */
+export type CheckFacts = Omit<CheckDefinition, 'evaluate'>;
+
+/** One file of the npm package: the digest of its source, and what it says of itself. */
+export type BundledCheck = Pick<DiscoveredCheck, 'digest' | 'definition'>;
 
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 
 const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
-/** Sources in a clone; JavaScript in the npm package, with the digests of its sources beside it. */
+/** Sources in a clone; JavaScript in the npm package, with what it was built from beside it. */
 const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
-const DIGESTS = 'digests.json';
+const BUNDLED = 'checks.json';
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
@@ -85,14 +91,16 @@ async function load(root: URL, folder: string, file: string): Promise<Discovered
   const [, id, title] = FOLDER.exec(folder) ?? [];
   if (!id || !title) return 'the folder must be named like "P6-price-integrity"';
   const url = new URL(`${folder}/${file}`, root);
-  let loaded: unknown;
+  const known = file.endsWith('.js') ? await bundled(`${folder}/${file}`, root) : null;
+  let loaded: unknown = known?.definition;
   try {
-    const module: Record<string, unknown> = await import(/* @vite-ignore */ url.href);
-    loaded = module['default'];
+    loaded ??= (await import(/* @vite-ignore */ url.href)).default;
   } catch (error) {
     return `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (!isDefinition(loaded)) return 'the default export must be defineCheck({ … })';
+  if (!isDefinition(loaded) || (known === null && !isEvaluable(loaded))) {
+    return 'the default export must be defineCheck({ … })';
+  }
   const version = versionOf(file);
   const breach = definitionBreach(loaded, id, version);
   if (breach) return breach;
@@ -103,31 +111,34 @@ async function load(root: URL, folder: string, file: string): Promise<Discovered
     impl: `${id}@${version}`,
     url: url.href,
     folder: new URL(`${folder}/`, root).href,
-    digest: await digestOf(url, `${folder}/${file}`, root),
+    digest: known?.digest ?? fileDigest(await readFile(url, 'utf8')),
     definition: loaded,
   };
 }
 
-async function digestOf(url: URL, path: string, root: URL): Promise<string> {
-  if (path.endsWith('.ts')) return fileDigest(await readFile(url, 'utf8'));
-  const digests: Record<string, unknown> = JSON.parse(
-    await readFile(new URL(DIGESTS, root), 'utf8'),
+/** As the package was built: only workers load the rest of a check. */
+async function bundled(path: string, root: URL): Promise<BundledCheck | null> {
+  const known: Readonly<Record<string, BundledCheck>> = JSON.parse(
+    await readFile(new URL(BUNDLED, root), 'utf8'),
   );
-  return String(digests[path]);
+  return known[path] ?? null;
 }
 
-function isDefinition(value: unknown): value is CheckDefinition {
+function isDefinition(value: unknown): value is CheckFacts {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, version, says, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
+  const { id, version, says, needs, requires, outcomes }: Record<string, unknown> = {
     ...value,
   };
   return (
     typeof id === 'string' &&
     typeof version === 'number' &&
     isSentences(says) &&
-    [needs, requires, outcomes].every(isTextList) &&
-    typeof evaluate === 'function'
+    [needs, requires, outcomes].every(isTextList)
   );
+}
+
+function isEvaluable(value: object): boolean {
+  return 'evaluate' in value && typeof value.evaluate === 'function';
 }
 
 function isSentences(value: unknown): value is Sentences {
@@ -140,7 +151,7 @@ function isTextList(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function definitionBreach(check: CheckDefinition, id: string, version: number): string | null {
+function definitionBreach(check: CheckFacts, id: string, version: number): string | null {
   if (check.id !== id) return `id is "${check.id}", the folder says "${id}"`;
   if (check.version !== version) return `version is ${check.version}, the file says ${version}`;
   if (check.needs.length === 0) return 'needs is empty: a check judges at least one observation';

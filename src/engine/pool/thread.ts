@@ -6,6 +6,7 @@
  * 16 MB beyond the heap limit (JSON.parse of millions of values, an array of tens of millions).
  * Bodies are capped and JSON is measured before it is parsed; buffers are banned in checks.
  */
+import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
@@ -41,7 +42,7 @@ export type Thread = {
 /** V8 would take 48 a thread, and keep them; tasks are short and small. */
 const YOUNG_HEAP_MB = 8;
 
-const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('./boot.ts', import.meta.url));
 
 export function openThread(options: ThreadOptions): Thread {
   let piscina = boot(options);
@@ -89,6 +90,7 @@ function boot(options: ThreadOptions): Piscina {
     },
     // Settings of the host hold keys; no task has any use for them.
     env: {},
+    workerData: getCompileCacheDir() ?? null,
   });
   // Without a listener a throw between tasks would end the host.
   piscina.on('error', options.onError);

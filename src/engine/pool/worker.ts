@@ -25,7 +25,7 @@ const MAX_DETAIL_CHARS = 2_000;
 /** The one thing that outlives a job. */
 const memo = createScanMemo();
 
-/** The task that the pool calls. */
+/** One job, answered in any case: it rejects where the thread is to end. */
 export async function work(job: Job | LoadJob): Promise<Answer> {
   const answer = job.kind === 'load' ? await load(job) : await perform(job);
   if (answer.kind !== 'done') memo.forget();
