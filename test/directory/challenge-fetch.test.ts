@@ -6,6 +6,8 @@ import { parseOrigin } from '../../src/origin/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { startChallengeOrigin } from './challenge-origin.ts';
 
+const MAX_TRIES = 100;
+
 test('a fetch tells what its handshakes cost, whatever the host serves', async () => {
   await using origin = await startChallengeOrigin();
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
@@ -23,7 +25,12 @@ test('a fetch tells what its handshakes cost, whatever the host serves', async (
     handshakeMs: expect.any(Number),
   });
   origin.answer((response) => void response.writeHead(404).end());
-  const absent = await fetched();
-  expect(absent).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
-  expect(absent.handshakeMs).toBeGreaterThan(0);
+  // Some kernels count a thread's processor time in steps of milliseconds, so one may tell zero.
+  let handshakesMs = 0;
+  for (let tries = 0; tries < MAX_TRIES && handshakesMs === 0; tries += 1) {
+    const absent = await fetched();
+    expect(absent).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
+    handshakesMs += absent.handshakeMs;
+  }
+  expect(handshakesMs).toBeGreaterThan(0);
 });
