@@ -15,6 +15,8 @@ declare module 'fastify' {
       route: PaidRoute<Input>,
       documented: { schema: FastifySchema; offer: PaidOffer },
     ): void;
+    /** Who counts as one client of paid calls; null where that cannot be known. */
+    payingClient(request: FastifyRequest): string | null;
   }
 }
 
@@ -37,6 +39,7 @@ export default fp(
     const { gate } = options;
     const payments = new WeakMap<FastifyRequest, SignedPayment>();
     const clientOf = clientReader(app, options);
+    app.decorate('payingClient', clientOf);
     app.decorate('sell', function sell(this: FastifyInstance, route, { schema, offer }) {
       this.route({
         method: route.method,

@@ -13,6 +13,7 @@ export type OperationId =
   | 'scan'
   | 'report'
   | 'preflight'
+  | 'mcp'
   | 'export'
   | 'changes';
 
@@ -56,6 +57,8 @@ export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
 const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };
+/** A session of an agent is many calls. */
+const FREE_60: FreeOffer = { kind: 'free', requestsPerMinute: 60 };
 
 /** A scan may take over a minute, and its signature has to outlive it. */
 const SCAN_TIMEOUT_SECONDS = 300;
@@ -96,6 +99,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       project: FREE_30,
       report: FREE_30,
       preflight: FREE_30,
+      mcp: FREE_60,
       scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
       export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),
       changes: paid(30_000n, LOOKUP_TIMEOUT_SECONDS),

@@ -31,6 +31,7 @@ import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { healthRoutes } from './routes/health.ts';
+import type { JudgeInHand } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
 import { paidRoutes } from './routes/paid/paid-routes.ts';
 import { preflightRoutes } from './routes/preflight.ts';
@@ -47,6 +48,7 @@ export type ServiceParts = {
   readonly catalog: Catalog;
   readonly fetchChallenge: FetchChallenge;
   readonly askSeller: AskSeller;
+  readonly judgeInHand: JudgeInHand;
   readonly limits?: Partial<ServerLimits>;
   /** How confirms wait for their turn; by the clock where it is left out. */
   readonly wait?: ChallengeReaderOptions['wait'];
@@ -92,10 +94,25 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
   const reader = createChallengeReader({ store, fetchChallenge, wait });
   app.addHook('preClose', async () => reader.stop());
   const verification = createVerification({ store, reader });
-  await registerRoutes(app, { config, store, scanCoordinator, catalog, verification, preflight });
+  const context = { config, store, scanCoordinator, catalog, verification, preflight };
+  await registerRoutes(app, context);
   await app.register(paidRoutes, payments);
+  await registerTools(app, context, service);
   await app.ready();
   return app;
+}
+
+/** Loaded where the revision has it: the SDK takes its time. */
+async function registerTools(
+  app: FastifyInstance,
+  context: RouteContext,
+  { payments, judgeInHand }: ServiceParts,
+): Promise<void> {
+  const scan = payments.sold.find(({ operation }) => operation === 'scan');
+  if (context.config.revision.offers.mcp === undefined || scan === undefined) return;
+  const { mcpRoutes } = await import('./routes/mcp.ts');
+  const { gate } = payments;
+  await app.register(mcpRoutes, { ...context, gate, scanRoute: scan.route, judgeInHand });
 }
 
 async function registerPlugins(

@@ -14,6 +14,7 @@ import { createPool } from '../engine/pool/pool.ts';
 import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
 import { createOracle } from '../payable/create-oracle.ts';
+import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
@@ -88,14 +89,16 @@ export async function openService(config: Config): Promise<Service> {
     onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());
+  const judges = { catalog, checks, pool, oracle };
   const app = await buildApp(config, {
     log,
     store,
     scanCoordinator,
     catalog,
     fetchChallenge,
+    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     askSeller: createAskSeller({
-      judges: { catalog, checks, pool, oracle },
+      judges,
       policy,
       userAgent,
       createClient,

@@ -67,6 +67,7 @@ const app = await buildApp(config, {
   scanCoordinator,
   catalog: readCatalog(config.checksVersion),
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
+  judgeInHand: async () => notAsked('nothing is judged here'),
   askSeller: async () => notAsked('nobody is asked here'),
   payments,
   log: pino({ level: config.logLevel }),

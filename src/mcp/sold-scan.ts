@@ -1,0 +1,67 @@
+/**
+ * A scan sold over x402's MCP transport (specs/transports-v2/mcp.md): the challenge is a tool result,
+ * the payment stands in `_meta["x402/payment"]`, its settlement in `_meta["x402/payment-response"]`.
+ * Gate and ledger are those of the route, so one authorization buys over one of the two.
+ */
+import type { PaymentGate } from '../payment/gate.ts';
+import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
+import type { ToolAnswer } from './host.ts';
+
+export type SoldScanOptions = {
+  readonly gate: PaymentGate;
+  readonly route: PaidRoute;
+  /** Who calls, for fair shares; null where that cannot be known. */
+  readonly client: string | null;
+  /** `performance.now()` of when the call is answered by an error, unless it is being settled. */
+  readonly deadlineMs: number;
+  readonly gone: AbortSignal;
+  /** To be told when the answer was written in full. */
+  readonly onWritten: (written: () => void) => void;
+};
+
+const RESPONSE_META = 'x402/payment-response';
+
+/** Throws what the gate throws; the caller has gone where there is nobody left to answer. */
+export async function soldScan(
+  url: string,
+  payment: unknown,
+  options: SoldScanOptions,
+): Promise<ToolAnswer> {
+  const { gate, route, client, deadlineMs, gone, onWritten } = options;
+  const lines = payment === undefined ? {} : { 'payment-signature': [encode(payment)] };
+  const preview = await gate.preview(route, lines, false);
+  if (preview.kind === 'answer') return toToolAnswer(preview.answer);
+  const answer = await gate.handle(route, {
+    payment: preview.payment,
+    request: { body: { url }, query: {} },
+    client,
+    deadlineMs,
+    gone,
+  });
+  if (answer === 'gone') throw new Error('The caller has gone.');
+  onWritten(() => answer.written());
+  return toToolAnswer(answer);
+}
+
+async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<ToolAnswer> {
+  const value: unknown = JSON.parse(await textOf(body));
+  if (typeof value !== 'object' || value === null) throw new Error('A paid answer is no object.');
+  const settlement = headers['payment-response'];
+  const meta =
+    settlement === undefined
+      ? {}
+      : { [RESPONSE_META]: JSON.parse(Buffer.from(settlement, 'base64').toString('utf8')) };
+  return { value, isError: status !== 200, meta };
+}
+
+async function textOf(body: PaidAnswer['body']): Promise<string> {
+  if (typeof body === 'string') return body;
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** As a header would carry it, so that both ways are read by one reader. */
+function encode(payment: unknown): string {
+  return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
+}

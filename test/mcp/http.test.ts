@@ -1,0 +1,107 @@
+/** The tools over streamable HTTP: a scan is sold by the gate and the ledger of its route. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { x402Client } from '@x402/core/client';
+import type { PaymentRequired } from '@x402/core/types';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const SHOP = 'https://shop.example.com';
+
+let service: TestApp;
+let client: Client;
+beforeEach(async () => {
+  // Official clients sign by the clock of the day, and the ledger judges by the store's.
+  service = await startApp();
+  service.advance(Date.now() - service.now());
+  const url = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', url));
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+});
+afterEach(async () => {
+  await client.close();
+  await service[Symbol.asyncDispose]();
+});
+
+async function call(name: string, input: Record<string, unknown>, payment?: object) {
+  const meta = payment === undefined ? {} : { _meta: { 'x402/payment': payment } };
+  const answer = await client.callTool({ name, arguments: input, ...meta });
+  const [first] = answer.content as readonly { readonly text: string }[];
+  expect(JSON.parse(first?.text ?? '')).toEqual(answer.structuredContent);
+  return { isError: answer.isError ?? false, value: answer.structuredContent, meta: answer._meta };
+}
+
+async function sign(required: unknown): Promise<object> {
+  const buyer = new x402Client();
+  registerExactEvmScheme(buyer, { signer: privateKeyToAccount(generatePrivateKey()) });
+  return buyer.createPaymentPayload(required as PaymentRequired);
+}
+
+describe('/mcp, 0.3.0', () => {
+  test('lists the tools', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('scan_origin');
+    expect(tools).toHaveLength(7);
+  });
+
+  test('sells a scan once, over either of the two ways', async () => {
+    service.scanner.will('shop.example.com', { grade: 'B' });
+    const asked = await call('scan_origin', { url: SHOP });
+    expect(asked).toMatchObject({
+      isError: true,
+      value: { x402Version: 2, accepts: [{ scheme: 'exact', amount: '50000' }] },
+    });
+    const payment = await sign(asked.value);
+    const paid = await call('scan_origin', { url: SHOP }, payment);
+    expect(paid).toMatchObject({
+      isError: false,
+      value: { origin: SHOP, grade: 'B', charged: true },
+      meta: { 'x402/payment-response': { success: true } },
+    });
+
+    const header = Buffer.from(JSON.stringify(payment)).toString('base64');
+    const again = await service.post('/v1/scan', { url: SHOP }, { 'payment-signature': header });
+    expect(again.headers['x-redelivered']).toBe('1');
+    expect(again.json()).toEqual(paid.value);
+    expect((await call('scan_origin', { url: SHOP }, payment)).value).toEqual(paid.value);
+    const other = await call('scan_origin', { url: 'https://other.example.com' }, payment);
+    expect(other).toMatchObject({
+      isError: true,
+      value: { error: 'payment_conflict', charged: true },
+    });
+    expect(service.scanner.began).toHaveLength(1);
+  });
+
+  test('takes nothing for what it refuses', async () => {
+    const { value } = await call('scan_origin', { url: SHOP });
+    const refused = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));
+    expect(refused).toMatchObject({
+      isError: true,
+      value: { error: 'invalid_url', charged: false },
+    });
+    expect(await call('scan_origin', { url: SHOP }, { nonsense: true })).toMatchObject({
+      isError: true,
+      value: { x402Version: 2, error: expect.stringMatching(/^invalid_payment: /) },
+    });
+  });
+
+  test('shows no origin whose owner opted out, and reports of the rest', async () => {
+    expect(await call('get_report', { url: SHOP })).toMatchObject({
+      isError: true,
+      value: { error: 'no_fresh_report' },
+    });
+    await service.publish('shop.example.com', { grade: 'B' });
+    expect(await call('get_report', { url: SHOP })).toMatchObject({ value: { grade: 'B' } });
+    expect(await call('search_directory', { q: 'shop' })).toMatchObject({ value: { count: 1 } });
+    expect(await call('explain_check', { id: 'S1' })).toMatchObject({ value: { id: 'S1' } });
+    expect(await call('preflight', { url: SHOP })).toMatchObject({ value: { verdict: 'caution' } });
+  });
+});
+
+test('there is no /mcp in 0.1.0', async () => {
+  await using old = await startApp({ revision: '0.1.0' });
+  expect((await old.post('/mcp', {})).statusCode).toBe(404);
+});
