@@ -1,16 +1,27 @@
-/** `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds. */
+/**
+ * `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds: with
+ * `--stack` the patch for that stack alone, filled in from `--report`.
+ */
+import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
+import { STACKS, type Stack } from '../patches/patch.ts';
+import type { PatchReport } from '../patches/patch-values.ts';
+import { isStack } from '../patches/patches-for.ts';
+import { showPatches, showStacks } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Throws UsageError where there is no such check. */
+const USAGE =
+  'usage: npm run explain -- <id> [--report FILE] [--stack NAME], such as P6 --stack express';
+
+/** Throws UsageError where there is no such check or stack, or the file is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
-  const [id, ...more] = args;
-  if (id === undefined || more.length > 0) {
-    throw new UsageError('usage: npm run explain -- <id>, such as P6');
-  }
+  const { id, file, stack } = parse(args);
+  // Loaded where it is needed: most explanations read no report.
+  const report =
+    file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
   const newest = (await listCatalogs()).at(-1) ?? 'at all';
   const { catalog, isChanged } = await readCatalog(newest);
   if (isChanged) {
@@ -21,16 +32,41 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(`${id}: no such check; there are ${ids}`);
   }
-  await write(out, render(await explainAlone(wanted, catalog)));
+  if (stack !== null) await write(out, showPatches(wanted, stack, report));
+  else await write(out, render(await explainAlone(wanted, catalog), report));
   return 0;
 }
 
-function render(explanation: Explanation): string {
+function parse(args: readonly string[]): { id: string; file: string | null; stack: Stack | null } {
+  const { values, positionals } = options(args);
+  const [id, ...more] = positionals;
+  if (id === undefined || more.length > 0) throw new UsageError(USAGE);
+  const stack = values.stack ?? null;
+  if (stack !== null && !isStack(stack)) {
+    throw new UsageError(`--stack ${JSON.stringify(stack)} is not one of ${STACKS.join(', ')}`);
+  }
+  return { id, file: values.report ?? null, stack };
+}
+
+function options(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { report: { type: 'string' }, stack: { type: 'string' } },
+    });
+  } catch {
+    throw new UsageError(USAGE);
+  }
+}
+
+function render(explanation: Explanation, report: PatchReport | null): string {
   const { id, title, severity, category, impl, outcomes, sections } = explanation;
   return [
     `${id} ${title} (${severity}, ${category}, ${impl})`,
     '',
     ...sections.flatMap(({ heading, text }) => [heading.toUpperCase(), '', text.trim(), '']),
+    ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, report)]),
     `Outcomes, first match wins: ${outcomes.join(', ')}`,
     '',
   ].join('\n');

@@ -1,11 +1,27 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainCommand } from '../../src/cli/explain-command.ts';
+import { report } from '../patches/reports.ts';
 import { collector } from './collector.ts';
 
 async function explain(...args: readonly string[]): Promise<string> {
   const { streams, written } = collector();
   expect(await explainCommand(args, streams)).toBe(0);
   return written();
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'explain-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function savedReport(): Promise<string> {
+  const file = join(folder, 'report.json');
+  await writeFile(file, JSON.stringify(report({})));
+  return file;
 }
 
 describe('explain', () => {
@@ -21,7 +37,33 @@ describe('explain', () => {
     expect(await explain('s10')).toBe(await explain('S10'));
   });
 
+  test('shows the stacks that it has patches for, and the first one’s', async () => {
+    const text = await explain('P6');
+    expect(text).toContain('\nPATCH\n\nStacks: express, hono, next, fastapi, flask, go, nginx (');
+    expect(text).toContain("export const PRICE = '<price>';");
+    expect(await explain('D1')).not.toContain('PATCH');
+  });
+
+  test('prints the patch for a stack alone, with the values of a report', async () => {
+    const text = await explain('p3', '--stack', 'fastapi', '--report', await savedReport());
+    expect(text.split('\n')[0]).toMatch(/^P3 for fastapi\. /);
+    expect(text).toContain('"resource": "https://api.example.com/summaries"');
+    expect(text).toContain('"price": "$0.02"');
+    expect(text).not.toContain('WHY');
+    expect(await explain('D1', '--stack', 'go')).toMatch(/^D1: no patch/);
+  });
+
   test.each([
+    ['no.json', 'cannot be read as JSON'],
+    ['package.json', 'no scan report'],
+  ])('refuses %s as a report', async (file, words) => {
+    const args = ['P3', '--report', file];
+    await expect(explainCommand(args, collector().streams)).rejects.toThrow(words);
+  });
+
+  test.each([
+    [['P3', '--stack', 'rails'], '--stack "rails" is not one of express, hono'],
+    [['P3', '--odd'], 'usage'],
     [['P99'], 'P99: no such check; there are P1, P2,'],
     [['P'], 'no such check'],
     [[], 'usage'],

@@ -72,6 +72,12 @@ test('explains a check', async () => {
   expect(stdout).toMatch(/^P6 price-integrity/);
 });
 
+test('prints a patch', async () => {
+  const { code, stdout } = await command(process.execPath, ['explain', 'P2', '--stack', 'hono']);
+  expect(code).toBe(0);
+  expect(stdout).toContain("import { paymentMiddleware } from '@x402/hono';");
+});
+
 test('is a library', async () => {
   const program = `
     import { readFileSync } from 'node:fs';

@@ -3,6 +3,9 @@ import { marked } from 'marked';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { Explanation } from '../../engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../engine/score.ts';
+import { type PatchPart, STACKS } from '../../patches/patch.ts';
+import { placeholderValues } from '../../patches/patch-values.ts';
+import { patchesFor } from '../../patches/patches-for.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 
 export function checksPage(catalog: Catalog) {
@@ -44,5 +47,25 @@ export function checkPage(explanation: Explanation) {
       // A code block may scroll sideways: the keyboard must be able to.
       html: marked.parse(text, { async: false }).replaceAll('<pre>', '<pre tabindex="0">'),
     })),
+    patches: patchesOf(id),
   };
+}
+
+type Block = { readonly heading: string; readonly code: string | null };
+
+function blockOf({ file, code }: PatchPart): Block {
+  return { heading: file, code };
+}
+
+/** With placeholders: what a page of all sellers knows of one. None for standing. */
+function patchesOf(id: string) {
+  const values = placeholderValues(id);
+  return STACKS.flatMap((stack) => {
+    const found = patchesFor(id, stack, values);
+    if (found === null) return [];
+    const blocks: readonly Block[] = found.patches.flatMap(({ patch }): readonly Block[] =>
+      'whyNot' in patch ? [{ heading: patch.whyNot, code: null }] : patch.parts.map(blockOf),
+    );
+    return [{ stack, lead: found.lead, blocks }];
+  });
 }

@@ -1,0 +1,79 @@
+/** The patches of a check, for a stack: what `explain` and the page of a check show. */
+import { DOCUMENTS } from './documents.ts';
+import {
+  DOCUMENT_TOPICS,
+  type DocumentTopic,
+  type Patch,
+  STACKS,
+  type Stack,
+  type StackPatches,
+  type Topic,
+} from './patch.ts';
+import type { PatchValues } from './patch-values.ts';
+import { EXPRESS } from './stacks/express.ts';
+import { FASTAPI } from './stacks/fastapi.ts';
+import { FLASK } from './stacks/flask.ts';
+import { GO } from './stacks/go.ts';
+import { HONO } from './stacks/hono.ts';
+import { NEXT } from './stacks/next.ts';
+import { NGINX } from './stacks/nginx.ts';
+import { CHECK_TOPICS, topicsOf } from './topics.ts';
+
+export type TopicPatch = { readonly topic: Topic; readonly patch: Patch };
+export type CheckPatches = {
+  /** What of the code it is that matters to this check. */
+  readonly lead: string;
+  readonly patches: readonly TopicPatch[];
+};
+
+const PATCHES: Readonly<Record<Stack, StackPatches>> = {
+  express: EXPRESS,
+  hono: HONO,
+  next: NEXT,
+  fastapi: FASTAPI,
+  flask: FLASK,
+  go: GO,
+  nginx: NGINX,
+};
+
+export function isStack(name: string): name is Stack {
+  return STACKS.some((stack) => stack === name);
+}
+
+/**
+ * One patch where the outcome is known, else one for each kind of finding; null for a check that no
+ * code of the seller mends (standing).
+ */
+export function patchesFor(
+  checkId: string,
+  stack: Stack,
+  values: PatchValues,
+  outcome: string | null = null,
+): CheckPatches | null {
+  const check = CHECK_TOPICS[checkId];
+  if (check === undefined) return null;
+  const { lead, otherwise, byOutcome, notByCode } = check;
+  if (outcome === null) {
+    return { lead, patches: topicsOf(check).map((topic) => patchOf(topic, stack, values)) };
+  }
+  const outside = notByCode?.[outcome];
+  if (outside !== undefined) {
+    return {
+      lead,
+      patches: [{ topic: otherwise, patch: { whyNot: `no code mends this: ${outside}` } }],
+    };
+  }
+  return { lead, patches: [patchOf(byOutcome?.[outcome] ?? otherwise, stack, values)] };
+}
+
+function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
+  const patches = PATCHES[stack];
+  const patch = isDocument(topic)
+    ? { parts: patches.serve(DOCUMENTS[topic](values), values) }
+    : patches[topic](values);
+  return { topic, patch };
+}
+
+function isDocument(topic: Topic): topic is DocumentTopic {
+  return DOCUMENT_TOPICS.some((document) => document === topic);
+}

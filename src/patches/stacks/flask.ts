@@ -1,0 +1,89 @@
+/** Flask with the Python package x402. */
+import { json, python, pythonText } from '../literals.ts';
+import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
+import type { PatchValues } from '../patch-values.ts';
+import { bazaarImport, machineOf, PYTHON_TOPICS, soldRoute } from '../python.ts';
+
+const FILE = 'app.py';
+
+export const FLASK: StackPatches = {
+  ...PYTHON_TOPICS,
+  'paid-route': (values) => paidRoute(values),
+  'public-url': (values) => paidRoute(values, { proxy: true }),
+  'head-guard': (values) => paidRoute(values, { head: true }),
+  bazaar: (values) => paidRoute(values, { bazaar: true }),
+  'no-store': ({ path }) =>
+    part(FILE, 'python', [
+      'class NoStore:',
+      '    """Around the payment middleware, whose 402 no after_request sees."""',
+      '',
+      '    def __init__(self, inner):',
+      '        self.inner = inner',
+      '',
+      '    def __call__(self, environ, start_response):',
+      '        def start(status, headers, *rest):',
+      `            if environ.get("PATH_INFO") == ${python(path)}:`,
+      '                headers = [(k, v) for k, v in headers if k.lower() != "cache-control"]',
+      '                headers.append(("Cache-Control", "no-store"))',
+      '            return start_response(status, headers, *rest)',
+      '',
+      '        return self.inner(environ, start)',
+      '',
+      '',
+      '# After payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
+    ]),
+  serve: (document) => [{ file: FILE, language: 'python', code: serve(document) }],
+};
+
+type Extras = { readonly proxy?: boolean; readonly head?: boolean; readonly bazaar?: boolean };
+
+function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras = {}): Patch {
+  const { method, path, network } = values;
+  const machine = machineOf(values);
+  const keys = [method, ...(head ? ['HEAD'] : [])].map((name) => python(`${name} ${path}`));
+  return part(FILE, 'python', [
+    'import os',
+    '',
+    'from flask import Flask',
+    ...(proxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
+    'from x402 import x402ResourceServerSync',
+    ...bazaarImport(bazaar),
+    'from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync',
+    'from x402.http.middleware.flask import payment_middleware',
+    `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
+    '',
+    'facilitator = HTTPFacilitatorClientSync(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
+    'server = x402ResourceServerSync(facilitator)',
+    `register_exact_${machine}_server(server, ${python(network)})`,
+    '',
+    ...soldRoute(values, { bazaar }),
+    '',
+    'app = Flask(__name__)',
+    '# Flask runs the GET handler for HEAD as well.',
+    `payment_middleware(app, {${keys.map((key) => `${key}: sold`).join(', ')}}, server)`,
+    ...(proxy
+      ? [
+          '# One proxy, which ends TLS.',
+          'app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=1, x_host=1)',
+        ]
+      : []),
+  ]);
+}
+
+function serve({ path, contentType, body }: ServedDocument): string {
+  const isText = typeof body === 'string';
+  return [
+    `from flask import Flask, ${isText ? 'Response' : 'jsonify'}`,
+    '',
+    ...(isText ? [`CONTENT_TYPE = ${python(contentType)}`] : []),
+    `DOCUMENT = ${isText ? pythonText(body) : json(body)}`,
+    '',
+    'app = Flask(__name__)',
+    '',
+    '',
+    `@app.get(${python(path)})`,
+    'def document():',
+    `    return ${isText ? 'Response(DOCUMENT, content_type=CONTENT_TYPE)' : 'jsonify(DOCUMENT)'}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,103 @@
+/** nginx before any stack: headers and documents, never the payment itself. */
+import { json } from '../literals.ts';
+import {
+  type Patch,
+  type PatchPart,
+  part,
+  type ServedDocument,
+  type StackPatches,
+  whyNot,
+} from '../patch.ts';
+
+const FOLDER = '/srv/x402';
+const PROXY = 'http://<upstream>';
+/** What cannot end a word or name a variable of nginx; anything else stays a placeholder. */
+const PLAIN = /^[A-Za-z0-9._~/:-]+$/;
+
+export const NGINX: StackPatches = {
+  'paid-route': () => application('the challenge'),
+  'one-price': () => application('the price'),
+  'one-recipient': () => application('the recipient'),
+  bazaar: () => application('the extension'),
+  'public-url': () =>
+    location('/', [
+      'proxy_set_header Host $host;',
+      'proxy_set_header X-Forwarded-Host $host;',
+      'proxy_set_header X-Forwarded-Proto $scheme; # and let the application trust this proxy',
+    ]),
+  'head-guard': ({ path, method }) =>
+    location(`= ${plain(path, '/<route>')}`, [
+      'if ($request_method = HEAD) {',
+      `    add_header Allow ${method} always;`,
+      '    return 405;',
+      '}',
+    ]),
+  'no-store': ({ path }) =>
+    location(`= ${plain(path, '/<route>')}`, ['add_header Cache-Control no-store always;']),
+  'base-url': () =>
+    part('server.conf', 'nginx', [
+      '# Where a page has moved, its old address leads on; better, write the new one.',
+      'location = "/<dead path>" {',
+      '    return 301 "/<where it is now>";',
+      '}',
+    ]),
+  tls: ({ host }) => {
+    const name = PLAIN.test(host) ? host : '<host>';
+    const folder = `/etc/letsencrypt/live/${name}`;
+    return {
+      parts: [
+        {
+          file: 'server.conf',
+          language: 'nginx',
+          code: [
+            `server_name "${name}";`,
+            'listen 443 ssl;',
+            `ssl_certificate "${folder}/fullchain.pem"; # the whole chain, not cert.pem`,
+            `ssl_certificate_key "${folder}/privkey.pem";`,
+            '',
+          ].join('\n'),
+        },
+      ],
+    };
+  },
+  serve: (document) => staticFile(document),
+};
+
+function application(what: string): Patch {
+  return whyNot(
+    `nginx cannot: ${what} is the application's; take the patch of the stack behind it`,
+  );
+}
+
+function location(match: string, lines: readonly string[]): Patch {
+  return part('server.conf', 'nginx', [
+    `location ${match} {`,
+    ...lines.map((line) => `    ${line}`),
+    `    proxy_pass "${PROXY}";`,
+    '}',
+  ]);
+}
+
+function staticFile({ path, contentType, language, body }: ServedDocument): readonly PatchPart[] {
+  const file = `${FOLDER}${path === '/' ? '/index.html' : path}`;
+  const [type] = contentType.split(';');
+  return [
+    { file, language, code: typeof body === 'string' ? body : `${json(body)}\n` },
+    {
+      file: 'server.conf',
+      language: 'nginx',
+      code: [
+        `location = ${path} {`,
+        '    types { }',
+        `    default_type ${type};`,
+        `    alias ${file};`,
+        '}',
+        '',
+      ].join('\n'),
+    },
+  ];
+}
+
+function plain(text: string, otherwise: string): string {
+  return PLAIN.test(text) ? text : `"${otherwise}"`;
+}
