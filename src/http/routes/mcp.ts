@@ -8,7 +8,7 @@ import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { toReportBody } from '../../directory/report-body.ts';
 import { explainAlone } from '../../engine/catalog/explain.ts';
 import { PaidCallFailed } from '../../errors/codes.ts';
-import { NoFreshReport } from '../../errors/errors.ts';
+import { Forbidden, NoFreshReport } from '../../errors/errors.ts';
 import { createMcpServer } from '../../mcp/create-server.ts';
 import type { McpHost } from '../../mcp/host.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
@@ -30,6 +30,7 @@ export type McpRouteOptions = RouteContext & {
 /** Two reports to compare. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
 const PAGE_SIZE = 20;
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
 export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, options) => {
   const { revision } = options.config;
@@ -39,6 +40,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     '/mcp',
     { config: { offer }, schema: { hide: true }, bodyLimit: BODY_LIMIT_BYTES },
     async (request, reply) => {
+      refuseForeignHost(request, options);
       const gone = goneOf(reply);
       const server = createMcpServer({
         host: hostOf(request, reply, gone, options),
@@ -59,6 +61,19 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     },
   );
 };
+
+/**
+ * A page that points its own name at this machine (DNS rebinding) could reach an instance that
+ * listens for this machine alone.
+ */
+function refuseForeignHost(
+  { hostname }: FastifyRequest,
+  { config: { host, baseUrl } }: Pick<McpRouteOptions, 'config'>,
+): void {
+  if (!LOOPBACK.has(host) || LOOPBACK.has(hostname)) return;
+  if (hostname === new URL(baseUrl).hostname) return;
+  throw new Forbidden('This host name is not one of this service: call it by its BASE_URL.');
+}
 
 function hostOf(
   request: FastifyRequest,
