@@ -11,7 +11,6 @@ import { refreshListing } from '../ecosystem/refresh-listing.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
-import { buildApp } from '../http/app.ts';
 import type { JsonValue } from '../model/json.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
@@ -26,7 +25,7 @@ import { openStore } from '../store/open-store.ts';
 import { createAskSeller } from './ask-seller.ts';
 import { createLogger } from './logger.ts';
 import { watchTill } from './money-alarms.ts';
-import { type OpenPayments, openPayments } from './payments.ts';
+import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 
 export type Service = {
@@ -47,6 +46,8 @@ const FIRST_LISTING_MS = 5_000;
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const log = createLogger(config);
+  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  undo.defer(() => pool.close());
   const { storeUrl, timeScale } = config;
   const store = await openStore(storeUrl, { timeScale, onWarning: (text) => log.warn(text) });
   undo.defer(() => store.close());
@@ -58,7 +59,6 @@ export async function openService(config: Config): Promise<Service> {
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
-  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
   const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
   undo.defer(() => probe.close());
   const { createClient, isSaturated } = probe;
@@ -75,7 +75,13 @@ export async function openService(config: Config): Promise<Service> {
     oracle,
   });
   undo.defer(() => scanner.close());
-  await Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
+  // Workers load while this thread does: what they say is awaited below, before anybody is served.
+  const warm = Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
+  warm.catch(() => undefined);
+  const [{ buildApp }, { openPayments }] = await Promise.all([
+    import('../http/app.ts'),
+    import('./payments.ts'),
+  ]);
 
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
@@ -106,6 +112,7 @@ export async function openService(config: Config): Promise<Service> {
     payments,
   });
   undo.defer(() => app.close());
+  await warm;
   await payments.start();
 
   const stopTimers = startTimers(app, store, standing, payments);

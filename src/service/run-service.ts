@@ -1,0 +1,101 @@
+/** The service as a process: reads the settings, opens the service, listens, and stops in good order. */
+import { readFileSync } from 'node:fs';
+import tls from 'node:tls';
+import { inspect } from 'node:util';
+import closeWithGrace from 'close-with-grace';
+import { type Config, loadConfig } from '../config/config.ts';
+import { SettingError } from '../config/environment.ts';
+import { CatalogError } from '../engine/errors.ts';
+import { redact } from '../errors/redact.ts';
+import { WrongNode } from '../payment/chain/check-node.ts';
+import { UnsupportedByFacilitator } from '../payment/readiness.ts';
+import { StoreError } from '../store/contract/store-error.ts';
+import { openService, type Service } from './service.ts';
+
+/** Scans in flight may end within this time after a signal. */
+const GRACE_MS = 15_000;
+const CLOSE_WITHIN_MS = 30_000;
+
+const WITHOUT_RPC =
+  'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain (a payer who cancels in time is served for nothing), and D3 and D4 do not read its logs';
+
+/** Never rejects: what keeps it from starting is told, and is the exit code. */
+export async function runService(): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    console.error(explain(error));
+    process.exitCode = 1;
+  }
+}
+
+async function start(): Promise<void> {
+  const knownCertificates = process.env['NODE_EXTRA_CA_CERTS'];
+  loadEnvFile();
+  const config = loadConfig(process.env);
+  trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], knownCertificates);
+
+  const service = await openService(config);
+  try {
+    await service.app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+  // Not before: it would turn the exit code of a failed start into success.
+  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err }) => {
+    if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
+    await service.close(GRACE_MS);
+  });
+  announce(config, service);
+}
+
+function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
+/** Node reads the setting of its environment by itself; one from `.env` comes too late for that. */
+function trustCertificates(path: string | undefined, known: string | undefined): void {
+  if (!path || path === known) return;
+  // Node 24.5 and later can be told while it runs.
+  if (typeof tls.setDefaultCACertificates !== 'function') {
+    const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';
+    throw new SettingError('NODE_EXTRA_CA_CERTS', path, accepted);
+  }
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(path, 'utf8')]);
+}
+
+function announce({ baseUrl, revision, payment, originPolicy }: Config, service: Service): void {
+  const mode =
+    payment.mode === 'mock' ? 'mock (signatures are verified, nothing is settled)' : payment.mode;
+  const { kind, location } = service.store.info;
+  const exceptions = [...originPolicy.allowHosts];
+  const lines = [
+    `Listening on ${baseUrl} (API ${revision.name})`,
+    `Payments: ${mode}, to ${payment.payTo} on ${payment.network}`,
+    `Store: ${kind}, ${location}`,
+    `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
+    ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [WITHOUT_RPC] : []),
+    ...(exceptions.length > 0 ? [`Scans may also contact ${exceptions.join(', ')}`] : []),
+  ];
+  console.log(lines.join('\n'));
+}
+
+/** What an operator can mend is told in one line; anything else with all that is known of it. */
+function explain(error: unknown): string {
+  const isForOperators =
+    error instanceof SettingError ||
+    error instanceof CatalogError ||
+    error instanceof StoreError ||
+    error instanceof UnsupportedByFacilitator ||
+    error instanceof WrongNode;
+  if (isForOperators) return error.message;
+  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}: another process listens there. Stop it, or set PORT.`;
+  }
+  return redact(inspect(error));
+}
