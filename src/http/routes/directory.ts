@@ -1,11 +1,17 @@
 /** Directory, featured and project. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
-import { featuredSinceMs } from '../../directory/freshness.ts';
+import { type Static, Type } from 'typebox';
+import { FEATURED_MS, featuredSinceMs, isFeatured } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
+import type {
+  DirectoryQuery,
+  DirectoryRecord,
+  DirectoryVersions,
+} from '../../store/contract/directory.ts';
+import { KeptTexts } from '../kept-texts.ts';
 import { errorResponses } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
@@ -14,6 +20,8 @@ import type { RouteContext } from './route-context.ts';
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; nobody reads further than this. */
 const MAX_FEATURED = 1_000;
+/** The longest have 100 records, some 100 KiB. */
+const MAX_KEPT_PAGES = 128;
 
 const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
 
@@ -71,6 +79,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.directory;
   if (offer === undefined) return;
+  const kept = new KeptTexts(MAX_KEPT_PAGES);
   app.get(
     '/v1/directory',
     {
@@ -92,22 +101,59 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
         },
       },
     },
-    async ({ query }) => {
-      const page = Number(query.page ?? 0);
-      const pageSize = Number(query.pageSize ?? DEFAULT_PAGE_SIZE);
-      const { count, records } = await store.directory.list({
-        sort: query.sort ?? 'recent',
-        category: query.category,
-        verified: query.verified === 'true' ? true : undefined,
-        q: query.q,
-        page,
-        pageSize,
-      });
-      const projects = records.map((record) => toProject(record, config.siteUrl, store.now()));
-      return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
+    async (request, reply) => {
+      const wanted = wantedOf(request.query);
+      const { page, pageSize } = wanted;
+      const name = nameOf(wanted);
+      const nowMs = store.now();
+      const version = name === null ? '' : versionOf(await store.directory.versions());
+      const text = name === null ? null : kept.get(name, { version, nowMs });
+      const answer = { count: 0, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE };
+      if (text !== null) {
+        reply.serializer(() => text);
+        return { ...answer, projects: [] };
+      }
+      const { count, records } = await store.directory.list(wanted);
+      const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
+      const body = { ...answer, count, projects };
+      if (name !== null) {
+        const made = JSON.stringify(body);
+        kept.keep(name, made, { version, nowMs, untilMs: unchangedUntilMs(records, nowMs) });
+        reply.serializer(() => made);
+      }
+      return body;
     },
   );
 };
+
+function wantedOf(query: Static<typeof directoryQuery>): DirectoryQuery {
+  return {
+    sort: query.sort ?? 'recent',
+    category: query.category,
+    verified: query.verified === 'true' ? true : undefined,
+    q: query.q,
+    page: Number(query.page ?? 0),
+    pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),
+  };
+}
+
+/** Null for what is not kept: searches are too many, and proofs of others may end at any time. */
+function nameOf({ sort, category = '', verified, q = '', page, pageSize }: DirectoryQuery) {
+  return verified || q !== '' ? null : `${sort} ${category} ${page} ${pageSize}`;
+}
+
+function versionOf({ published, preferences }: DirectoryVersions): string {
+  return `${published} ${preferences}`;
+}
+
+/** When the first of them is no longer featured; a record does not tell when its proof ends. */
+function unchangedUntilMs(records: readonly DirectoryRecord[], nowMs: number): number {
+  if (records.some(({ verified }) => verified)) return nowMs;
+  const ends = records
+    .filter((record) => isFeatured(record, nowMs))
+    .map(({ scannedAtMs }) => scannedAtMs + FEATURED_MS);
+  return Math.min(Number.POSITIVE_INFINITY, ...ends);
+}
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.featured;

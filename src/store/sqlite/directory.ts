@@ -1,15 +1,21 @@
 /** The directory on SQLite. */
 import type { DirectoryStore } from '../contract/directory.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
 import { countsOf } from '../rules/grade-counts.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { SqliteContext } from './context.ts';
 import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
 import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
 import type { Row } from './row.ts';
 import { readVersions } from './versions.ts';
 
+/** Some 2 KiB each, as text and as an object. */
+const MAX_REMEMBERED = 1_000;
+
 export function sqliteDirectory(context: SqliteContext): DirectoryStore {
   const { connection, now } = context;
-  const read = (row: Row) => toDirectoryRecord(row, now());
+  const parse = rememberingParser();
+  const read = (row: Row) => toDirectoryRecord(row, now(), parse);
   return {
     async versions() {
       return readVersions(context);
@@ -47,5 +53,19 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
       );
       return { count: count?.integer('count') ?? 0, records: rows.map(read) };
     },
+  };
+}
+
+/** Parses a text once: the same few hundred hosts are asked for over and over. */
+function rememberingParser(): (text: string) => PublishedScan {
+  const known = new Map<string, PublishedScan>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const scan = publishedScanFromJson(text);
+    const oldest = known.size < MAX_REMEMBERED ? undefined : known.keys().next().value;
+    if (oldest !== undefined) known.delete(oldest);
+    known.set(text, scan);
+    return scan;
   };
 }

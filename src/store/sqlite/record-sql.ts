@@ -1,6 +1,7 @@
 /** SQL of a directory record, shared by all who read one. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';
 
@@ -22,10 +23,14 @@ export const IS_LISTED = `NOT EXISTS (
 export const IS_VERIFIED = `EXISTS (
   SELECT 1 FROM confirms WHERE confirms.host = r.host AND confirms.at_ms > ?)`;
 
-export function toDirectoryRecord(row: Row, nowMs: number): DirectoryRecord {
+export function toDirectoryRecord(
+  row: Row,
+  nowMs: number,
+  parse: (text: string) => PublishedScan = publishedScanFromJson,
+): DirectoryRecord {
   const confirmedAtMs = row.integerOrNull('confirmed_at_ms');
   return {
-    ...publishedScanFromJson(row.text('scan')),
+    ...parse(row.text('scan')),
     firstSeenAtMs: row.integer('first_seen_at_ms'),
     scanCount: row.integer('scan_count'),
     verified: confirmedAtMs !== null && confirmedAtMs > verifiedSinceMs(nowMs),

@@ -3,8 +3,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
+import type { DirectoryRecord } from '../../../store/contract/directory.ts';
+import { KeptTexts } from '../../kept-texts.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -13,6 +16,8 @@ import { originOfHost, priceText, sendMessage } from './page.ts';
 const HISTORY_POINTS = 60;
 /** A picture of all origins may be a minute old; counting them for each reader would cost by their number. */
 const COUNTS_MS = 60_000;
+/** Some 20 KiB each. */
+const MAX_KEPT_PAGES = 256;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
@@ -20,6 +25,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
+  const kept = new KeptTexts(MAX_KEPT_PAGES);
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptFor(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, await discoverChecks());
@@ -38,8 +44,13 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         const why = 'The owner of this origin keeps it out of the directory.';
         return sendMessage(reply, 404, 'Not listed', why);
       }
+      const nowMs = store.now();
+      const version = versionOf(record, nowMs);
+      const known = version === null ? null : kept.get(origin.url, { version, nowMs });
+      reply.type('text/html; charset=utf-8');
+      if (known !== null) return known;
       // All of one row: a scan that is published meanwhile has other sub-scores, too.
-      const summary = gradeSummary(record, origin, { siteUrl, nowMs: store.now() });
+      const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
         readGradeCounts(),
@@ -61,7 +72,11 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         scanPrice,
         reportIsFree,
       });
-      return reply.view('report', view);
+      const page = await app.view('report', view);
+      if (version !== null) {
+        kept.keep(origin.url, page, { version, nowMs, untilMs: Number.POSITIVE_INFINITY });
+      }
+      return page;
     },
   );
 };
@@ -76,4 +91,12 @@ function keptFor<T>(ms: number, now: () => number, read: () => Promise<T>): () =
     kept = { atMs: nowMs, value };
     return value;
   };
+}
+
+/** Another one with each scan of the host, with its owner's wishes, and once the scan is a day old. */
+function versionOf(record: DirectoryRecord | null, nowMs: number): string | null {
+  if (record === null) return null;
+  const { scanId, scanCount, verified, enrichmentSuppressed, scannedAtMs } = record;
+  const isStale = !isFresh(scannedAtMs, nowMs);
+  return JSON.stringify([scanId, scanCount, verified, enrichmentSuppressed, isStale]);
 }

@@ -1,0 +1,61 @@
+/** What is kept rendered follows owners, scans and the clock at once. */
+import { expect, test } from 'vitest';
+import { DAY_MS, startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const HOST = 'shop.example.com';
+
+async function projectsOf(service: TestApp) {
+  const { count, projects } = (await service.get('/v1/directory')).json();
+  expect(projects).toHaveLength(count);
+  return projects;
+}
+
+test('a page of the directory shows a new scan and an owner’s wish in the next answer', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  expect(await projectsOf(service)).toEqual([]);
+  await service.publish(HOST);
+  const first = await service.get('/v1/directory');
+  const again = await service.get('/v1/directory');
+  expect(again.body).toBe(first.body);
+  expect(again.headers['content-type']).toBe(first.headers['content-type']);
+  expect(first.json().projects).toMatchObject([{ host: HOST }]);
+  await service.publish('other.example.com');
+  expect(await projectsOf(service)).toHaveLength(2);
+  await service.store.listing.set(HOST, { listed: false });
+  expect(await projectsOf(service)).toMatchObject([{ host: 'other.example.com' }]);
+  await service.store.listing.set(HOST, { listed: true, enrichmentSuppressed: true });
+  const shown = (await projectsOf(service)).find(({ host }: { host: string }) => host === HOST);
+  expect(shown).toMatchObject({ displayName: HOST, description: '' });
+});
+
+test('a page of the directory forgets who is featured at the millisecond', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  await service.publish(HOST, { grade: 'A' });
+  expect(await projectsOf(service)).toMatchObject([{ featured: true }]);
+  const [{ lastScannedAt }] = await projectsOf(service);
+  service.advance(Date.parse(lastScannedAt) + 30 * DAY_MS - service.now() - 1);
+  expect(await projectsOf(service)).toMatchObject([{ featured: true }]);
+  service.advance(1);
+  expect(await projectsOf(service)).toMatchObject([{ featured: false }]);
+});
+
+test('the report page shows scans, age and an owner’s wish in the next answer', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  const page = async () => service.get(`/o/${HOST}`);
+  const unknown = await page();
+  await service.publish(HOST, { grade: 'B', score: 80 });
+  const first = await page();
+  expect(first.body).not.toBe(unknown.body);
+  expect((await page()).body).toBe(first.body);
+  expect((await page()).headers['content-type']).toBe('text/html; charset=utf-8');
+  service.advance(DAY_MS);
+  const stale = await page();
+  expect(stale.body).not.toBe(first.body);
+  await service.publish(HOST, { grade: 'A' });
+  const rescanned = await page();
+  expect(rescanned.body).not.toBe(stale.body);
+  await service.store.listing.set(HOST, { listed: false });
+  expect((await page()).statusCode).toBe(404);
+  await service.store.listing.set(HOST, { listed: true });
+  expect((await page()).body).toBe(rescanned.body);
+});
