@@ -3,7 +3,7 @@ import { marked } from 'marked';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { Explanation } from '../../engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../engine/score.ts';
-import { type PatchPart, STACKS } from '../../patches/patch.ts';
+import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
@@ -53,18 +53,16 @@ export function checkPage(explanation: Explanation) {
 
 type Block = { readonly heading: string; readonly code: string | null };
 
-function blockOf({ file, code }: PatchPart): Block {
-  return { heading: file, code };
-}
-
 /** With placeholders: what a page of all sellers knows of one. None for standing. */
 function patchesOf(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {
     const found = patchesFor(id, stack, values);
     if (found === null) return [];
-    const blocks: readonly Block[] = found.patches.flatMap(({ patch }): readonly Block[] =>
-      'whyNot' in patch ? [{ heading: patch.whyNot, code: null }] : patch.parts.map(blockOf),
+    const blocks: readonly Block[] = found.patches.flatMap(({ topic, patch }): readonly Block[] =>
+      'whyNot' in patch
+        ? [{ heading: `${topic}: ${patch.whyNot}`, code: null }]
+        : patch.parts.map(({ file, code }) => ({ heading: `${topic}: ${file}`, code })),
     );
     return [{ stack, lead: found.lead, blocks }];
   });

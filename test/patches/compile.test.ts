@@ -1,0 +1,164 @@
+/** Patches are read by the compilers of their languages, with placeholders, values and hostile values. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Language, STACKS, type Stack } from '../../src/patches/patch.ts';
+import {
+  type PatchValues,
+  placeholderValues,
+  readPatchValues,
+} from '../../src/patches/patch-values.ts';
+import { patchesFor } from '../../src/patches/patches-for.ts';
+import { CHECK_TOPICS } from '../../src/patches/topics.ts';
+import { findExecutable } from '../fixtures/find-executable.ts';
+import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
+import { needs } from '../fixtures/needs.ts';
+import { HOSTILE_PATHS, report } from './reports.ts';
+
+const run = promisify(execFile);
+const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const COMPILE_TIMEOUT_MS = 120_000;
+
+const packages = await ensureJudge({
+  '@x402/core': '2.25.0',
+  '@x402/evm': '2.25.0',
+  '@x402/svm': '2.25.0',
+  '@x402/extensions': '2.25.0',
+  '@x402/express': '2.25.0',
+  '@x402/hono': '2.25.0',
+  '@x402/next': '2.25.0',
+  hono: '4.13.19',
+  next: '16.4.6',
+  express: '5.3.0',
+  '@types/express': '5.0.6',
+  '@types/node': '24.19.2',
+  '@types/react': '19.2.0',
+});
+
+type Source = { readonly name: string; readonly code: string };
+
+/** Every patch of these stacks, once, in the given language. */
+function sources(stacks: readonly Stack[], language: Language): readonly Source[] {
+  const all = stacks.flatMap((stack) => allValues().flatMap((one) => partsOf(stack, ...one)));
+  const codes = new Map(
+    all.filter((one) => one.language === language).map((one) => [one.code, one]),
+  );
+  return [...codes.values()].map(({ name, code }, index) => ({ name: `${name}_${index}`, code }));
+}
+
+function partsOf(stack: Stack, id: string, values: PatchValues) {
+  return (patchesFor(id, stack, values)?.patches ?? []).flatMap(({ topic, patch }) => {
+    const name = `${stack}_${topic.replaceAll('-', '_')}`;
+    return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
+  });
+}
+
+function allValues(): readonly (readonly [id: string, values: PatchValues])[] {
+  const reports = [
+    report({}),
+    report({ network: SOLANA }),
+    ...HOSTILE_PATHS.map((path) => report({ path })),
+  ];
+  return Object.keys(CHECK_TOPICS).flatMap((id) => [
+    [id, placeholderValues(id)] as const,
+    ...reports.map((one) => [id, readPatchValues(one, id)] as const),
+  ]);
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'patches-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function write(into: string, extension: string, files: readonly Source[]): Promise<string[]> {
+  await mkdir(into, { recursive: true });
+  return Promise.all(
+    files.map(async ({ name, code }) => {
+      const file = join(into, `${name}.${extension}`);
+      await writeFile(file, code);
+      return file;
+    }),
+  );
+}
+
+/** What the compiler complains of; empty where it is content. */
+function complaints(command: string, args: readonly string[]): Promise<string> {
+  return run(command, args, { timeout: COMPILE_TIMEOUT_MS, maxBuffer: 1 << 24 }).then(
+    () => '',
+    ({ stdout, stderr }) => `${stdout}${stderr}`,
+  );
+}
+
+describe(
+  'against the official packages',
+  needs('unavailable' in packages ? packages.unavailable : null),
+  () => {
+    test('Express, Hono and Next patches type-check', { timeout: COMPILE_TIMEOUT_MS }, async () => {
+      if ('unavailable' in packages) return;
+      // Beside the packages, where the compiler looks for them.
+      const into = await mkdtemp(join(packages.folder, 'patches-'));
+      try {
+        const files = sources(['express', 'hono', 'next'], 'ts');
+        expect(files.length).toBeGreaterThan(40);
+        const paths = await write(into, 'ts', files);
+        const flags = [
+          '--ignoreConfig',
+          '--noEmit',
+          '--strict',
+          '--skipLibCheck',
+          '--target',
+          'es2023',
+        ];
+        const modules = ['--module', 'esnext', '--moduleResolution', 'bundler'];
+        await writeFile(join(into, 'package.json'), '{"type":"module"}');
+        const args = [TSC, ...flags, ...modules, '--types', 'node', ...paths];
+        expect(await complaints(process.execPath, args)).toBe('');
+      } finally {
+        await rm(into, { recursive: true, force: true });
+      }
+    });
+  },
+);
+
+const python = findExecutable('python3');
+describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () => {
+  test('compiles FastAPI and Flask patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
+    const files = sources(['fastapi', 'flask'], 'python');
+    expect(files.length).toBeGreaterThan(25);
+    const paths = await write(join(folder, 'python'), 'py', files);
+    expect(await complaints(python ?? '', ['-m', 'py_compile', ...paths])).toBe('');
+  });
+});
+
+const gofmt = findExecutable('gofmt');
+describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
+  test('parses Go patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
+    const files = sources(['go'], 'go');
+    expect(files.length).toBeGreaterThan(12);
+    const paths = await write(join(folder, 'go'), 'go', files);
+    expect(await complaints(gofmt ?? '', ['-e', '-l', ...paths])).toBe('');
+  });
+});
+
+test('documents that nginx serves as files are JSON where they say so', () => {
+  const files = sources(['nginx'], 'json');
+  expect(files.length).toBeGreaterThan(2);
+  for (const { code } of files) expect(() => JSON.parse(code)).not.toThrow();
+});
+
+test('no hostile value brings a line of its own', () => {
+  for (const path of HOSTILE_PATHS) {
+    for (const stack of STACKS) {
+      const values = readPatchValues(report({ path }), 'P8');
+      const lines = (of: PatchValues) =>
+        JSON.stringify(patchesFor('P2', stack, of)).split('\\n').length;
+      expect([path, stack, lines(values)]).toEqual([path, stack, lines(placeholderValues('P8'))]);
+    }
+  }
+});
