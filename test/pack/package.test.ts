@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
+import { challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { type Packed, packCheckout } from './packed.ts';
 
 const run = promisify(execFile);
@@ -81,17 +83,26 @@ test('prints a patch', async () => {
 test('is a library', async () => {
   const program = `
     import { readFileSync } from 'node:fs';
-    import { judge, scan } from 'x402-scan';
+    import { judge, preflight, scan } from 'x402-scan';
     const recording = JSON.parse(readFileSync(process.argv[2], 'utf8'));
     const seen = await judge(recording);
     const asked = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
     const refused = await scan('http://127.0.0.1:1').catch((error) => error.name);
-    console.log(JSON.stringify([seen.results.length, asked.grade, refused]));
+    const paymentRequired = JSON.parse(process.argv[3]);
+    const selectedRequirements = paymentRequired.accepts[0];
+    const creation = { paymentRequired, selectedRequirements };
+    const good = (await preflight()(creation)) ?? 'goes on';
+    const { reason } = await preflight({ maxPrice: '0.000001' })(creation);
+    const dear = reason.includes('over_max_price');
+    console.log(JSON.stringify([seen.results.length, asked.grade, refused, good, dear]));
   `;
+  const challenge = JSON.stringify(challengeOf(WEATHER, 'https://shop.example.com'));
   const file = join(packed.folder, 'program.mjs');
   await writeFile(file, program);
-  const { stdout } = await run(process.execPath, [file, RECORDING], { cwd: packed.folder });
-  expect(JSON.parse(stdout)).toEqual([25, 'F', 'OriginRefused']);
+  const { stdout } = await run(process.execPath, [file, RECORDING, challenge], {
+    cwd: packed.folder,
+  });
+  expect(JSON.parse(stdout)).toEqual([25, 'F', 'OriginRefused', 'goes on', true]);
 });
 
 describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
