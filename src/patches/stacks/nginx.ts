@@ -33,7 +33,10 @@ export const NGINX: StackPatches = {
       '}',
     ]),
   'no-store': ({ path }) =>
-    location(`= ${plain(path, '/<route>')}`, ['add_header Cache-Control no-store always;']),
+    location(`= ${plain(path, '/<route>')}`, [
+      'proxy_hide_header Cache-Control;',
+      'add_header Cache-Control no-store always;',
+    ]),
   'base-url': () =>
     part('server.conf', 'nginx', [
       '# Where a page has moved, its old address leads on; better, write the new one.',
