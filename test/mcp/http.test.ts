@@ -98,6 +98,9 @@ describe('/mcp, 0.3.0', () => {
     expect(await call('search_directory', { q: 'shop' })).toMatchObject({ value: { count: 1 } });
     expect(await call('explain_check', { id: 'S1' })).toMatchObject({ value: { id: 'S1' } });
     expect(await call('preflight', { url: SHOP })).toMatchObject({ value: { verdict: 'caution' } });
+    await service.store.listing.set('shop.example.com', { listed: false });
+    expect(await call('search_directory', { q: 'shop' })).toMatchObject({ value: { count: 0 } });
+    expect(await call('get_report', { url: SHOP })).toMatchObject({ value: { grade: 'B' } });
   });
 });
 
