@@ -88,8 +88,14 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
   const abort = () => socket.destroy(new ProbeFailure('timeout', 'no TLS handshake in time'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
+  let isPeerGone = false;
+  for (const event of ['end', 'error'] as const) raw.once(event, () => (isPeerGone = true));
   // Stays: an error between here and the first listener of the HTTP client would be unhandled.
-  socket.on('error', reject);
+  socket.on('error', (error) => {
+    // TLS gave up on what it read, and Node calls that a disconnection, though the server is there.
+    const gaveUp = !isDone && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
+    reject(gaveUp ? new ProbeFailure('tls-other', 'the server sent what is no handshake') : error);
+  });
   transport.on('error', (error) => socket.destroy(error));
   socket.once('close', () => transport.destroy());
   socket.once('secureConnect', () => {
