@@ -1,5 +1,5 @@
 /** What each finding costs, so that a reader sees a score as a sum: "100 − P3 8 − S5 6 = 86". */
-import type { Scored, Scoring } from './score.ts';
+import { EARNED_HALVES, isCapping, POINTS, type Scored, type Scoring, WEIGHTS } from './score.ts';
 
 export type ScoreCost = { readonly id: string; readonly points: number };
 
@@ -7,9 +7,10 @@ const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;
 const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
 
 /**
- * In the order in which they are taken off, the gravest first: by severity, failures before
- * warnings. Points are those by which the score falls when this finding joins the ones before it,
- * caps included, so they add up to exactly what is missing from 100.
+ * In the order in which they are shown, the gravest first: by severity, failures before warnings.
+ * Whole points that add up to exactly what is missing from 100. Findings that cap the score bear
+ * what the cap takes beside their own points, in proportion to those; the others cost the same
+ * whether a cap binds or not, or equal findings would read as unequal.
  */
 export function scoreCosts(results: readonly Scored[], scoring: Scoring): readonly ScoreCost[] {
   const findings = results
@@ -19,21 +20,42 @@ export function scoreCosts(results: readonly Scored[], scoring: Scoring): readon
         SEVERITY_RANK[one.severity] - SEVERITY_RANK[other.severity] ||
         STATUS_RANK[one.status] - STATUS_RANK[other.status],
     );
-  const counted = new Set<Scored>();
-  const scoreNow = () =>
-    scoring(
-      results.map((result) =>
-        result.basis === 'not_determined' || counted.has(result)
-          ? result
-          : { ...result, status: 'pass', basis: 'measured' },
-      ),
-    ).score;
-  let before = scoreNow();
-  return findings.map((finding) => {
-    counted.add(finding);
-    const after = scoreNow();
-    const points = before - after;
-    before = after;
-    return { id: finding.id, points };
-  });
+  const capping = findings.filter(isCapping);
+  const others = findings.filter((finding) => !isCapping(finding));
+  const uncapped = scoring(results.map((one) => (capping.includes(one) ? passed(one) : one))).score;
+  const shareOf = (finding: Scored) => shareOfLoss(finding, results);
+  const points = new Map([
+    ...distributed(100 - uncapped, others, shareOf),
+    ...distributed(uncapped - scoring(results).score, capping, shareOf),
+  ]);
+  return findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 }));
+}
+
+function passed(result: Scored): Scored {
+  return { ...result, status: 'pass', basis: 'measured' };
+}
+
+/** What a finding takes from the weighted mean, before any rounding; comparable across categories. */
+function shareOfLoss({ category, severity, status }: Scored, results: readonly Scored[]): number {
+  const possible = results
+    .filter((one) => one.category === category && one.basis !== 'not_determined')
+    .reduce((sum, one) => sum + POINTS[one.severity], 0);
+  return (WEIGHTS[category] * POINTS[severity] * (2 - EARNED_HALVES[status])) / possible;
+}
+
+/** Whole points by share; those that rounding leaves over go to the largest remainders. */
+function distributed(
+  total: number,
+  findings: readonly Scored[],
+  shareOf: (finding: Scored) => number,
+): ReadonlyMap<Scored, number> {
+  const sum = findings.reduce((all, finding) => all + shareOf(finding), 0);
+  const exact = findings.map((finding) => ({ finding, due: (total * shareOf(finding)) / sum }));
+  const points = new Map(exact.map(({ finding, due }) => [finding, Math.floor(due)]));
+  const given = [...points.values()].reduce((all, one) => all + one, 0);
+  const byRemainder = exact.toSorted((a, b) => (b.due % 1) - (a.due % 1));
+  for (const { finding, due } of byRemainder.slice(0, total - given)) {
+    points.set(finding, Math.floor(due) + 1);
+  }
+  return points;
 }

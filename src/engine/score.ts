@@ -15,7 +15,7 @@ export type Scoring = (results: readonly Scored[]) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
 /** Halves of the points that each status earns. */
-const EARNED_HALVES: Readonly<Record<Status, number>> = { pass: 2, warn: 1, fail: 0 };
+export const EARNED_HALVES: Readonly<Record<Status, number>> = { pass: 2, warn: 1, fail: 0 };
 export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
   protocol: 50,
   docs: 40,
@@ -95,6 +95,11 @@ function weightedMean({ protocol, docs, standing }: SubScores): number {
     weights += weight;
   }
   return weights === 0 ? 0 : Math.floor(sum / weights);
+}
+
+/** Whether this result alone holds the score below what the points give. */
+export function isCapping(result: Scored): boolean {
+  return CAPS.some((cap) => isCapped(result, cap));
 }
 
 function capsOf(results: readonly Scored[]): readonly number[] {

@@ -33,6 +33,26 @@ describe('what findings cost', () => {
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
   });
 
+  test('charges a cap to what caps, and equal findings alike', () => {
+    const broken = results({
+      ...{ P5: { status: 'fail' }, S5: { status: 'fail' }, S6: { status: 'fail' } },
+      ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
+    });
+    const byId = new Map(scoreCosts(broken, scoreResults).map(({ id, points }) => [id, points]));
+    // So many findings leave the cap without effect: each major costs about what its points weigh.
+    expect(scoreResults(broken).score).toBeLessThan(89);
+    expect(Math.abs((byId.get('S5') ?? 0) - (byId.get('S6') ?? 0))).toBeLessThanOrEqual(1);
+    for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeGreaterThanOrEqual(4);
+    for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeLessThanOrEqual(6);
+
+    const capped = results({ P4: { status: 'fail' }, S7: { status: 'warn' } });
+    const costs = scoreCosts(capped, scoreResults);
+    expect(costs).toEqual([
+      { id: 'P4', points: 9 },
+      { id: 'S7', points: 2 },
+    ]);
+  });
+
   test('names the gravest first, and nothing that was not determined', () => {
     const all = results({
       S7: { status: 'fail' },
