@@ -6,7 +6,8 @@ import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
 import type { PaidAnswer, PaidRoute } from '../src/payment/paid-route.ts';
-import type { PaymentHeaders, SignedPayment } from '../src/payment/payment-header.ts';
+import type { PaymentHeaders } from '../src/payment/payment-header.ts';
+import type { SignedPayment } from '../src/payment/signed-payment.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

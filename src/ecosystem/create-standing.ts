@@ -7,23 +7,12 @@ import { type AnswerShelf, createAnswerShelf, type SnapshotShelf } from './answe
 import type { Asking } from './ask.ts';
 import { LOOK_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';
+import type { EcosystemOptions } from './ecosystem-options.ts';
 import { isIndexRow, isPartners, isVerified } from './kept-shapes.ts';
 import { partnerOf } from './partner-of.ts';
 import { settlementLook } from './settlement-look.ts';
 import { settlementSources } from './settlement-sources.ts';
 import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
-
-export type EcosystemSettings = {
-  /** Null switches a source off. */
-  readonly x402scanUrl: string | null;
-  readonly bazaarUrl: string | null;
-  readonly ecosystemUrl: string | null;
-  readonly rpcUrl: string | null;
-  /** What settlements in logs are paid in, by address, and on which network (CAIP-2). */
-  readonly asset: string;
-  readonly network: string;
-  readonly userAgent: string;
-};
 
 export type RefreshingStanding = Standing & {
   /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
@@ -37,7 +26,7 @@ const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
 /** `timeoutMs`: how long each of the two looks of a scan may take, whoever is asked and how often. */
 export function createStanding(
-  settings: EcosystemSettings,
+  settings: EcosystemOptions,
   snapshots: SnapshotShelf,
   timeoutMs = LOOK_TIMEOUT_MS,
 ): RefreshingStanding {

@@ -3,7 +3,7 @@ import type { SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import type { Answer, Asking } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
-import type { EcosystemSettings } from './create-standing.ts';
+import type { EcosystemOptions } from './ecosystem-options.ts';
 import { settlementsInLogs } from './settlement-logs.ts';
 import type { SettlementSource } from './settlement-source.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from './x402scan-settlements.ts';
 
 /** Switched-off sources are left out; an empty list means that nobody can be asked. */
-export function settlementSources(settings: EcosystemSettings): readonly SettlementSource[] {
+export function settlementSources(settings: EcosystemOptions): readonly SettlementSource[] {
   const { x402scanUrl, bazaarUrl, rpcUrl, asset, network } = settings;
   const sources: SettlementSource[] = [];
   if (x402scanUrl !== null) {

@@ -2,53 +2,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../errors/codes.ts';
-import { AnswerExpired } from '../errors/errors.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { AnswerStore, StoredAnswer } from '../store/contract/answers.ts';
-import type { LedgerEntry, LedgerRow, LedgerStore } from '../store/contract/ledger.ts';
-import {
-  encodeSettlement,
-  PaymentRefused,
-  type PaymentTerms,
-  type RefusalCode,
-} from './challenge.ts';
+import type { LedgerRow, LedgerStore } from '../store/contract/ledger.ts';
+import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
+import type { Delivery } from './delivery.ts';
 import { type Failpoints, inHalves } from './failpoints.ts';
-import { storedPayment, transactionOf } from './ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from './paid-route.ts';
-import { isUnproved } from './publisher.ts';
 import type { Outcome, Purchase } from './purchase.ts';
-
-/** A paid answer, ready for as many connections as ask for it. */
-export type Delivery = {
-  readonly key: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bodyBytes: number;
-  readonly body: string | (() => AsyncIterable<Uint8Array>);
-  readonly settlement: {
-    readonly network: PaymentTerms['network'];
-    readonly payer: string;
-    readonly transaction: string | null;
-  };
-};
-
-/** Throws `AnswerExpired` where the answer of a settled key was purged. */
-export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
-  const { answerId } = entry.last;
-  const answer = answerId === undefined ? null : await answers.get(answerId);
-  if (answer === null) throw new AnswerExpired();
-  const { authorization, requirements } = storedPayment(entry);
-  return {
-    key: entry.key,
-    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
-    bodyBytes: answer.bodyBytes,
-    body: () => answer.body(),
-    settlement: {
-      network: requirements.network,
-      payer: authorization.from,
-      transaction: transactionOf(entry),
-    },
-  };
-}
 
 export type SendOptions = {
   /** The request carried `X-PAYMENT`. */

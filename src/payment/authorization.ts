@@ -5,7 +5,7 @@ import { isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 
 import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 import type { PaidRoute } from './paid-route.ts';
-import type { Authorization, SignedPayment } from './payment-header.ts';
+import type { Authorization, SignedPayment } from './signed-payment.ts';
 
 /**
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no

@@ -9,12 +9,8 @@ import {
   type RouteOffer,
 } from './challenge.ts';
 import type { PaidAnswer, PaidRoute } from './paid-route.ts';
-import {
-  decodePayment,
-  hasPaymentHeader,
-  type PaymentHeaders,
-  type SignedPayment,
-} from './payment-header.ts';
+import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
+import type { SignedPayment } from './signed-payment.ts';
 import { StoreHealth } from './store-health.ts';
 
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';

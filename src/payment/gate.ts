@@ -2,10 +2,11 @@
 import { PaidCallFailed, ServiceError } from '../errors/codes.ts';
 import { PaymentsUnavailable, Saturated, ScanProcessing } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { Acknowledgements, type Delivery, paidAnswer } from './answers.ts';
+import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import { Challenges, type Preview } from './challenges.ts';
+import type { Delivery } from './delivery.ts';
 import { FairShares } from './fair-shares.ts';
 import { chargedOf, standingOf } from './ledger.ts';
 import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from './paid-route.ts';

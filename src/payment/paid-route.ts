@@ -1,5 +1,5 @@
 /** What a paid route says of itself, and one call of it; the gate does the rest. */
-import type { SignedPayment } from './payment-header.ts';
+import type { SignedPayment } from './signed-payment.ts';
 
 /** The parts of a request that make its input. */
 export type PaidRequest = {

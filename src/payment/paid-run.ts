@@ -6,8 +6,9 @@ import {
   type ServiceError,
 } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { type Delivery, releasedData, storeDelivery } from './answers.ts';
+import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
+import type { Delivery } from './delivery.ts';
 import type { VerifyOutcome } from './facilitator.ts';
 import { LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
 import type { ComputedAnswer } from './paid-route.ts';

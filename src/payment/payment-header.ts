@@ -3,36 +3,7 @@
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
-
-/** The members of EIP-3009 `TransferWithAuthorization`, as they were signed. */
-export type Authorization = {
-  readonly from: Address;
-  readonly to: Address;
-  /** Base units. */
-  readonly value: bigint;
-  /** Seconds since the epoch. */
-  readonly validAfter: bigint;
-  readonly validBefore: bigint;
-  readonly nonce: Hex;
-};
-
-/** A payment header, decoded and checked for form alone: nothing in it is proved. */
-export type SignedPayment = {
-  readonly authorization: Authorization;
-  readonly signature: Hex;
-  /** What the payer says it accepted; of a v1 payload only scheme and network are there. */
-  readonly accepted: {
-    readonly scheme: string;
-    readonly network: string;
-    readonly asset: string | null;
-    readonly amount: string | null;
-    readonly payTo: string | null;
-  };
-  /** `payment-identifier` of the payload, not yet checked for form; null where none was given. */
-  readonly identifier: unknown;
-  /** Whether the request carried `X-PAYMENT`, and so wants `X-PAYMENT-RESPONSE`. */
-  readonly legacyHeader: boolean;
-};
+import type { Authorization, SignedPayment } from './signed-payment.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;

@@ -2,15 +2,15 @@
 
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
-import type { Delivery } from './answers.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
+import type { Delivery } from './delivery.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
 import type { PaidCall, PaidRoute } from './paid-route.ts';
 import type { OnPaymentEvent } from './payment-events.ts';
-import type { SignedPayment } from './payment-header.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
+import type { SignedPayment } from './signed-payment.ts';
 
 /** One paid request, decoded: who wants what, and which payment is to pay for it. */
 export type Purchase<Input = unknown> = {

@@ -4,13 +4,14 @@ import type { Hex } from 'viem';
 import { PaymentsUnavailable, SettlementUnknown } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
-import { type Delivery, releasedData } from './answers.ts';
+import { releasedData } from './answers.ts';
 import { type EvmNetwork, PaymentRefused, reasonWord } from './challenge.ts';
+import type { Delivery } from './delivery.ts';
 import type { FacilitatorRequest } from './facilitator.ts';
 import { type LedgerWriter, StepLost, standingOf, storePayment, transactionOf } from './ledger.ts';
-import type { Authorization } from './payment-header.ts';
 import { publishSettled } from './publisher.ts';
 import { type GateOptions, type Outcome, type Purchase, RECONCILE_WITHIN_MS } from './purchase.ts';
+import type { Authorization } from './signed-payment.ts';
 
 export class Settlement {
   readonly #gate: GateOptions;

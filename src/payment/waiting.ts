@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { type Delivery, deliveryOf, errorOfReleased } from './answers.ts';
+import { errorOfReleased } from './answers.ts';
+import { type Delivery, deliveryOf } from './delivery.ts';
 import { LedgerWriter, StepLost, standingOf, storedPayment, transactionOf } from './ledger.ts';
 import type { PaidCall } from './paid-route.ts';
 import { type GateOptions, type Outcome, type Purchase, RETRY_WITHIN_MS } from './purchase.ts';

@@ -13,8 +13,8 @@ import type { Store } from '../store/contract/store.ts';
 import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { countedClaims, type StoredPayment, settledAtMs, standingOf } from './ledger.ts';
-import type { SignedPayment } from './payment-header.ts';
 import type { Purchase } from './purchase.ts';
+import type { SignedPayment } from './signed-payment.ts';
 
 /** For so long after it was settled an answer that nobody got whole is owed to its payer. */
 const OWED_MS = 10 * 60_000;

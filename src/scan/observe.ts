@@ -8,7 +8,8 @@ import type { ListedChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
-import type { FirstWave, Plan } from '../probe/plan/plan.ts';
+import type { FirstWave } from '../probe/plan/first-wave.ts';
+import type { Plan } from '../probe/plan/plan.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 export type Stage = 'documents' | 'resources' | 'details';

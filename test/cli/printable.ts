@@ -1,4 +1,4 @@
-import type { Printable } from '../../src/cli/formatters/formats.ts';
+import type { Printable } from '../../src/cli/formatters/printable.ts';
 import { NO_SOURCES } from '../../src/cli/sources.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 

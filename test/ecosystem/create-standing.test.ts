@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createStanding, type EcosystemSettings } from '../../src/ecosystem/create-standing.ts';
+import { createStanding } from '../../src/ecosystem/create-standing.ts';
+import type { EcosystemOptions } from '../../src/ecosystem/ecosystem-options.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { PATIENT_MS } from './asking.ts';
@@ -61,8 +62,8 @@ beforeEach(async () => {
 });
 afterEach(() => source.close());
 
-function standing(overrides: Partial<EcosystemSettings> = {}, timeoutMs = PATIENT_MS) {
-  const settings: EcosystemSettings = {
+function standing(overrides: Partial<EcosystemOptions> = {}, timeoutMs = PATIENT_MS) {
+  const settings: EcosystemOptions = {
     x402scanUrl: source.url,
     bazaarUrl: source.url,
     ecosystemUrl: source.url,

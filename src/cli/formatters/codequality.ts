@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../model/report.ts';
 import { findingsOf } from './findings.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 const PIPELINE = { file: '.gitlab-ci.yml', line: 1 };
 const SEVERITIES: Readonly<Record<Severity, string>> = {

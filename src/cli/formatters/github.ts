@@ -4,7 +4,7 @@
  */
 import { answerLine } from '../../payable/answer-line.ts';
 import { findingsOf } from './findings.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 export function formatGithub({ report, printed, locate }: Printable): string {
   const { origin, grade, score } = report;

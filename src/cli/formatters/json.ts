@@ -1,5 +1,5 @@
 /** The scan report of the service, for machines. */
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;

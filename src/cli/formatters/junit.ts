@@ -1,7 +1,7 @@
 /** JUnit XML: one test case a check; a failure fails, a warning is told in system-out. */
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 export function formatJunit({ report, printed }: Printable): string {
   const failures = printed.filter(({ status }) => status === 'fail').length;

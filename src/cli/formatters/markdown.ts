@@ -3,7 +3,7 @@ import type { Advice } from '../../model/advice.ts';
 import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
   const { protocol, docs, standing } = report.subScores;

@@ -7,7 +7,7 @@ import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import type { SourceLocation } from '../sources.ts';
 import { findingsOf } from './findings.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 
 export function formatSarif({ report, printed, locate }: Printable): string {
   const log = {

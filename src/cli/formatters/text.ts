@@ -2,7 +2,7 @@
 import { styleText } from 'node:util';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
-import type { Printable } from './formats.ts';
+import type { Printable } from './printable.ts';
 import { wrap } from './wrap.ts';
 
 type Style = Parameters<typeof styleText>[0];

@@ -1,5 +1,5 @@
 /** Which of many resources to probe: few, but each method and each source among them. */
-import type { PlannedResource } from './plan.ts';
+import type { PlannedResource } from './planned-resource.ts';
 
 const MAX_PROBED = 6;
 

@@ -1,6 +1,6 @@
 /** Icons that the root names, then the places where browsers look. */
 import type { Kit } from '../../parse/kit/kit.ts';
-import type { FirstWave } from './plan.ts';
+import type { FirstWave } from './first-wave.ts';
 
 export type IconPlan = {
   readonly paths: readonly string[];

@@ -3,7 +3,7 @@
 import type { JsonValue } from '../../parse/json/json.ts';
 import type { DocumentReading, Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import type { FirstWave } from './plan.ts';
+import type { FirstWave } from './first-wave.ts';
 
 export type PlannedLink = {
   readonly url: string;

@@ -3,7 +3,8 @@
 import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
 import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import type { FirstWave, PlannedResource } from './plan.ts';
+import type { FirstWave } from './first-wave.ts';
+import type { PlannedResource } from './planned-resource.ts';
 
 /** Bounds the work on a document that lists resources without end. */
 const MAX_FOUND = 2_000;

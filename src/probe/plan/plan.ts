@@ -3,37 +3,13 @@
  * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
-import type { Observations, ResourceSource } from '../../model/observations.ts';
 import { createKit } from '../../parse/kit/create-kit.ts';
 import { chooseResources } from './choose-resources.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
 import { findLinks, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
-
-/** What the first wave saw. */
-export type FirstWave = Pick<
-  Observations,
-  | 'origin'
-  | 'root'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'llmsTxt'
-  | 'agentCard'
-  | 'agentJson'
-  | 'x402scan'
->;
-
-export type PlannedResource = {
-  readonly url: string;
-  readonly path: string;
-  readonly template: string;
-  readonly method: 'GET' | 'POST' | null;
-  readonly sources: readonly ResourceSource[];
-  readonly declaredPaid: boolean;
-};
+import type { FirstWave } from './first-wave.ts';
+import type { PlannedResource } from './planned-resource.ts';
 
 export type Plan = {
   readonly resources: readonly PlannedResource[];

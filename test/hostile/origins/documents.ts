@@ -1,6 +1,7 @@
 /** Sellers whose documents cost more to read than to write, or name what they should not. */
 import { BOMBS, type Bomb } from '../../fixtures/origins/bombs.ts';
-import { type CraftedAnswer, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
+import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
+import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import type { FarmOrigin, FarmTools } from '../farm-origin.ts';
 
 const KIB = 1_024;

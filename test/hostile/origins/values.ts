@@ -1,6 +1,8 @@
 /** Sellers with values in their documents that JavaScript trips over. */
+
+import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
-import { type CraftedAnswer, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
+import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import type { FarmOrigin } from '../farm-origin.ts';
 

@@ -1,4 +1,6 @@
 /** Faults of how a challenge is sent: header, body, versions, caching. */
+
+import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
 import {
   bodyAnswer,
   challengeAnswer,
@@ -8,7 +10,7 @@ import {
   type Sold,
   versionOne,
 } from '../../fixtures/origins/crafted-challenge.ts';
-import type { Answering, CraftedAnswer } from '../../fixtures/origins/crafted-seller.ts';
+import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { challenging, NO_CHALLENGE, type Row } from './row.ts';
 

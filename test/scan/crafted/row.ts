@@ -1,15 +1,12 @@
 /** One crafted seller and the checks that it moves, against the same seller with nothing wrong. */
 import type { JsonObject } from '../../../src/parse/json/json.ts';
+import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
 import {
   challengeAnswer,
   challengeOf,
   type Sold,
 } from '../../fixtures/origins/crafted-challenge.ts';
-import type {
-  Answering,
-  CraftedAnswer,
-  CraftedOptions,
-} from '../../fixtures/origins/crafted-seller.ts';
+import type { Answering, CraftedOptions } from '../../fixtures/origins/crafted-seller.ts';
 
 export type Row = {
   readonly name: string;

@@ -1,0 +1,16 @@
+/** What every output format is given: the scan, and how the caller wants it shown. */
+import type { CheckResult, ScanReport } from '../../model/report.ts';
+import type { ScanTiming } from '../../model/scan-outcome.ts';
+import type { Sources } from '../sources.ts';
+
+export type Printable = {
+  readonly report: ScanReport;
+  /** The results that `--only` left. */
+  readonly printed: readonly CheckResult[];
+  /** Set where `--timing` was given. */
+  readonly timing: ScanTiming | null;
+  /** The file and line of a finding, where `--source` says of what its document is made. */
+  readonly locate: Sources['locate'];
+  readonly colour: boolean;
+  readonly columns: number;
+};

@@ -1,0 +1,13 @@
+/** Which third parties are asked, and for what payments. */
+
+export type EcosystemOptions = {
+  /** Null switches a source off. */
+  readonly x402scanUrl: string | null;
+  readonly bazaarUrl: string | null;
+  readonly ecosystemUrl: string | null;
+  readonly rpcUrl: string | null;
+  /** What settlements in logs are paid in, by address, and on which network (CAIP-2). */
+  readonly asset: string;
+  readonly network: string;
+  readonly userAgent: string;
+};

@@ -1,0 +1,11 @@
+/** A resource that the second wave is to ask for. */
+import type { ResourceSource } from '../../model/observations.ts';
+
+export type PlannedResource = {
+  readonly url: string;
+  readonly path: string;
+  readonly template: string;
+  readonly method: 'GET' | 'POST' | null;
+  readonly sources: readonly ResourceSource[];
+  readonly declaredPaid: boolean;
+};
