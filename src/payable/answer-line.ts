@@ -1,16 +1,19 @@
 /** The answer that a report begins with: "Can an agent pay this API?" */
-import type { OfferPayability, ResourcePayability } from '../model/payability.ts';
+import type { ResourcePayability } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import { knownAsset } from '../parse/x402/assets.ts';
-import { networkName } from '../parse/x402/networks.ts';
+import { money, priceOf } from './offer-price.ts';
 
-export type Answered = Pick<ScanReport, 'payability' | 'payableBy'>;
+export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
+  Partial<Pick<ScanReport, 'results'>>;
+
+/** The checks that say where a challenge is broken, the terms before the header. */
+const CHALLENGE_CHECKS = ['P3', 'P4'];
 
 /**
  * One line of plain text. It holds text of the origin (cleaned, short) only in the client's words,
  * so it is escaped like all evidence.
  */
-export function answerLine({ payability, payableBy }: Answered): string {
+export function answerLine({ payability, payableBy, results }: Answered): string {
   if (payability === null) return 'Not known: this scan is older than the question who can pay.';
   if (payableBy === null) return 'No: nothing here asked for a payment.';
   const byDefault = payability.filter((one) => one.payableBy === 'default');
@@ -26,7 +29,20 @@ export function answerLine({ payability, payableBy }: Answered): string {
   if (payableBy === 'unknown') {
     return 'Not known: no official client here has the schemes and networks that are offered.';
   }
-  return `No: default clients can pay 0 of ${payability.length} ${plural(payability.length)}, the official client says ${words}`;
+  const fault = faultOf(results ?? []) ?? `default clients can pay ${count}`;
+  return `No: ${fault}, the official client says ${words}`;
+}
+
+/** "GET /a /accepts/0/extra/version: missing": the first place that a failed check names. */
+function faultOf(results: ScanReport['results']): string | null {
+  for (const check of CHALLENGE_CHECKS) {
+    const failed = results.find(
+      ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
+    );
+    const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split('; ') ?? [];
+    if (first !== undefined && !first.includes('the official client says')) return first;
+  }
+  return null;
 }
 
 function plural(count: number): string {
@@ -45,24 +61,8 @@ function cheapest(resources: readonly ResourcePayability[]): string {
   const priced = resources
     .flatMap(({ offers }) => offers)
     .filter(({ verdict }) => verdict === 'signs')
-    .flatMap(priceOf)
+    .flatMap((offer) => priceOf(offer) ?? [])
     .toSorted((one, other) => one.dollars - other.dollars);
   const [first] = priced;
   return first === undefined ? '' : `, from $${money(first.dollars)}, ${first.name}`;
-}
-
-function priceOf({ network, asset, amount }: OfferPayability) {
-  const known = network !== null && asset !== null ? knownAsset(network, asset) : null;
-  if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
-    return [];
-  }
-  const dollars = Number(amount) / 10 ** known.decimals;
-  return [{ dollars, name: `${known.symbol} on ${networkName(network)}` }];
-}
-
-/** Two places at least, and as many as the price has: "0.01", "0.0025". */
-function money(dollars: number): string {
-  const exact = dollars.toFixed(6).replace(/0+$/, '');
-  const [whole = '0', parts = ''] = exact.split('.');
-  return `${whole}.${parts.padEnd(2, '0')}`;
 }

@@ -47,6 +47,25 @@ describe('the answer', () => {
     );
   });
 
+  it('names the place that P3 names, else that of P4', () => {
+    const summary = summaryOf({
+      ...{ clients: [], silent: [] },
+      resources: [resource('nobody', 'refuses', '1', 'no domain')],
+    });
+    const result = (id: string, evidence: string) => ({
+      ...{ id, title: id, category: 'protocol' as const, severity: 'critical' as const },
+      ...{ status: 'fail' as const, basis: 'measured' as const, outcome: 'x', evidence, fix: 'do' },
+    });
+    const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
+    const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
+    expect(answerLine({ ...summary, results: [p4, p3] })).toBe(
+      'No: GET /a /accepts/0/extra/version: missing, the official client says "no domain"',
+    );
+    expect(answerLine({ ...summary, results: [p4] })).toBe(
+      'No: GET /a no PAYMENT-REQUIRED, the official client says "no domain"',
+    );
+  });
+
   it('says what is not known', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
     expect(answerLine(summaryOf(null))).toMatch(/^Not known: this scan is older/);

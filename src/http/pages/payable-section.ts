@@ -1,7 +1,8 @@
 /** "Can an agent pay this API?": the answer, and what the official clients say of each offer. */
-import type { OfferVerdict } from '../../model/payability.ts';
+import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { money, priceOf } from '../../payable/offer-price.ts';
 
 const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =
   {
@@ -20,7 +21,17 @@ export function payableSection(report: ScanReport) {
     resources: (report.payability ?? []).map(({ method, path, offers, words }) => ({
       name: `${method} ${path}`,
       words,
-      offers: offers.map((offer) => ({ ...offer, ...VERDICTS[offer.verdict] })),
+      offers: offers.map((offer) => ({
+        ...offer,
+        ...VERDICTS[offer.verdict],
+        price: priceText(offer),
+      })),
     })),
   };
+}
+
+/** "$0.01, USDC on Base"; null where the asset is unknown here. */
+function priceText(offer: OfferPayability): string | null {
+  const price = priceOf(offer);
+  return price === null ? null : `$${money(price.dollars)}, ${price.name}`;
 }
