@@ -1,6 +1,7 @@
 /** What every part of the embedded store is given. */
 import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
+import type { RecordRows } from './record-rows.ts';
 
 /** What each part of the embedded store works with. */
 export type SqliteContext = {
@@ -8,4 +9,6 @@ export type SqliteContext = {
   readonly owner: Owner;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Forgets a host in whatever writes its record, a preference or a proof. */
+  readonly recordRows: RecordRows;
 };

@@ -11,9 +11,10 @@ import { readVersions } from './versions.ts';
 
 /** Some 2 KiB each, as text and as an object. */
 const MAX_REMEMBERED = 1_000;
+const RECORD_OF_HOST = `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`;
 
 export function sqliteDirectory(context: SqliteContext): DirectoryStore {
-  const { connection, now } = context;
+  const { connection, now, recordRows } = context;
   const parse = rememberingParser();
   const read = (row: Row) => toDirectoryRecord(row, now(), parse);
   return {
@@ -22,8 +23,13 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
     },
 
     async get(host) {
-      const row = connection.get(`SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`, host);
-      return row && read(row);
+      // A closed store answers nothing, whatever is in memory.
+      const kept = connection.isOpen ? recordRows.get(host) : undefined;
+      if (kept !== undefined) return read(kept);
+      const row = connection.get(RECORD_OF_HOST, host);
+      if (row === null) return null;
+      recordRows.keep(host, row);
+      return read(row);
     },
 
     async list(query) {

@@ -25,6 +25,7 @@ export function sqliteListing(context: SqliteContext): ListingStore {
         if (enrichmentSuppressed !== undefined) {
           write('enrichmentSuppressed', enrichmentSuppressed);
         }
+        context.recordRows.forget(host);
         bumpPreferences(context);
         return readListing(context, host);
       });

@@ -6,7 +6,7 @@ import type { SqliteContext } from './context.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteOwnership(context: SqliteContext, slots: SlotStore): OwnershipStore {
-  const { connection } = context;
+  const { connection, recordRows } = context;
   return ownershipOn(slots, {
     async get(host) {
       const row = connection.get(
@@ -36,6 +36,7 @@ export function sqliteOwnership(context: SqliteContext, slots: SlotStore): Owner
           keyHash,
           client,
         );
+        recordRows.forget(host);
         bumpPreferences(context);
       });
     },

@@ -64,6 +64,7 @@ function projectRecord(context: SqliteContext, host: string): PublishedScan {
     throw new StoreError('corrupt', `the history of ${host} is gone; restore from a backup`);
   }
   const scan = publishedScanFromJson(newest.text('scan'));
+  context.recordRows.forget(host);
   const inserted = connection.run(
     `INSERT INTO records (host, scan_id, scanned_at_ms, grade, score, category, first_seen_at_ms,
        scan_count, scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,

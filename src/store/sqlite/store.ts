@@ -24,6 +24,7 @@ import { sqliteOwnership } from './ownership.ts';
 import { lockProcess } from './process-lock.ts';
 import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
+import { RecordRows } from './record-rows.ts';
 import { sqliteResults } from './results.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
@@ -65,7 +66,7 @@ function storeOn(
   { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const context: SqliteContext = { connection, now, owner };
+  const context: SqliteContext = { connection, now, owner, recordRows: new RecordRows() };
   const limits = new MemoryLimits(now);
   const slots = sqliteSlots(context);
   return {
@@ -95,6 +96,7 @@ function storeOn(
     },
     async purge(nowMs) {
       const report = await purgeSqlite(context, nowMs);
+      context.recordRows.clear();
       return { ...report, other: report.other + limits.purge(nowMs) };
     },
     async close() {

@@ -90,6 +90,28 @@ export function publishingRepeats(subject: ContractSubject): void {
       });
     });
 
+    it('tells a record as it is now, however often it was read before', async () => {
+      const store = await subject.fresh();
+      const host = 'api.example.com';
+      const read = async () => {
+        await store.directory.get(host);
+        return store.directory.get(host);
+      };
+      expect(await read()).toBeNull();
+      await store.publish(publishedScan({ score: 70, scannedAtMs: 1_000 }));
+      expect(await read()).toMatchObject({ score: 70, scanCount: 1, verified: false });
+      await store.ownership.recordConfirm(host, issuedToken('hash'));
+      expect(await read()).toMatchObject({ verified: true, listed: true });
+      await store.listing.set(host, { listed: false });
+      expect(await read()).toMatchObject({ listed: false, enrichmentSuppressed: false });
+      await store.listing.set(host, { enrichmentSuppressed: true });
+      expect(await read()).toMatchObject({ listed: false, enrichmentSuppressed: true });
+      await store.publish(publishedScan({ score: 80, scannedAtMs: 2_000 }));
+      expect(await read()).toMatchObject({ score: 80, scanCount: 2, listed: false });
+      await store.listing.set(host, { listed: true });
+      expect(await read()).toMatchObject({ score: 80, listed: true });
+    });
+
     it('undoes no wish of an owner', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';

@@ -1,0 +1,33 @@
+/** Rows of directory records in memory: look-ups ask for the same few hosts over and over. */
+import type { Row } from './row.ts';
+
+/** Some 2 KiB each. */
+const MAX_ROWS = 1_000;
+
+/**
+ * Rows of the one process that uses an embedded store. A row goes when anything that it is made of
+ * is written: by publication, by a preference, by a proof; all of them go at a purge.
+ */
+export class RecordRows {
+  readonly #rows = new Map<string, Row>();
+
+  get(host: string): Row | undefined {
+    return this.#rows.get(host);
+  }
+
+  /** The oldest goes first; hosts without a record are not kept, as strangers can name any number. */
+  keep(host: string, row: Row): void {
+    const oldest = this.#rows.size < MAX_ROWS ? undefined : this.#rows.keys().next().value;
+    if (oldest !== undefined) this.#rows.delete(oldest);
+    this.#rows.set(host, row);
+  }
+
+  /** To be called in the transaction that writes: nothing is read in between. */
+  forget(host: string): void {
+    this.#rows.delete(host);
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+}
