@@ -204,8 +204,9 @@ export class TooManyOpen extends ServiceError {
 }
 
 export class TooManyTries extends ServiceError {
-  constructor(message: string, retryAfterSec: number) {
-    super('too_many_tries', message, { retryAfterSec });
+  /** `charged` is what became of the payment that was tried. */
+  constructor(message: string, retryAfterSec: number, charged: boolean) {
+    super('too_many_tries', message, { retryAfterSec, charged });
   }
 }
 

@@ -206,10 +206,24 @@ export function currentClaim(entry: LedgerEntry): LedgerRow {
   return claim;
 }
 
+/** What a new claim keeps of those before it, so that a key is known by its last claim alone. */
+export function claimAfter(
+  entry: LedgerEntry | null,
+  payment: SignedPayment,
+  requirements: Requirements,
+): JsonObject {
+  return {
+    ...storePayment(payment, requirements),
+    countedBefore: entry === null ? 0 : countedClaims(entry),
+  };
+}
+
 /** Ended claims that count against a key: those that their payer ended, and no fault of ours did. */
-export function countedClaims({ rows }: LedgerEntry): number {
-  return rows.filter(({ state, data }) => state === 'released' && data['isCounted'] === true)
-    .length;
+export function countedClaims(entry: LedgerEntry): number {
+  const { countedBefore } = currentClaim(entry).data;
+  const { state, data } = entry.last;
+  const isCounted = state === 'released' && data['isCounted'] === true;
+  return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
 }
 
 export function storedPayment(entry: LedgerEntry): StoredPayment {
@@ -240,10 +254,4 @@ export function transactionOf(entry: LedgerEntry): Hex | null {
 /** Database time at which the money was known to have moved; null where it was not. */
 export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
-}
-
-/** Scans that the calls under a key computed, newest first. */
-export function scanIdsOf(entry: LedgerEntry | null): readonly string[] {
-  const ids = (entry?.rows ?? []).flatMap((row) => (row.scanId === undefined ? [] : [row.scanId]));
-  return [...new Set(ids.toReversed())];
 }

@@ -12,8 +12,8 @@ export type PaidRequest = {
 export type ComputeContext = {
   /** The payer's address, lower case. */
   readonly payer: string;
-  /** Scans that earlier calls under this very authorization computed, newest first. */
-  readonly earlierScanIds: readonly string[];
+  /** The scan that an earlier call under this very authorization computed last, if one did. */
+  readonly earlierScanId: string | undefined;
   /** To be told which scan the computation waits for, as soon as that is known. */
   readonly onScan: (scanId: string) => void;
 };

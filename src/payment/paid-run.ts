@@ -10,7 +10,7 @@ import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
 import type { Delivery } from './delivery.ts';
 import type { VerifyOutcome } from './facilitator.ts';
-import { LedgerWriter, StepLost, scanIdsOf, storePayment } from './ledger.ts';
+import { claimAfter, LedgerWriter, StepLost } from './ledger.ts';
 import type { ComputedAnswer } from './paid-route.ts';
 import type { GateOptions, Outcome, Purchase } from './purchase.ts';
 import { Settlement } from './settlement.ts';
@@ -102,9 +102,10 @@ export class PaidRun<Input> {
       if (!isBound || !(await this.#holdsIdentifier())) return null;
     }
     const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
-    const facts = { key, payer, request, validBeforeMs };
+    // The scan of the claim before goes along: this call may be answered from it.
+    const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
     const writer = new LedgerWriter(gate.store.ledger, facts, entry?.last ?? null);
-    await writer.write('claimed', storePayment(payment, offer.requirements));
+    await writer.write('claimed', claimAfter(entry, payment, offer.requirements));
     this.#writer = writer;
     return writer;
   }
@@ -137,7 +138,7 @@ export class PaidRun<Input> {
     gate.failpoints.pass('computing');
     this.#computing = route.compute(input, {
       payer,
-      earlierScanIds: scanIdsOf(entry),
+      earlierScanId: entry?.last.scanId,
       onScan: (scanId) => {
         this.#unpaid.isAbout(scanId);
       },

@@ -24,7 +24,7 @@ const WRONG_IDENTIFIERS = 8;
 /** Longer than any answer is kept. */
 const GUESS_LIFETIME_MS = 48 * 3_600_000;
 const LINKS_AN_IDENTIFIER = 8;
-/** Keys looked at for each identifier: those that can still be live are its newest. */
+/** Links read of each identifier: a key that is live, or was paid with, is among its newest. */
 const NEWEST_LINKS = 16;
 const CLAIMS_A_KEY = 20;
 /** What was never sent is forgotten after this, at the next purge. */
@@ -68,7 +68,7 @@ export async function namesBuyer(
   key: string,
 ): Promise<boolean> {
   if (scope === null) return false;
-  return (await stores.identifiers.chain(scope)).some((link) => link.key === key);
+  return (await stores.identifiers.chain(scope, NEWEST_LINKS)).some((link) => link.key === key);
 }
 
 /**
@@ -95,6 +95,7 @@ export async function refuseStranger(
     throw new TooManyTries(
       `${WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
       GUESS_LIFETIME_MS / 1000,
+      true,
     );
   }
   if (!(await namesBuyer(stores, purchase, key))) throw new AnswerPrivate();
@@ -107,6 +108,7 @@ export function refuseWornOut(entry: LedgerEntry | null, nowMs: number): void {
   throw new TooManyTries(
     `This payment was tried ${CLAIMS_A_KEY} times. Sign a new one now, or send it again after Retry-After.`,
     secondsUntil(entry.last.atMs + FORGOTTEN_AFTER_MS, nowMs),
+    false,
   );
 }
 
@@ -130,7 +132,7 @@ export async function readIdentifier(
   { request, key: ownKey }: Purchase,
   isInFlight: (key: string) => boolean,
 ): Promise<IdentifierState> {
-  const chain = await stores.identifiers.chain(scope);
+  const chain = await stores.identifiers.chain(scope, NEWEST_LINKS);
   const last = chain.at(-1);
   if (last === undefined) return { next: 1, lastKey: null, liveKey: null };
   if (last.request !== request) {
@@ -141,7 +143,7 @@ export async function readIdentifier(
   }
   let liveKey: string | null = null;
   let ended = 0;
-  for (const { key } of chain.slice(-NEWEST_LINKS)) {
+  for (const { key } of chain) {
     if (key === ownKey) continue;
     const entry = await stores.ledger.entry(key);
     if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
@@ -151,6 +153,7 @@ export async function readIdentifier(
     throw new TooManyTries(
       `${LINKS_AN_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
       secondsUntil(last.atMs + FORGOTTEN_AFTER_MS, stores.now()),
+      false,
     );
   }
   return { next: last.n + 1, lastKey: last.key, liveKey };

@@ -85,6 +85,6 @@ export async function stepsOf(
   { key }: Purchase,
   state: LedgerState,
 ): Promise<number> {
-  const entry = await store.ledger.entry(key);
-  return entry?.rows.filter((row) => row.state === state).length ?? 0;
+  const rows = await store.ledger.history(key);
+  return rows.filter((row) => row.state === state).length;
 }

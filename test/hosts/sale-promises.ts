@@ -109,8 +109,8 @@ async function checkAnswers(
 }
 
 async function transactionOf({ store }: StopRig['fleet'], key: string): Promise<string | null> {
-  const entry = await store.ledger.entry(key);
-  const row = entry?.rows.findLast(({ data }) => typeof data['transaction'] === 'string');
+  const rows = await store.ledger.history(key);
+  const row = rows.findLast(({ data }) => typeof data['transaction'] === 'string');
   return row === undefined ? null : String(row.data['transaction']);
 }
 

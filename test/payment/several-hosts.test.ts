@@ -144,7 +144,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     await shop.payments.recovery.sweep();
     const late = await shop.buy('x', v2(signed));
     expect(late.status).toBe(504);
-    expect((await shop.store.ledger.entry(key))?.rows).toHaveLength(1);
+    expect(await shop.store.ledger.history(key)).toHaveLength(1);
     expect(shop.computations).toHaveLength(0);
   });
 
@@ -155,8 +155,8 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     await using shop = await startShop({ ...TIMING, store: await openLivingHost() });
     const answer = await shop.buy('x', v2(signed));
     expect(answer.status).toBe(200);
-    const states = (await shop.store.ledger.entry(key))?.rows.map(({ state }) => state);
-    expect(states?.slice(0, 3)).toEqual(['claimed', 'released', 'claimed']);
+    const states = (await shop.store.ledger.history(key)).map(({ state }) => state);
+    expect(states.slice(0, 3)).toEqual(['claimed', 'released', 'claimed']);
     await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
     await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
     expect(shop.settlements).toHaveLength(1);

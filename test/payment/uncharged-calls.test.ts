@@ -12,8 +12,8 @@ const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 async function statesOf(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
   const authorization = { from, nonce, to: from, value: 0n, validAfter: 0n, validBefore: 0n };
-  const entry = await shop.store.ledger.entry(paymentKey(TERMS, authorization));
-  return entry?.rows.map(({ state }) => state) ?? [];
+  const rows = await shop.store.ledger.history(paymentKey(TERMS, authorization));
+  return rows.map(({ state }) => state);
 }
 
 async function debtsOf(shop: Shop): Promise<number> {

@@ -23,8 +23,11 @@ export type IdentifierLink = {
  * its last link, once the ledger has purged every key in it.
  */
 export type IdentifierStore = {
-  /** Ascending by `n`; empty for an unknown id. */
-  chain(scope: IdentifierScope): Promise<readonly (IdentifierLink & { readonly atMs: number })[]>;
+  /** The newest links, at most so many, ascending by `n`; empty for an unknown id. */
+  chain(
+    scope: IdentifierScope,
+    newest: number,
+  ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]>;
 
   /** Inserted before the key is claimed. On `lost`: read the chain again. */
   append(

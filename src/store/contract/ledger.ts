@@ -53,7 +53,10 @@ export type LedgerRow = LedgerAppend & {
 
 export type LedgerEntry = {
   readonly key: string;
-  /** By step, ascending; never empty. */
+  /**
+   * Steps of the current claim, ascending: from the last `claimed` on; never empty. Claims before it
+   * were released; what counts of them, a claim keeps in its own data.
+   */
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
   readonly last: LedgerRow;
@@ -66,8 +69,11 @@ export type LedgerStore = {
   /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
   append(row: LedgerAppend): Promise<InsertOutcome>;
 
-  /** All steps of a key, or null where there are none. */
+  /** The current claim of a key, or null. It costs the same however many claims were before. */
   entry(key: string): Promise<LedgerEntry | null>;
+
+  /** Every step of a key, ascending, those of released claims too: for audits. */
+  history(key: string): Promise<readonly LedgerRow[]>;
 
   /**
    * Every key whose last step is not terminal, oldest claim first, each once. Rows are read in

@@ -5,9 +5,10 @@ import { idOf } from './table.ts';
 
 export function mongoIdentifiers({ identifiers, now }: MongoContext): IdentifierStore {
   return {
-    async chain(scope) {
-      const links = await identifiers.all({ scope: scopeOf(scope) }, { sort: { n: 1 } });
-      return links.map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
+    async chain(scope, newest) {
+      const last = { sort: { n: -1 }, limit: newest } as const;
+      const links = await identifiers.all({ scope: scopeOf(scope) }, last);
+      return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
     },
 
     async append(scope, { n, request, key, attempt }) {

@@ -1,7 +1,7 @@
 /** The ledger, one insert a step on MongoDB. */
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
-import { isTerminal, ledgerEntry } from '../rules/ledger.ts';
+import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../rules/ledger.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { LedgerDocument } from './documents.ts';
@@ -9,6 +9,8 @@ import { idOf } from './table.ts';
 
 /** Keys read at a time. */
 const UNFINISHED_BATCH = 1_000;
+/** Longer than any claim that was sent as often as a payment may be. */
+const NEWEST_STEPS = 16;
 
 export function mongoLedger(context: MongoContext): LedgerStore {
   return {
@@ -17,7 +19,11 @@ export function mongoLedger(context: MongoContext): LedgerStore {
     },
 
     async entry(key) {
-      return (await readEntries(context, [key]))[0] ?? null;
+      return readEntry(context, key);
+    },
+
+    async history(key) {
+      return (await readHistories(context, [key]))[0]?.rows ?? [];
     },
 
     async *unfinished() {
@@ -44,7 +50,9 @@ export function mongoLedger(context: MongoContext): LedgerStore {
       ]);
       const settled = steps.map((row) => row.key);
       const wanted = unwritten ? await withoutWritten(context, settled) : settled;
-      const entries = await readEntries(context, [...wanted, ...open.map((row) => row.key)]);
+      const keys = new Set([...wanted, ...open.map((row) => row.key)]);
+      const read = await Promise.all([...keys].map((key) => readEntry(context, key)));
+      const entries = read.filter((entry): entry is LedgerEntry => entry !== null);
       // A marker may outlive what it marks.
       const isRecent = ({ last, rows }: LedgerEntry) =>
         !isTerminal(last.state) ||
@@ -126,24 +134,50 @@ export async function removeMarkers(
   await ledgerOpen.remove({ key: end.key, claimStep: { $lt: end.step } });
 }
 
-/** The entries that there are, in the order of the keys; each key once. */
-export async function readEntries(
+/** Steps before the last claim are not touched: anybody can make a key have many. */
+async function readEntry(
   { ledger, ledgerWritten }: MongoContext,
+  key: string,
+): Promise<LedgerEntry | null> {
+  const newest = { sort: { step: -1 }, limit: NEWEST_STEPS } as const;
+  const [found, written] = await Promise.all([
+    ledger.all({ key }, newest),
+    ledgerWritten.byId(key),
+  ]);
+  const isCut = found.length === NEWEST_STEPS && found.every((row) => row.state !== 'claimed');
+  const documents = isCut ? await ledger.all({ key }) : found;
+  return ledgerEntry(documents.map(toLedgerRow), written?.atMs ?? null);
+}
+
+/** Entries of as many keys as a sweep takes at a time, in the order of the keys; each key once. */
+async function readEntries(
+  context: MongoContext,
   keys: readonly string[],
 ): Promise<readonly LedgerEntry[]> {
   const wanted = [...new Set(keys)];
   if (wanted.length === 0) return [];
-  const [documents, written] = await Promise.all([
-    ledger.all({ key: wanted.length === 1 ? (wanted[0] ?? '') : { $in: wanted } }),
-    wanted.length === 1
-      ? ledgerWritten.all({ _id: wanted[0] ?? '' })
-      : ledgerWritten.all({ _id: { $in: wanted } }),
+  const [histories, written] = await Promise.all([
+    readHistories(context, wanted),
+    context.ledgerWritten.all({ _id: { $in: wanted } }),
   ]);
-  const rows = Map.groupBy(documents.map(toLedgerRow), (row) => row.key);
   const marks = new Map(written.map((mark) => [mark._id, mark.atMs]));
-  return wanted
-    .map((key) => ledgerEntry(rows.get(key) ?? [], marks.get(key) ?? null))
+  return histories
+    .map(({ key, rows }) => ledgerEntry(rows, marks.get(key) ?? null))
     .filter((entry): entry is LedgerEntry => entry !== null);
+}
+
+/** The histories that there are, in the order of the keys; each key once. */
+export async function readHistories(
+  { ledger }: MongoContext,
+  keys: readonly string[],
+): Promise<readonly LedgerHistory[]> {
+  const wanted = [...new Set(keys)];
+  if (wanted.length === 0) return [];
+  const documents = await ledger.all({ key: { $in: wanted } });
+  const rows = Map.groupBy(documents.map(toLedgerRow), (row) => row.key);
+  return wanted
+    .map((key) => ledgerHistory(rows.get(key) ?? []))
+    .filter((history): history is LedgerHistory => history !== null);
 }
 
 function toLedgerRow({ _id, scanId, answerId, data, ...members }: LedgerDocument): LedgerRow {

@@ -1,7 +1,7 @@
 /** The purge of numbered sequences. */
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { MongoContext } from './context.ts';
-import { readEntries } from './ledger.ts';
+import { readHistories } from './ledger.ts';
 
 const BATCH = 200;
 
@@ -36,7 +36,7 @@ async function purgeIdentifiers(context: MongoContext, nowMs: number): Promise<n
       const last = chain.at(-1);
       if (!last || last.atMs > sinceMs) continue;
       const keys = chain.map((link) => link.key);
-      if ((await readEntries(context, keys)).length > 0) continue;
+      if ((await readHistories(context, keys)).length > 0) continue;
       removed += await identifiers.remove({ scope, n: { $lt: last.n } });
       removed += await identifiers.remove({ scope, n: last.n });
     }

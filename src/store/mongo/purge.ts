@@ -1,14 +1,13 @@
 /** The purge on MongoDB. */
 import type { Filter } from 'mongodb';
-import type { LedgerEntry } from '../contract/ledger.ts';
 import { VERIFIED_FOR_MS } from '../contract/ownership.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
-import { isTerminal, ledgerEntryExpired } from '../rules/ledger.ts';
+import { isTerminal, type LedgerHistory, ledgerHistoryExpired } from '../rules/ledger.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { MongoContext } from './context.ts';
 import type { LedgerDocument } from './documents.ts';
-import { ledgerId, readEntries } from './ledger.ts';
+import { ledgerId, readHistories } from './ledger.ts';
 import { purgeSequences } from './purge-sequences.ts';
 
 const BATCH = 200;
@@ -47,8 +46,8 @@ async function purgeLedger(
   for await (const rows of context.ledger.batches(old, options, BATCH)) {
     const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
     for (const key of keys) seen.add(key);
-    const expired = (await readEntries(context, keys)).filter((entry) =>
-      ledgerEntryExpired(entry, nowMs),
+    const expired = (await readHistories(context, keys)).filter((entry) =>
+      ledgerHistoryExpired(entry, nowMs),
     );
     await removeEntries(context, expired);
     purged += expired.length;
@@ -59,7 +58,7 @@ async function purgeLedger(
 /** The last steps go last: a purge that breaks off leaves keys that are still finished. */
 async function removeEntries(
   { ledger, ledgerOpen, ledgerWritten }: MongoContext,
-  entries: readonly LedgerEntry[],
+  entries: readonly LedgerHistory[],
 ): Promise<void> {
   if (entries.length === 0) return;
   const keys = entries.map((entry) => entry.key);
@@ -76,7 +75,7 @@ async function removeEntries(
 async function purgeMarkers(context: MongoContext, nowMs: number): Promise<void> {
   const old = { sinceMs: { $lte: nowMs - RETENTION_MS.abandonedMarker } };
   for await (const markers of context.ledgerOpen.batches(old, {}, BATCH)) {
-    const entries = await readEntries(
+    const entries = await readHistories(
       context,
       markers.map((marker) => marker.key),
     );
@@ -107,7 +106,7 @@ async function purgeAnswers(context: MongoContext, nowMs: number): Promise<numbe
   return purged;
 }
 
-function needsAnswer({ last, rows }: LedgerEntry, nowMs: number): boolean {
+function needsAnswer({ last, rows }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return true;
   const sinceMs = nowMs - RETENTION_MS.settledAnswer;
   return rows.some((row) => row.state === 'settled' && row.atMs > sinceMs);
@@ -133,16 +132,16 @@ async function entriesNaming(
   context: MongoContext,
   member: 'answerId' | 'scanId',
   ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly LedgerEntry[]>> {
+): Promise<ReadonlyMap<string, readonly LedgerHistory[]>> {
   const rows = await context.ledger.all(
     member === 'answerId' ? { answerId: { $in: [...ids] } } : { scanId: { $in: [...ids] } },
     { projection: { key: 1 } },
   );
-  const entries = await readEntries(
+  const entries = await readHistories(
     context,
     rows.map((row) => row.key),
   );
-  const naming = new Map<string, LedgerEntry[]>();
+  const naming = new Map<string, LedgerHistory[]>();
   for (const entry of entries) {
     for (const id of new Set(entry.rows.map((row) => row[member]))) {
       if (id !== undefined) naming.set(id, [...(naming.get(id) ?? []), entry]);

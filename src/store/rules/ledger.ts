@@ -13,27 +13,43 @@ export function isTerminal(state: LedgerState): boolean {
   return TERMINAL.has(state);
 }
 
+/** Every step of one key, whatever became of its claims. */
+export type LedgerHistory = {
+  readonly key: string;
+  /** By step, ascending; never empty. */
+  readonly rows: readonly LedgerRow[];
+  /** The last of `rows`. */
+  readonly last: LedgerRow;
+};
+
 /** Null for no rows. Rows of one key, in any order. */
+export function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
+  const sorted = rows.toSorted((a, b) => a.step - b.step);
+  const last = sorted.at(-1);
+  return last === undefined ? null : { key: last.key, rows: sorted, last };
+}
+
+/** Null for no rows. Rows of one key, in any order, with those of its last claim among them. */
 export function ledgerEntry(
   rows: readonly LedgerRow[],
   writtenAtMs: number | null,
 ): LedgerEntry | null {
-  const sorted = rows.toSorted((a, b) => a.step - b.step);
-  const last = sorted.at(-1);
-  if (!last) return null;
-  return { key: last.key, rows: sorted, last, writtenAtMs };
+  const history = ledgerHistory(rows);
+  if (history === null) return null;
+  const claim = history.rows.findLastIndex((row) => row.state === 'claimed');
+  return { ...history, rows: history.rows.slice(Math.max(0, claim)), writtenAtMs };
 }
 
 /**
  * Whether the steps of a key may go: it is finished, and so is its authorization, for long enough.
  * Where its payment was never sent, an hour is enough.
  */
-export function ledgerEntryExpired(entry: LedgerEntry, nowMs: number): boolean {
-  if (!isTerminal(entry.last.state)) return false;
-  const lastAtMs = Math.max(...entry.rows.map((row) => row.atMs));
-  if (entry.last.state === 'released' && entry.rows.every((row) => row.state !== 'settling')) {
+export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
+  if (!isTerminal(last.state)) return false;
+  const lastAtMs = Math.max(...rows.map((row) => row.atMs));
+  if (last.state === 'released' && rows.every((row) => row.state !== 'settling')) {
     return lastAtMs + RETENTION_MS.unsentKey <= nowMs;
   }
-  const validBeforeMs = Math.max(...entry.rows.map((row) => row.validBeforeMs));
+  const validBeforeMs = Math.max(...rows.map((row) => row.validBeforeMs));
   return Math.max(lastAtMs, validBeforeMs) + RETENTION_MS.ledgerKey <= nowMs;
 }

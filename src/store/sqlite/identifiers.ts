@@ -4,15 +4,16 @@ import type { SqliteContext } from './context.ts';
 
 export function sqliteIdentifiers({ connection, now }: SqliteContext): IdentifierStore {
   return {
-    async chain({ network, payer, id }) {
+    async chain({ network, payer, id }, newest) {
       const rows = connection.all(
         `SELECT n, request, key, at_ms FROM identifiers
-         WHERE network = ? AND payer = ? AND id = ? ORDER BY n`,
+         WHERE network = ? AND payer = ? AND id = ? ORDER BY n DESC LIMIT ?`,
         network,
         payer,
         id,
+        newest,
       );
-      return rows.map((row) => ({
+      return rows.toReversed().map((row) => ({
         n: row.integer('n'),
         request: row.text('request'),
         key: row.text('key'),

@@ -9,7 +9,7 @@ import {
   type LedgerStore,
 } from '../contract/ledger.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { isTerminal, ledgerEntry } from '../rules/ledger.ts';
+import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../rules/ledger.ts';
 import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
@@ -26,6 +26,10 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
 
     async entry(key) {
       return readEntry(context, key);
+    },
+
+    async history(key) {
+      return readHistory(context, key)?.rows ?? [];
     },
 
     async *unfinished() {
@@ -137,11 +141,21 @@ function hasStep(connection: SqliteContext['connection'], key: string, step: num
   );
 }
 
-export function readEntry({ connection }: SqliteContext, key: string): LedgerEntry | null {
-  const rows = connection.all('SELECT * FROM ledger WHERE key = ? ORDER BY step', key);
+/** Steps before the last claim are not touched: anybody can make a key have many. */
+const CURRENT_CLAIM = `SELECT * FROM ledger WHERE key = ?1 AND step >= coalesce(
+   (SELECT step FROM ledger WHERE key = ?1 AND state = 'claimed' ORDER BY step DESC LIMIT 1), 0)
+ ORDER BY step`;
+
+function readEntry({ connection }: SqliteContext, key: string): LedgerEntry | null {
+  const rows = connection.all(CURRENT_CLAIM, key);
   if (rows.length === 0) return null;
   const written = connection.get('SELECT at_ms FROM ledger_written WHERE key = ?', key);
   return ledgerEntry(rows.map(toLedgerRow), written?.integer('at_ms') ?? null);
+}
+
+export function readHistory({ connection }: SqliteContext, key: string): LedgerHistory | null {
+  const rows = connection.all('SELECT * FROM ledger WHERE key = ? ORDER BY step', key);
+  return ledgerHistory(rows.map(toLedgerRow));
 }
 
 function toLedgerRow(row: Row): LedgerRow {

@@ -4,10 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { VERIFIED_FOR_MS } from '../contract/ownership.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
-import { ledgerEntryExpired } from '../rules/ledger.ts';
+import { ledgerHistoryExpired } from '../rules/ledger.ts';
 import { RETENTION_MS } from '../rules/retention.ts';
 import type { SqliteContext } from './context.ts';
-import { readEntry } from './ledger.ts';
+import { readHistory } from './ledger.ts';
 
 /** Rows, or keys, between two turns of the event loop. */
 const BATCH = 200;
@@ -104,11 +104,11 @@ async function purgeKeys(
     const keys = connection.all(candidates, nowMs - ageMs, afterKey, BATCH);
     for (const row of keys) {
       afterKey = row.text('key');
-      const entry = readEntry(context, afterKey);
-      if (!entry || !ledgerEntryExpired(entry, nowMs)) continue;
+      const history = readHistory(context, afterKey);
+      if (history === null || !ledgerHistoryExpired(history, nowMs)) continue;
       connection.transaction(() => {
-        connection.run('DELETE FROM ledger WHERE key = ?', entry.key);
-        connection.run('DELETE FROM ledger_written WHERE key = ?', entry.key);
+        connection.run('DELETE FROM ledger WHERE key = ?', history.key);
+        connection.run('DELETE FROM ledger_written WHERE key = ?', history.key);
       });
       purged += 1;
     }

@@ -65,6 +65,32 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await ledger.entry('other')).toBeNull();
     });
 
+    it('reads the last claim of a key, and every step where that is asked for', async () => {
+      const { ledger } = await subject.fresh();
+      for (let step = 1; step <= 40; step += 2) {
+        await ledger.append(ledgerStep('k', step, 'claimed', { data: { claim: step } }));
+        await ledger.append(ledgerStep('k', step + 1, 'released'));
+      }
+      const released = await ledger.entry('k');
+      expect(released?.rows.map(({ step }) => step)).toEqual([39, 40]);
+      await ledger.append(ledgerStep('k', 41, 'claimed', { data: { claim: 41 } }));
+      await ledger.append(ledgerStep('k', 42, 'computed'));
+      const claimed = await ledger.entry('k');
+      expect(claimed?.rows.map(({ state }) => state)).toEqual(['claimed', 'computed']);
+      expect(claimed?.rows[0]?.data).toEqual({ claim: 41 });
+      expect((await collect(ledger.unfinished())).map(({ rows }) => rows.length)).toEqual([2]);
+      const steps = Array.from({ length: 42 }, (_none, index) => index + 1);
+      expect((await ledger.history('k')).map(({ step }) => step)).toEqual(steps);
+      expect(await ledger.history('other')).toEqual([]);
+    });
+
+    it('reads a claim of many steps whole', async () => {
+      const { ledger } = await subject.fresh();
+      await ledger.append(ledgerStep('k', 1, 'claimed'));
+      for (let step = 2; step <= 30; step++) await ledger.append(ledgerStep('k', step, 'unknown'));
+      expect((await ledger.entry('k'))?.rows).toHaveLength(30);
+    });
+
     it('lists keys that are not finished, oldest first, and after a restart too', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });

@@ -66,10 +66,10 @@ export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Scan
       (input === undefined || scanCoordinator.join(input.origin) === null),
     publish: (scanId) => scanCoordinator.publish(scanId),
 
-    async compute({ origin, submittedUrl }, { payer, earlierScanIds, onScan }) {
+    async compute({ origin, submittedUrl }, { payer, earlierScanId, onScan }) {
       // Taken hold of first: a scan that ends while the store is asked is joined all the same.
       const running = scanCoordinator.join(origin, onScan);
-      const finishedBefore = () => findWaiting(store, payer, origin, earlierScanIds);
+      const finishedBefore = () => findWaiting(store, payer, origin, earlierScanId);
       const waiting = await finishedBefore();
       if (waiting !== null) return { ...answer(waiting, 'hit'), scanId: waiting.scanId };
       if (running === null && revision.scanServesPublished) {
@@ -91,12 +91,12 @@ async function findWaiting(
   store: RouteContext['store'],
   payer: string,
   origin: Origin,
-  earlierScanIds: readonly string[] = [],
+  earlierScanId?: string,
 ): Promise<FinishedScan | null> {
   const sinceMs = store.now() - WAITING_MS;
   const left = await store.results.unpaid(payer, sinceMs);
   const ofHost = left.filter(({ host }) => host === origin.host).map(({ scanId }) => scanId);
-  for (const scanId of [...earlierScanIds, ...ofHost]) {
+  for (const scanId of [...(earlierScanId === undefined ? [] : [earlierScanId]), ...ofHost]) {
     const result = await store.results.byScan(scanId);
     if (result === null || result.scannedAtMs < sinceMs) continue;
     const finished = fromStoredReport(result);
