@@ -1,22 +1,17 @@
 /** All rules that no ready-made linter knows, run over one checkout. */
 import { checkFolders } from './check-folders.ts';
-import { checkImports } from './check-imports.ts';
 import { checkOutcomes } from './check-outcomes.ts';
-import { checkPurity } from './check-purity.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import { publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
-import { fileLength, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
+import { folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
 
 const RULES: readonly HouseRule[] = [
   checkFolders,
   checkOutcomes,
-  checkPurity,
   publishedUnchanged,
-  checkImports,
   roomNames,
   unfinished,
-  fileLength,
   folderReadmes,
   lockfile,
 ];

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 
 /** Not ours, or not part of the sources. */
 const SKIPPED = new Set(['node_modules', '.git', '.cache', 'data', 'coverage']);
-const CODE = /\.(?:ts|mts|js|mjs|py|go|sol|css)$/;
 
 /** The files of a checkout, read once. Paths have forward slashes and begin at the root. */
 export type SourceTree = {
@@ -30,11 +29,6 @@ export function openTree(root: string): SourceTree {
       return content;
     },
   };
-}
-
-/** Source files that people write: no data, no documents. */
-export function isCode(file: string): boolean {
-  return CODE.test(file);
 }
 
 function walk(root: string, folder: string): string[] {

@@ -1,10 +1,7 @@
-/** Small rules about files: their names, their length, what may not be left in them. */
+/** Small rules about files: their names, and what may not be left in them. */
 import type { Finding, HouseRule } from './finding.ts';
-import { isCode } from './source-tree.ts';
 
 const ROOM = /^(?:utils?|helpers?|common|manager|shared|misc)$/i;
-const MAX_LINES = 300;
-const MAX_TEST_LINES = 500;
 // Put together, so that this file may stand under its own rule.
 const UNFINISHED = new RegExp(
   `\\b(?:${['TO', 'FIX'].map((half, i) => half + ['DO', 'ME'][i]).join('|')})\\b`,
@@ -42,15 +39,6 @@ export const unfinished: HouseRule = (tree) =>
           ];
         }),
     );
-
-export const fileLength: HouseRule = (tree) =>
-  tree.files.filter(isCode).flatMap((file): Finding[] => {
-    const lines = tree.read(file).trimEnd().split('\n').length;
-    const max = /^test\/|\/cases\.ts$/.test(file) ? MAX_TEST_LINES : MAX_LINES;
-    if (lines <= max) return [];
-    const message = `${lines} lines, over ${max}: split it by concept, a file each`;
-    return [{ file, line: max + 1, message }];
-  });
 
 export const folderReadmes: HouseRule = (tree) => {
   const folders = tree.files.flatMap((file) => /^(src\/[^/]+)\//.exec(file)?.[1] ?? []);

@@ -1,0 +1,146 @@
+/** What biome.json refuses: imports between rooms, circles, long files, and checks that are not pure. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { needs } from '../fixtures/needs.ts';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PACKAGE = `@biomejs/cli-${process.platform}-${process.arch}`;
+
+/** A file, the code in it, and a part of what Biome says of it. */
+type Row = readonly [file: string, code: string, says: string];
+
+const ROOMS: readonly Row[] = [
+  ['src/model/a.ts', "export { parseJson } from '../parse/json/json.ts';", 'words do no work'],
+  ['src/parse/text/a.ts', "export type { A } from '../../engine/judge.ts';", 'readers are pure'],
+  ['src/scan/a.ts', "export type { Gate } from '../payment/gate.ts';", 'the command line'],
+  ['src/engine/a.ts', "export { fastify } from 'fastify';", 'judges observations'],
+  ['src/probe/plan/a.ts', "export { a } from '../../store/contract/store.ts';", 'return them'],
+  ['src/store/sqlite/a.ts', "export const a = import('../../http/app.ts');", 'keeps facts'],
+  ['src/payment/a.ts', "export { a } from '../scan/run-scan.ts';", 'and no scan'],
+  ['src/http/routes/a.ts', "export { a } from '../../store/sqlite/store.ts';", 'by its contract'],
+  ['src/cli/a.ts', "export { a } from '../payment/gate.ts';", 'without a service'],
+  ['src/service/a.ts', "export { a } from '../../test/fixtures/needs.ts';", 'lives in src/'],
+  ['plugins/a.ts', "export { a } from '../checks/P6-price-integrity/v1.ts';", 'no check'],
+];
+
+const IMPURE: readonly Row[] = [
+  'const now = Date.now();',
+  "const seen = Date.parse('2026-08-14T00:00:00Z');",
+  'const wait = () => setTimeout(() => {}, 1);',
+  "const bytes = Buffer.from('');",
+  'const bytes = new Uint8Array(9);',
+  'const home = process.env.HOME;',
+  "const ask = () => fetch('https://example.org');",
+  'const all = globalThis;',
+  'const late = Promise.resolve(1);',
+]
+  .map((code, index): Row => [`checks/P1-globals/v${index + 1}.ts`, code, 'the global variable'])
+  .concat([
+    ['checks/P1-a/v1.ts', 'const luck = Math.random();', 'No Math.random'],
+    ['checks/P1-a/v2.ts', "const pattern = new RegExp('a' + FIX);", 'No RegExp from a text'],
+    ['checks/P1-a/v3.ts', 'const late = async () => 1;', 'Nothing asynchronous'],
+    ['checks/P1-a/v4.ts', 'const check = { async evaluate() {} };', 'Nothing asynchronous'],
+    ['checks/P1-a/v5.ts', 'async function late() {}', 'Nothing asynchronous'],
+    ['checks/P1-a/v6.ts', "import { readFileSync } from 'node:fs';", 'Node.js builtin'],
+    ['checks/P1-a/v7.ts', "import { a } from '../../src/parse/kit/a.ts';", 'runs only what'],
+    ['checks/P1-a/v8.ts', "export * from '../../src/engine/define-check.ts';", 'runs only what'],
+    ['checks/P1-a/v9.ts', "import './v1.ts';", 'runs only what'],
+    ['checks/P1-a/v10.ts', "const late = import('./v1.ts');", 'runs only what'],
+    ['checks/P1-a/v11.ts', 'const loose = FIX as any;', 'any'],
+  ]);
+
+const SHAPES: readonly Row[] = [
+  ['src/scan/one.ts', "import type { B } from './two.ts';\nexport type A = B;", 'part of a cycle'],
+  ['src/scan/two.ts', "import type { A } from './one.ts';\nexport type B = A;", 'part of a cycle'],
+  ['src/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
+  ['tools/long.ts', `${'\n'.repeat(300)}export {};`, 'too many lines (301)'],
+  ['test/long.test.ts', `${'\n'.repeat(500)}export {};`, 'too many lines (501)'],
+];
+
+/** Code that stands at a limit, or looks like a breach and is none. */
+const CLEAN: readonly (readonly [file: string, code: string])[] = [
+  ['src/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
+  ['src/engine/pool/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
+  ['src/store/mongo/a.ts', "export type { Grade } from '../../model/report.ts';"],
+  ['checks/P1-b/v1.ts', '// Words in comments are no code: Date, fetch, process.'],
+  ['checks/P1-b/v2.ts', "export const FIX = 'Send a Date header, then fetch the process list.';"],
+  [
+    'checks/P1-b/v3.ts',
+    'export const a = (seen: { process: string }) => ({ Date: seen.process });',
+  ],
+  ['checks/P1-b/v4.ts', 'export const a = /["\'`]Date.now\\(\\)/;'],
+  ['checks/P1-b/v5.ts', "export { a };\nimport { a } from '../../src/engine/define-check.ts';"],
+  ['checks/P1-b/v6.ts', "export type { Kit } from '../../src/parse/kit/kit.ts';"],
+  ['checks/P1-b/v7.ts', "import { a } from '../../src/model/verdict.ts';\nexport const b = a;"],
+  ['checks/P1-b/cases.ts', 'export const a = Date.parse(new Date().toISOString());'],
+  ['tools/at-limit.ts', `${'\n'.repeat(299)}export {};`],
+  ['test/at-limit.test.ts', `${'\n'.repeat(499)}export {};`],
+];
+
+function biome(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve(`${PACKAGE}/biome`);
+  } catch {
+    return null;
+  }
+}
+
+const executable = biome();
+
+describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
+  /** A line for each finding, as GitHub's commands. */
+  let said: readonly string[];
+
+  beforeAll(async () => {
+    const root = await mkdtemp(join(tmpdir(), 'biome-'));
+    try {
+      for (const file of ['biome.json', 'tools/lint/pure-checks.grit']) {
+        await cp(join(ROOT, file), join(root, file));
+      }
+      for (const [file, code] of [...ROOMS, ...IMPURE, ...SHAPES, ...CLEAN]) {
+        await mkdir(dirname(join(root, file)), { recursive: true });
+        await writeFile(
+          join(root, file),
+          `/** A file. */${code.startsWith('\n') ? '' : '\n'}${code}`,
+        );
+      }
+      const args = ['lint', '--vcs-enabled=false', '--reporter=github', '--max-diagnostics=none'];
+      const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=error', '.'], {
+        cwd: root,
+      }).catch((error: { stdout: string }) => error);
+      said = stdout.split('\n').filter((line) => line.startsWith('::'));
+    } finally {
+      await rm(root, { recursive: true, force: true });
+    }
+  });
+
+  function findingsIn(file: string): readonly string[] {
+    return said.filter((line) => line.includes(`/${file},line=`));
+  }
+
+  test.each(ROOMS)('a room that knows another: %s: %s', (file, _code, says) => {
+    expect(findingsIn(file)).toEqual([expect.stringContaining(says)]);
+  });
+
+  test.each(IMPURE)(
+    'what makes a check depend on more than it saw: %s: %s',
+    (file, _code, says) => {
+      expect(findingsIn(file)).toContainEqual(expect.stringContaining(says));
+    },
+  );
+
+  test.each(SHAPES.map(([file, , says]) => [file, says] as const))('%s: %s', (file, says) => {
+    expect(findingsIn(file)).toEqual([expect.stringContaining(says)]);
+  });
+
+  test.each(CLEAN.map(([file]) => file))('nothing in %s', (file) => {
+    expect(findingsIn(file)).toEqual([]);
+  });
+});
