@@ -59,7 +59,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       for (;;) {
         const dueAtMs = await ownership.challengeFetchDueAtMs(host);
         if (dueAtMs > store.now()) await wait(dueAtMs - store.now(), stopping.signal);
-        await answerFromOthers(round);
+        await answerFromOthers(store, round);
         if (round.waiters.length === 0) return;
         if (await fetchInTurn(round)) return;
       }
@@ -69,20 +69,6 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
     } finally {
       if (rounds.get(host) === round) rounds.delete(host);
     }
-  }
-
-  /** Answers those from another instance's fetch who had asked before that one began. */
-  async function answerFromOthers(round: Round): Promise<void> {
-    if (!store.info.shared) return;
-    const found = await ownership.findings(round.origin.host);
-    const left: Waiter[] = [];
-    for (const waiter of round.waiters) {
-      const since = found.find(({ beganAtMs }) => beganAtMs > waiter.arrivedAtMs);
-      if (since === undefined) left.push(waiter);
-      // `fetchInTurn` of an instance like this one is the only writer of this text.
-      else waiter.resolve({ ...since, finding: JSON.parse(since.finding) });
-    }
-    round.waiters = left;
   }
 
   /** False where another instance fetches this host now. */
@@ -97,42 +83,15 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       if (!slot.taken) return false;
       // Whoever arrives from here on waits for the next fetch.
       rounds.delete(origin.host);
-      const fetched = await fetchOrRefuse(origin);
+      const fetched = await fetchOrRefuse(fetchChallenge, origin);
       handshakeMs = fetched.handshakeMs;
       const reading = { finding: fetched.finding, beganAtMs: slot.atMs };
-      await tellOthers(origin, reading);
+      await tellOthers(store, origin, reading);
       for (const waiter of round.waiters) waiter.resolve(reading);
       return true;
     } finally {
       turn.end(handshakeMs);
     }
-  }
-
-  async function fetchOrRefuse(
-    origin: Origin,
-  ): Promise<{ readonly finding: ChallengeFinding; readonly handshakeMs: number }> {
-    try {
-      const { handshakeMs = 0, ...served } = await fetchChallenge(origin);
-      if (served.kind === 'unusable') return { finding: served, handshakeMs };
-      const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
-      return { finding, handshakeMs };
-    } catch (error) {
-      // As for a name without an address: nobody learns here what a name points to.
-      if (error instanceof OriginRefused) return { finding: NO_ADDRESS, handshakeMs: 0 };
-      throw error;
-    }
-  }
-
-  async function tellOthers({ host }: Origin, reading: ChallengeReading): Promise<void> {
-    if (!store.info.shared) return;
-    const { beganAtMs, finding } = reading;
-    await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
-  }
-
-  /** A fetch that nobody waits for any more does not begin. */
-  function leave(round: Round, waiter: Waiter): void {
-    round.waiters = round.waiters.filter((one) => one !== waiter);
-    waiter.reject(new Saturated());
   }
 
   return {
@@ -157,6 +116,53 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       }
     },
   };
+}
+
+/** Answers waiters by the fetch of another instance that began after they had asked. */
+async function answerFromOthers({ info, ownership }: Store, round: Round): Promise<void> {
+  if (!info.shared) return;
+  const found = await ownership.findings(round.origin.host);
+  const left: Waiter[] = [];
+  for (const waiter of round.waiters) {
+    const since = found.find(({ beganAtMs }) => beganAtMs > waiter.arrivedAtMs);
+    if (since === undefined) left.push(waiter);
+    // `fetchInTurn` of an instance like this one is the only writer of this text.
+    else waiter.resolve({ ...since, finding: JSON.parse(since.finding) });
+  }
+  round.waiters = left;
+}
+
+async function fetchOrRefuse(
+  fetchChallenge: FetchChallenge,
+  origin: Origin,
+): Promise<{ readonly finding: ChallengeFinding; readonly handshakeMs: number }> {
+  try {
+    const { handshakeMs = 0, ...served } = await fetchChallenge(origin);
+    if (served.kind === 'unusable') return { finding: served, handshakeMs };
+    const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
+    return { finding, handshakeMs };
+  } catch (error) {
+    // As for a name without an address: no caller learns here what a name points to.
+    if (error instanceof OriginRefused) return { finding: NO_ADDRESS, handshakeMs: 0 };
+    throw error;
+  }
+}
+
+/** Stores a finding for the other instances whose callers wait for it. */
+async function tellOthers(
+  { info, ownership }: Store,
+  { host }: Origin,
+  reading: ChallengeReading,
+): Promise<void> {
+  if (!info.shared) return;
+  const { beganAtMs, finding } = reading;
+  await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
+}
+
+/** Sends a waiter away; a fetch without waiters does not begin. */
+function leave(round: Round, waiter: Waiter): void {
+  round.waiters = round.waiters.filter((one) => one !== waiter);
+  waiter.reject(new Saturated());
 }
 
 const NO_ADDRESS = {

@@ -63,17 +63,9 @@ export async function openService(config: Config): Promise<Service> {
   undo.defer(() => probe.close());
   const { createClient, isSaturated } = probe;
   const oracle = createOracle({ onError: (message) => log.error(message) });
-  const scanner = createScanner({
-    catalog,
-    checks,
-    pool,
-    policy,
-    standing,
-    userAgent,
-    createClient,
-    isSaturated,
-    oracle,
-  });
+  const judges = { catalog, checks, pool, oracle };
+  const asking = { policy, userAgent, createClient };
+  const scanner = createScanner({ ...judges, ...asking, standing, isSaturated });
   undo.defer(() => scanner.close());
   // Workers load while this thread does: what they say is awaited below, before anybody is served.
   const warm = Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
@@ -85,7 +77,7 @@ export async function openService(config: Config): Promise<Service> {
 
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
-  const fetchChallenge = createChallengeFetcher({ policy, userAgent, createClient });
+  const fetchChallenge = createChallengeFetcher(asking);
   const payments = await openPayments({
     config,
     store,
@@ -95,7 +87,6 @@ export async function openService(config: Config): Promise<Service> {
     onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());
-  const judges = { catalog, checks, pool, oracle };
   const app = await buildApp(config, {
     log,
     store,
@@ -103,12 +94,7 @@ export async function openService(config: Config): Promise<Service> {
     catalog,
     fetchChallenge,
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    askSeller: createAskSeller({
-      judges,
-      policy,
-      userAgent,
-      createClient,
-    }),
+    askSeller: createAskSeller({ judges, ...asking }),
     payments,
   });
   undo.defer(() => app.close());
@@ -116,34 +102,39 @@ export async function openService(config: Config): Promise<Service> {
   await payments.start();
 
   const stopTimers = startTimers(app, store, standing, payments);
-  const started = undo.move();
+  const running = { app, store, scanCoordinator, payments, stopTimers, opened: undo.move() };
   let closing: Promise<void> | null = null;
-  return {
-    app,
-    store,
-    catalog,
-    close: (graceMs = 0) => {
-      closing ??= close(graceMs);
-      return closing;
-    },
-  };
+  const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
+  return { app, store, catalog, close };
+}
 
-  async function close(graceMs: number): Promise<void> {
-    stopTimers();
-    // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
-    const answered = app.close();
-    // Connections that were busy when it closed stay open for their next request, which never comes.
-    const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
-    const settled = scanCoordinator.close(graceMs).then(async () => {
-      // Those whose scan has just ended are about to settle, and to be answered.
-      const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
-      await Promise.race([answered, late]);
-      await payments.stop();
-    });
-    await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
-    await store.instances.leave();
-    await started.disposeAsync();
-  }
+type RunningParts = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly scanCoordinator: ScanCoordinator;
+  readonly payments: OpenPayments;
+  stopTimers(): void;
+  /** Everything that was opened, the oldest to go last. */
+  readonly opened: AsyncDisposableStack;
+};
+
+/** Lets calls end and be paid within `graceMs`, then takes the parts apart. */
+async function closeInOrder(parts: RunningParts, graceMs: number): Promise<void> {
+  const { app, store, scanCoordinator, payments, stopTimers, opened } = parts;
+  stopTimers();
+  // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
+  const answered = app.close();
+  // Connections that were busy when it closed stay open for their next request, which never comes.
+  const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+  const settled = scanCoordinator.close(graceMs).then(async () => {
+    // Calls whose scan has just ended are about to settle, and to be answered.
+    const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
+    await Promise.race([answered, late]);
+    await payments.stop();
+  });
+  await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
+  await store.instances.leave();
+  await opened.disposeAsync();
 }
 
 function openScanCoordinator(

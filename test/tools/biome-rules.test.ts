@@ -60,6 +60,7 @@ const SHAPES: readonly Row[] = [
   ['src/scan/one.ts', "import type { B } from './two.ts';\nexport type A = B;", 'part of a cycle'],
   ['src/scan/two.ts', "import type { A } from './one.ts';\nexport type B = A;", 'part of a cycle'],
   ['src/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
+  ['src/scan/long.ts', `export function a() {${'\n  a();'.repeat(61)}\n}`, 'lines (61)'],
   ['tools/long.ts', `${'\n'.repeat(300)}export {};`, 'too many lines (301)'],
   ['test/long.test.ts', `${'\n'.repeat(500)}export {};`, 'too many lines (501)'],
 ];
@@ -80,6 +81,7 @@ const CLEAN: readonly (readonly [file: string, code: string])[] = [
   ['checks/P1-b/v6.ts', "export type { Kit } from '../../src/parse/kit/kit.ts';"],
   ['checks/P1-b/v7.ts', "import { a } from '../../src/model/verdict.ts';\nexport const b = a;"],
   ['checks/P1-b/cases.ts', 'export const a = Date.parse(new Date().toISOString());'],
+  ['src/scan/at-limit.ts', `export function a() {${'\n  a();'.repeat(60)}\n}`],
   ['tools/at-limit.ts', `${'\n'.repeat(299)}export {};`],
   ['test/at-limit.test.ts', `${'\n'.repeat(499)}export {};`],
 ];

@@ -1,20 +1,17 @@
-/**
- * Tasks on killable threads. A first try is short; what takes longer begins anew, behind every scan
- * that used less. Then two failures of a kind decide: a task that twice exceeds its limits, or twice
- * throws, was given too much; a thread that twice fails on its own is our fault.
- */
+/** The worker threads that run checks and plans: what a task may cost, and what its failure means. */
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Observations } from '../../model/observations.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
-import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
+import { TaskFault, TaskLimitExceeded } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
 import { faultVerdict, isStandingCheck, limitsVerdict } from '../unjudged-verdicts.ts';
-import type { Failure, Job } from './job.ts';
+import type { Job } from './job.ts';
 import { createObservationSerializer } from './observation-serializer.ts';
-import { openThread, type Thread } from './thread.ts';
-import { createThreadQueue, type Held } from './thread-queue.ts';
+import { createTaskRunner, type TaskRunner } from './task-runner.ts';
+import { openThread } from './thread.ts';
+import { createThreadQueue } from './thread-queue.ts';
 import { serialize } from './transfer.ts';
 import {
   openEndlessAccount,
@@ -107,48 +104,13 @@ export function createPool(options: PoolOptions = {}): Pool {
   const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
   const threads = Array.from({ length: size }, () => openThread(settings));
   let scale = 1;
-  let tickets = 0;
   const queue = createThreadQueue(threads, settings);
-  const closing = new AbortController();
+  const tasks = createTaskRunner(queue, {
+    firstTryMs: () => settings.firstTryMs * scale,
+    cpuMs: () => settings.cpuMs * scale,
+  });
   const serialized = createObservationSerializer(MAX_SERIALIZED_BYTES);
-  const nobody = openEndlessAccount('').origin;
-  const modules = new Set<string>();
-
-  /** One attempt on the next thread that is this task's turn. */
-  async function attempt(task: Task, isLong: boolean, signal: AbortSignal) {
-    const { account } = task;
-    const { thread, release }: Held<Thread> = await queue.acquire({ account, isLong }, signal);
-    let ready: Promise<void> | undefined;
-    try {
-      if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
-      const ownMs = (isLong ? settings.cpuMs : settings.firstTryMs) * scale;
-      const cpuMs = Math.min(ownMs, account.leftMs());
-      const job = task.address(++tickets);
-      modules.add(job.module);
-      const answer = await thread.attempt(job, cpuMs, signal);
-      account.charge(answer.cpuMs);
-      if (answer.kind !== 'done') ready = thread.load([...modules]);
-      return answer;
-    } finally {
-      release(ready);
-    }
-  }
-
-  async function perform(task: Task, callerSignal: AbortSignal | undefined): Promise<unknown> {
-    const { account } = task;
-    const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
-    const judgeFailure = twoOfAKind(task.name);
-    let isLong = account.isHeavy();
-    for (;;) {
-      if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
-      const answer = await attempt(task, isLong, signal);
-      if (answer.kind === 'done') return answer.output;
-      const wasCut = !isLong && answer.kind === 'limit' && answer.limit === 'time';
-      if (wasCut) account.markHeavy();
-      isLong ||= wasCut;
-      if (!wasCut) judgeFailure(answer);
-    }
-  }
+  const endless = openEndlessAccount('').origin;
 
   return {
     openScan(kind = 'scan') {
@@ -160,12 +122,12 @@ export function createPool(options: PoolOptions = {}): Pool {
         lightMs: lightMs * scale,
       });
     },
-    async run({ module, exportName, input, account = nobody, signal }) {
+    async run({ module, exportName, input, account = endless, signal }) {
       const address = (ticket: number): Job => {
         return { kind: 'run', ticket, module, exportName, input: serialize(input) };
       };
       try {
-        return await perform({ name: exportName, address, account }, signal);
+        return await tasks.run({ name: exportName, address, account }, signal);
       } catch (error) {
         if (error instanceof TaskFault) settings.onError(error);
         throw error;
@@ -181,7 +143,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       };
       try {
         const task = { name: impl, address, account };
-        return readVerdict(await perform(task, signal), definition.outcomes);
+        return readVerdict(await tasks.run(task, signal), definition.outcomes);
       } catch (error) {
         if (error instanceof TaskFault) {
           settings.onError(error);
@@ -192,41 +154,27 @@ export function createPool(options: PoolOptions = {}): Pool {
       }
     },
     async calibrate() {
-      const took: number[] = [];
-      const address = (ticket: number): Job => {
-        return { kind: 'run', ticket, module: YARDSTICK, exportName: 'measure', input: null };
-      };
-      for (let time = 0; time < MEASUREMENTS; time += 1) {
-        const account = openEndlessAccount('').origin;
-        await perform({ name: 'measure', address, account }, undefined);
-        took.push(account.scanUsedMs());
-      }
-      scale = Math.min(Math.max(Math.min(...took) / REFERENCE_MS, 1), MAX_SCALE);
+      const tookMs = await measureThreads(tasks);
+      scale = Math.min(Math.max(tookMs / REFERENCE_MS, 1), MAX_SCALE);
     },
     load: () => ({ threads: size, ...queue.counts() }),
     async close() {
-      closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
+      tasks.close();
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };
 }
 
-type Task = {
-  readonly name: string;
-  address(ticket: number): Job;
-  readonly account: WorkAccount;
-};
-
-/** Throws at the second failure of a kind; before that the task is tried again. */
-function twoOfAKind(name: string): (failure: Failure) => void {
-  const known = new Set<Failure['kind']>();
-  return (failure) => {
-    if (!known.has(failure.kind)) {
-      known.add(failure.kind);
-      return;
-    }
-    if (failure.kind === 'limit') throw new TaskLimitExceeded(name, failure.limit);
-    if (failure.kind === 'threw') throw new TaskFault(name, failure.detail);
-    throw new EngineFault(`${name} failed twice: ${failure.detail}`);
+/** CPU time of the quickest of some runs of the yardstick, ms. */
+async function measureThreads(tasks: TaskRunner): Promise<number> {
+  const tookMs: number[] = [];
+  const address = (ticket: number): Job => {
+    return { kind: 'run', ticket, module: YARDSTICK, exportName: 'measure', input: null };
   };
+  for (let time = 0; time < MEASUREMENTS; time += 1) {
+    const account = openEndlessAccount('').origin;
+    await tasks.run({ name: 'measure', address, account }, undefined);
+    tookMs.push(account.scanUsedMs());
+  }
+  return Math.min(...tookMs);
 }

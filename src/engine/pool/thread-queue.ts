@@ -49,18 +49,9 @@ export function createThreadQueue<Thread>(
     return thread !== reserved || (account.isLight() && !isLong);
   }
 
-  /** In order of arrival among equals. */
   function nextFor(thread: Thread): Waiting<Thread> | undefined {
-    let first: Waiting<Thread> | undefined;
-    let again: Waiting<Thread> | undefined;
-    for (const one of waiting) {
-      if (!mayTake(thread, one)) continue;
-      if (first === undefined || isBefore(one, first)) first = one;
-      if (again === undefined && !one.isLong && one.account === servedLast.get(thread)) again = one;
-    }
-    if (first === undefined || again === undefined) return first;
-    const aheadMs = again.account.scanUsedMs() - first.account.scanUsedMs();
-    return aheadMs <= ABOUT_EQUAL_MS ? again : first;
+    const candidates = [...waiting].filter((one) => mayTake(thread, one));
+    return chooseNext(candidates, servedLast.get(thread));
   }
 
   function hold(thread: Thread): Held<Thread> {
@@ -120,6 +111,22 @@ export function createThreadQueue<Thread>(
     },
     counts: () => ({ running, waiting: waiting.size }),
   };
+}
+
+/** The scan that used least, unless the one that the thread served last is about as far: in order of arrival among equals. */
+function chooseNext<C extends Claim>(
+  candidates: readonly C[],
+  servedLast: WorkAccount | undefined,
+): C | undefined {
+  let first: C | undefined;
+  let again: C | undefined;
+  for (const one of candidates) {
+    if (first === undefined || isBefore(one, first)) first = one;
+    if (again === undefined && !one.isLong && one.account === servedLast) again = one;
+  }
+  if (first === undefined || again === undefined) return first;
+  const aheadMs = again.account.scanUsedMs() - first.account.scanUsedMs();
+  return aheadMs <= ABOUT_EQUAL_MS ? again : first;
 }
 
 function isBefore(one: Claim, other: Claim): boolean {

@@ -1,5 +1,5 @@
 /** Owners prove control of a host, and say how it is listed. */
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
 import { type Client, clientOf } from '../../directory/client-key.ts';
@@ -62,22 +62,9 @@ type OwnerRoute = {
 };
 
 export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
-  const { verification, config } = parts;
+  const { verification } = parts;
 
-  function ownerRoute(route: OwnerRoute): void {
-    const { path, answer, offer: name, ...described } = route;
-    const offer = config.revision.offers[name];
-    if (offer === undefined) return;
-    const schema = { operationId: name, tags: ['ownership'], ...described };
-    app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
-      // Answers hold secrets, or what was true at this moment.
-      reply.header('cache-control', 'no-store');
-      const { url, ...wish } = request.body;
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
-    });
-  }
+  const ownerRoute = (route: OwnerRoute) => registerRoute(app, parts, route);
 
   ownerRoute({
     path: '/v1/verify/start',
@@ -136,3 +123,19 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
     answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
   });
 };
+
+/** Leaves out a route that the API revision does not offer. */
+function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRoute): void {
+  const { path, answer, offer: name, ...described } = route;
+  const offer = parts.config.revision.offers[name];
+  if (offer === undefined) return;
+  const schema = { operationId: name, tags: ['ownership'], ...described };
+  app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
+    // Answers hold secrets, or what was true at this moment.
+    reply.header('cache-control', 'no-store');
+    const { url, ...wish } = request.body;
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort());
+    return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
+  });
+}

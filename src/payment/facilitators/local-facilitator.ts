@@ -1,6 +1,6 @@
 /** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
-import { nodeRequests } from '../chain/node-client.ts';
+import { type NodeRequests, nodeRequests } from '../chain/node-client.ts';
 import { proofOf } from '../chain/payment-proof.ts';
 import { chainIdOf, type EvmNetwork } from '../challenge.ts';
 import {
@@ -14,7 +14,7 @@ import type { StoredPayment } from '../ledger.ts';
 import type { OnPaymentEvent } from '../payment-events.ts';
 import { settleOutcome } from '../settle-outcome.ts';
 import { NotSent } from './nonce-queue.ts';
-import { checkPayment, isSpent } from './payment-check.ts';
+import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
 import { RevertedPayments } from './reverted-payments.ts';
 import type { SentTransaction } from './sent-transaction.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
@@ -38,41 +38,23 @@ const NO_ANSWER = 'RPC_URL does not answer';
 
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
   const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
+  const { confirmationTimeoutMs: timeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
   const node = nodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
-  const chainId = chainIdOf(network);
-  const account = new SignerAccount({ ...options, node, chainId });
+  const account = new SignerAccount({ ...options, node, chainId: chainIdOf(network) });
   const reverted = new RevertedPayments(options.now);
 
-  async function supported() {
-    const unreachable = (cause: unknown) => {
-      throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
-    };
-    const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
-    if (Number(found) !== chainId) return [];
-    await account.open().catch(unreachable);
-    return [{ x402Version: 2, scheme: 'exact', network }];
-  }
+  const supported = () => supportedKinds(node, account, network);
 
   async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
     const { from } = request.payment.authorization;
     if (reverted.isRefused(from)) {
       return { kind: 'invalid', reason: 'wallet_reverted_twice_today' };
     }
-    const checked = await checkPayment(node, account.address, request);
-    switch (checked.kind) {
-      case 'good':
-        return { kind: 'valid' };
-      case 'bad':
-        return { kind: 'invalid', reason: checked.reason };
-      case 'used':
-        return { kind: 'invalid', reason: 'nonce_already_used' };
-      case 'unanswered':
-        return { kind: 'unavailable', reason: NO_ANSWER };
-    }
+    return verifyOutcome(await checkPayment(node, account.address, request));
   }
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
@@ -82,7 +64,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     if (revertedBy !== null) return revertOutcome(revertedBy);
     // It was sent before, and its transaction is on its way still.
     const sent = account.queue.find(key) ?? (await sendNow(key, request));
-    return 'nonce' in sent ? outcomeOf(sent, payment) : sent;
+    return 'nonce' in sent ? outcomeOf(sent, payment, { node, reverted, timeoutMs }) : sent;
   }
 
   async function sendNow(
@@ -110,27 +92,6 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     }
   }
 
-  async function outcomeOf(sent: SentTransaction, payment: StoredPayment): Promise<SettleOutcome> {
-    const { confirmationTimeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(() => late.resolve(null), confirmationTimeoutMs);
-    const end = await Promise.race([sent.ended.promise, late.promise]);
-    clearTimeout(timer);
-    const last = sent.hashes.at(-1) ?? null;
-    if (end === null) return unclear('not mined yet', last);
-    if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
-    const { transaction, receipt } = end;
-    const proof = proofOf(receipt, payment);
-    if (proof === 'pays') return { kind: 'settled', transaction };
-    if (proof === 'other') return unclear('mined without having paid us', transaction);
-    const isUsed = await isSpent(node, payment);
-    // Anybody who sees it on its way can send the same first; then it is paid, and no wallet's fault.
-    if (isUsed === true)
-      return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
-    if (isUsed === false) reverted.note(keyOf(payment), payment.authorization.from, transaction);
-    return revertOutcome(transaction);
-  }
-
   return {
     kind: 'local',
     location: `local, from ${account.address}`,
@@ -143,6 +104,60 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     start: () => account.start(),
     stop: async () => account.stop(),
   };
+}
+
+/** Opens the account on the way; throws `FacilitatorUnreachable` where the node does not answer. */
+async function supportedKinds(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
+  const unreachable = (cause: unknown) => {
+    throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
+  };
+  const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
+  if (Number(found) !== chainIdOf(network)) return [];
+  await account.open().catch(unreachable);
+  return [{ x402Version: 2, scheme: 'exact', network }];
+}
+
+function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
+  switch (checked.kind) {
+    case 'good':
+      return { kind: 'valid' };
+    case 'bad':
+      return { kind: 'invalid', reason: checked.reason };
+    case 'used':
+      return { kind: 'invalid', reason: 'nonce_already_used' };
+    case 'unanswered':
+      return { kind: 'unavailable', reason: NO_ANSWER };
+  }
+}
+
+type OutcomeOptions = {
+  readonly node: NodeRequests;
+  readonly reverted: RevertedPayments;
+  readonly timeoutMs: number;
+};
+
+/** Waits until a sent transaction ended, or `timeoutMs` passed, and reads from its receipt what it did. */
+async function outcomeOf(
+  sent: SentTransaction,
+  payment: StoredPayment,
+  { node, reverted, timeoutMs }: OutcomeOptions,
+): Promise<SettleOutcome> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), timeoutMs);
+  const end = await Promise.race([sent.ended.promise, late.promise]);
+  clearTimeout(timer);
+  const last = sent.hashes.at(-1) ?? null;
+  if (end === null) return unclear('not mined yet', last);
+  if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
+  const { transaction, receipt } = end;
+  const proof = proofOf(receipt, payment);
+  if (proof === 'pays') return { kind: 'settled', transaction };
+  if (proof === 'other') return unclear('mined without having paid us', transaction);
+  const isUsed = await isSpent(node, payment);
+  // Anybody who sees it on its way can send the same first; then it is paid, and no wallet's fault.
+  if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
+  if (isUsed === false) reverted.note(keyOf(payment), payment.authorization.from, transaction);
+  return revertOutcome(transaction);
 }
 
 /** Nothing was sent, so whatever the reason is, it is the authorization's, but for a used nonce. */

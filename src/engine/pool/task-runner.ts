@@ -1,0 +1,92 @@
+/**
+ * Tasks on killable threads. A first try is short; what takes longer begins anew, behind every scan
+ * that used less. Then two failures of a kind decide: a task that twice exceeds its limits, or twice
+ * throws, was given too much; a thread that twice fails on its own is our fault.
+ */
+import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
+import type { Answer, Failure, Job } from './job.ts';
+import type { Thread } from './thread.ts';
+import type { ThreadQueue } from './thread-queue.ts';
+import type { WorkAccount } from './work-account.ts';
+
+export type Task = {
+  readonly name: string;
+  address(ticket: number): Job;
+  readonly account: WorkAccount;
+};
+
+export type TaskLimits = {
+  /** CPU time of a first try, ms. */
+  firstTryMs(): number;
+  /** CPU time of any later try, ms. */
+  cpuMs(): number;
+};
+
+export type TaskRunner = {
+  /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
+  run(task: Task, signal: AbortSignal | undefined): Promise<unknown>;
+  /** Ends every task, running or waiting, with EngineFault. */
+  close(): void;
+};
+
+export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits): TaskRunner {
+  const closing = new AbortController();
+  const modules = new Set<string>();
+  let tickets = 0;
+
+  /** One attempt, on the next thread whose turn it is. */
+  async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<Answer> {
+    const { account } = task;
+    const { thread, release } = await queue.acquire({ account, isLong }, signal);
+    let ready: Promise<void> | undefined;
+    try {
+      if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
+      const ownMs = isLong ? limits.cpuMs() : limits.firstTryMs();
+      const cpuMs = Math.min(ownMs, account.leftMs());
+      tickets += 1;
+      const job = task.address(tickets);
+      modules.add(job.module);
+      const answer = await thread.attempt(job, cpuMs, signal);
+      account.charge(answer.cpuMs);
+      if (answer.kind !== 'done') ready = thread.load([...modules]);
+      return answer;
+    } finally {
+      release(ready);
+    }
+  }
+
+  return {
+    async run(task, callerSignal) {
+      const { account } = task;
+      const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
+      const throwIfRepeated = retryOnce(task.name);
+      let isLong = account.isHeavy();
+      for (;;) {
+        if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
+        const answer = await attempt(task, isLong, signal);
+        if (answer.kind === 'done') return answer.output;
+        const wasCut = !isLong && answer.kind === 'limit' && answer.limit === 'time';
+        if (wasCut) account.markHeavy();
+        isLong ||= wasCut;
+        if (!wasCut) throwIfRepeated(answer);
+      }
+    },
+    close() {
+      closing.abort(new EngineFault('The engine was closed; start the scan again elsewhere.'));
+    },
+  };
+}
+
+/** Throws at the second failure of a kind; before that the task is tried again. */
+function retryOnce(name: string): (failure: Failure) => void {
+  const known = new Set<Failure['kind']>();
+  return (failure) => {
+    if (!known.has(failure.kind)) {
+      known.add(failure.kind);
+      return;
+    }
+    if (failure.kind === 'limit') throw new TaskLimitExceeded(name, failure.limit);
+    if (failure.kind === 'threw') throw new TaskFault(name, failure.detail);
+    throw new EngineFault(`${name} failed twice: ${failure.detail}`);
+  };
+}
