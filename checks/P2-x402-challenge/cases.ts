@@ -9,6 +9,7 @@ import {
   NOT_FOUND,
   resource,
   resources,
+  toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
@@ -332,6 +333,18 @@ const withPost: readonly CheckCase[] = [
       basis: 'not_determined',
       evidence: ['1 resources need a POST'],
     },
+  },
+  {
+    name: 'paid tools that nobody annotated as read-only',
+    versions: [2],
+    seen: { resources: resources([], { uncalledTools: 2 }) },
+    expect: { status: 'warn', outcome: 'tools-uncalled', evidence: ['2 paid tools'] },
+  },
+  {
+    name: 'a tool that challenges',
+    versions: [2],
+    seen: { resources: resources([toolResource()]) },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
   },
   {
     name: 'a recording without POST, with a GET that challenges',

@@ -18,6 +18,7 @@ const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its se
 const OUTCOMES = {
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
+  'tools-uncalled': warn('Annotate paid tools that only read with readOnlyHint: true.'),
   'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'validates-only': warn(ORDER_FIX),
@@ -77,12 +78,18 @@ export default defineCheck({
 });
 
 function nothingPaid(
-  { otherMethods, looked, elsewhere = [] }: ResourceSet,
+  { otherMethods, looked, elsewhere = [], uncalledTools = 0 }: ResourceSet,
   signIns: number,
 ): Result {
   if (otherMethods > 0) {
     const evidence = `${otherMethods} paid operations, all by methods that we do not send`;
     return ['other-methods', evidence];
+  }
+  if (uncalledTools > 0) {
+    return [
+      'tools-uncalled',
+      `${uncalledTools} paid tools, none annotated as read-only: not called`,
+    ];
   }
   if (elsewhere.length > 0) {
     return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];

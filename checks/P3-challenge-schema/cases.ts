@@ -13,6 +13,7 @@ import {
   perfectSeller,
   resource,
   resources,
+  toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
 
@@ -482,6 +483,11 @@ const cases: readonly CheckCase[] = [
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(200) })]) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['1 of 2'] },
   },
+  ...['mcp://tool/a', 'mcp://seller.example/tools/a'].map((url) => ({
+    name: `the resource of a tool at ${url}`,
+    seen: { resources: resources([toolResource({}, challengeV2({ resource: { url } }))]) },
+    expect: { status: 'pass', outcome: 'valid' } as const,
+  })),
   {
     name: 'no challenge was seen, and P2 did not fail',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },

@@ -8,6 +8,7 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
+import type { ToolFacts } from '../../src/model/observations.ts';
 import type { OfferPayability, ResourcePayability } from '../../src/model/payability.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
@@ -75,7 +76,7 @@ export default defineCheck({
       (one) => {
         const { challenge } = one.reading;
         const offers = judgeOffers(challenge, saidOf(one), kit);
-        return [...inspectTop(challenge, origin, kit), ...flawsOf(offers, saidOf(one))];
+        return [...inspectTop(one, origin, kit), ...flawsOf(offers, saidOf(one))];
       },
       (count, challenged) => {
         const named = challenged.flatMap((one) =>
@@ -90,21 +91,29 @@ export default defineCheck({
   },
 });
 
-function inspectTop(challenge: Challenge, origin: Origin, kit: Kit): readonly Flaw[] {
-  const { version, value, offers, resourceUrl } = challenge;
+function inspectTop(
+  { reading, resource }: ChallengedResource,
+  origin: Origin,
+  kit: Kit,
+): readonly Flaw[] {
+  const { version, value, offers, resourceUrl } = reading.challenge;
   const found: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
   if (version === 1) found.push(['version-1', `/x402Version: ${stated}`]);
   else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}`]);
   if (offers.length === 0) found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}`]);
-  const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin);
+  const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
   if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return found;
 }
 
-function judgeUrl(written: string, origin: Origin): Kind | null {
+function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined): Kind | null {
   if (written.startsWith('/')) return 'relative-url';
   const url = URL.parse(written);
+  if (tool !== undefined && url?.protocol === 'mcp:') {
+    // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
+    return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
+  }
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
   if (url.hostname !== origin.hostname) return 'other-host';
   return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';

@@ -14,6 +14,7 @@ import {
   offerV1,
   resource,
   resources,
+  toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 type Given = ReturnType<typeof answer>;
@@ -23,6 +24,12 @@ function given(...answers: readonly Given[]): CheckCase['seen'] {
     resources: resources(answers.map((get, index) => resource({ path: `/${index}`, get }))),
   };
 }
+
+function tools(...probed: readonly ReturnType<typeof toolResource>[]): CheckCase['seen'] {
+  return { resources: resources(probed) };
+}
+
+const EXTENSION = { binding: 'extension', isError: false } as const;
 
 function header(value: string): CheckCase['seen'] {
   return given(challenge402(challengeV2(), { header: value, body: challengeV2() }));
@@ -246,6 +253,60 @@ const cases: readonly CheckCase[] = [
     name: 'an authentication header beside it is none of its business',
     seen: cached({ 'www-authenticate': 'Payment id="d41d8cd9"' }),
     expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'a tool answers with the challenge, structured and as text',
+    seen: tools(toolResource()),
+    expect: { status: 'pass', outcome: 'sound', evidence: ['structured result', '1 of 1'] },
+  },
+  {
+    name: 'a tool asks for payment by the extension that the request offered',
+    seen: tools(toolResource({ ...EXTENSION, extension: 'both' }, challengeV2(), '')),
+    expect: { status: 'pass', outcome: 'sound' },
+  },
+  {
+    name: 'a tool asks by an extension that nobody offered',
+    seen: tools(toolResource(EXTENSION, challengeV2(), '')),
+    expect: { status: 'fail', outcome: 'not-an-error', evidence: ['/mcp#forecast'] },
+  },
+  {
+    name: 'a tool result with a challenge that is no error',
+    seen: tools(toolResource(), toolResource({ name: 'tides', isError: false })),
+    expect: { status: 'fail', outcome: 'not-an-error', evidence: ['1 of 2', '/mcp#tides'] },
+  },
+  {
+    name: 'a tool with the challenge in its text alone',
+    seen: tools(toolResource({}, null, challengeV2())),
+    expect: { status: 'warn', outcome: 'text-only', evidence: ['content[0].text alone'] },
+  },
+  {
+    name: 'a tool with the challenge in its structured result alone',
+    seen: tools(toolResource({}, challengeV2(), 'Payment required')),
+    expect: { status: 'warn', outcome: 'structured-only' },
+  },
+  {
+    name: 'the text of a tool asks for another amount',
+    seen: tools(
+      toolResource({}, challengeV2(), challengeV2({ accepts: [offer({ amount: '1' })] })),
+    ),
+    expect: { status: 'fail', outcome: 'terms-differ' },
+  },
+  {
+    name: 'the text of a tool has another resource',
+    seen: tools(
+      toolResource({}, challengeV2(), challengeV2({ resource: { url: 'mcp://tool/b' } })),
+    ),
+    expect: { status: 'warn', outcome: 'differs', evidence: ['/resource/url', 'content[0].text'] },
+  },
+  {
+    name: 'a tool result where both offer the extension',
+    seen: tools(toolResource({ extension: 'both' })),
+    expect: { status: 'warn', outcome: 'other-binding' },
+  },
+  {
+    name: 'version 1 in the result of a tool',
+    seen: tools(toolResource({}, challengeV1())),
+    expect: { status: 'fail', outcome: 'v1-only', evidence: ['in the result'] },
   },
   {
     name: 'no challenge was seen, and P2 did not fail',

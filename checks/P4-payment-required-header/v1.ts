@@ -7,6 +7,7 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
+import type { ToolFacts } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
@@ -24,6 +25,12 @@ const OUTCOMES = {
     'Put the whole challenge in PAYMENT-REQUIRED, x402Version and accepts included.',
   ),
   'terms-differ': fail('Write header and body from one object, so that both ask for the same.'),
+  'not-an-error': fail(
+    'Answer an unpaid call with isError true, and with payment_required only where it was asked for.',
+  ),
+  'text-only': warn('Put the challenge in structuredContent too, as the same object.'),
+  'structured-only': warn('Put the challenge in content[0].text too, as JSON.'),
+  'other-binding': warn('Answer by org.x402/payment where client and server both offer it.'),
   differs: warn('Write header and body from one object, or send {} as the body.'),
   'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
   cacheable: warn(
@@ -50,10 +57,16 @@ export default defineCheck({
       resources,
       kit,
       (one) => {
-        const flaw = inspect(one, kit);
+        const { tool } = one.resource;
+        const flaw = tool?.binding ? inspectTool(one, tool, kit) : inspect(one, kit);
         return flaw === null ? [] : [flaw];
       },
-      (count) => ['sound', `PAYMENT-REQUIRED of ${count}`],
+      (count, challenged) => [
+        'sound',
+        challenged.every(({ resource }) => resource.tool?.binding)
+          ? `the structured result of ${count}`
+          : `PAYMENT-REQUIRED of ${count}`,
+      ],
     );
   },
 });
@@ -87,4 +100,28 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
     return ['cacheable', `402 with Cache-Control ${kit.quote(directives)}`];
   }
   return null;
+}
+
+/** Over MCP the structured result carries what HTTP has in the header, its text what the body has. */
+function inspectTool(
+  { reading }: ChallengedResource,
+  { binding, isError, extension }: ToolFacts,
+  kit: Kit,
+): Flaw | null {
+  const { header, body, challenge } = reading;
+  if (challenge.version === 1) return ['v1-only', 'x402Version 1 in the result'];
+  if (binding === 'extension') {
+    if (extension !== 'nobody') return null;
+    return ['not-an-error', 'answers payment_required, which the request did not offer to read'];
+  }
+  if (isError !== true) return ['not-an-error', 'has a challenge in a result without isError'];
+  if (header.state !== 'ok') return ['text-only', 'has the challenge in content[0].text alone'];
+  const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
+  if (other === null) return ['structured-only', 'has no challenge in content[0].text'];
+  const difference = kit.challengeDifference(challenge, other);
+  if (difference !== null) {
+    return [difference.inTerms ? 'terms-differ' : 'differs', `${difference.text}, content[0].text`];
+  }
+  if (extension !== 'both') return null;
+  return ['other-binding', 'answers by a tool result, though both sides offer org.x402/payment'];
 }

@@ -9,6 +9,7 @@ import {
   ORIGIN,
   resource,
   resources,
+  toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 type Given = Parameters<typeof resource>[0];
@@ -142,6 +143,11 @@ const cases: readonly CheckCase[] = [
     name: 'a POST resource that refuses HEAD',
     seen: given({ method: 'POST' }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /summaries: 405'] },
+  },
+  {
+    name: 'a tool, which knows no HEAD',
+    seen: { resources: resources([toolResource()]) },
+    expect: { status: 'pass', outcome: 'no-settle', evidence: ['/mcp#forecast: no receipt'] },
   },
   {
     name: 'no challenge was seen, and P2 did not fail',

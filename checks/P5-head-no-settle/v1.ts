@@ -95,7 +95,8 @@ function isSuccess(status: number | null | undefined): boolean {
 }
 
 function list(resources: readonly ResourceObservation[], kit: Kit): string {
-  const shown = resources.map(({ path, probes }) => {
+  const shown = resources.map(({ path, probes, tool }) => {
+    if (tool !== undefined) return `${kit.request('POST', path)}: no receipt`;
     const head = probes.find(({ method }) => method === 'HEAD')?.answer;
     const seen = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
     return `${kit.request('HEAD', path)}: ${seen}`;

@@ -16,6 +16,7 @@ import {
   paidOperation,
   resource,
   resources,
+  toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
 
@@ -354,6 +355,25 @@ const cases: readonly CheckCase[] = [
     name: 'all right',
     seen: {},
     expect: { status: 'pass', outcome: 'agrees', evidence: ['2 of 2 resources'] },
+  },
+  {
+    name: 'a tool asks what tools/list states in dollars',
+    seen: {
+      resources: resources([toolResource({ price: { dollars: '0.01', member: '/_meta/p' } })]),
+    },
+    expect: { status: 'pass', outcome: 'agrees', evidence: ['1 of 1'] },
+  },
+  {
+    name: 'a tool asks for more than tools/list states',
+    seen: {
+      resources: resources([toolResource({ price: { dollars: '0.001', member: '/_meta/p' } })]),
+    },
+    expect: { status: 'fail', outcome: 'mismatch', evidence: ['tools/list', '0.001', '10000'] },
+  },
+  {
+    name: 'a tool whose price stands nowhere',
+    seen: { resources: resources([toolResource()]) },
+    expect: { status: 'warn', outcome: 'undeclared', evidence: ['tools/list'] },
   },
   {
     name: 'no challenge was seen, and P2 did not fail',

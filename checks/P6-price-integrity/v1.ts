@@ -21,6 +21,8 @@ const NEEDS = [
   'resources',
 ] as const;
 
+const TOOL_FIX = 'State the price of the tool in _meta["agents-x402/priceUSD"], in dollars.';
+
 const OUTCOMES = {
   'malformed-amount': fail('Write amount as a positive whole number of base units, as text.'),
   'malformed-asset': fail("Name the asset by its token's address on that network."),
@@ -75,7 +77,8 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
     return [['probes-differ', `asks ${asked}, then ${then}`]];
   }
   const { prices, unknownDecimals } = declared(isRange ? [...first, ...second] : first);
-  const compared = [...prices, ...(isRange ? [] : manifestPrices(one, seen, kit))];
+  const elsewhere = isRange ? [] : [...manifestPrices(one, seen, kit), ...toolPrices(one, kit)];
+  const compared = [...prices, ...elsewhere];
   const found: Flaw[] = [
     ...compared
       .filter(({ agrees }) => !agrees)
@@ -91,7 +94,9 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
 
   const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
   if (compared.length === 0 && ceilings.length < first.length) {
-    return [['undeclared', 'has no price in OpenAPI or manifest that could be compared']];
+    return one.resource.tool === undefined
+      ? [['undeclared', 'has no price in OpenAPI or manifest that could be compared']]
+      : [['undeclared', 'has no price in tools/list that could be compared', TOOL_FIX]];
   }
   return ceilings.map(({ pointer, amount }) => {
     return ['ceiling', `${pointer} asks for up to ${kit.show(amount)} base units`];
@@ -117,6 +122,21 @@ function manifestPrices(one: ChallengedResource, seen: Needed, kit: Kit) {
   const { prices } = kit.manifestTerms(manifest.facts, seen.origin.url, one);
   return prices.map(({ pointer, stated, ...price }) => {
     return { ...price, stated: kit.quote(stated), place: `the manifest at ${pointer}` };
+  });
+}
+
+/** What tools/list states in dollars, held against offers in assets that are worth one. */
+function toolPrices({ resource, reading }: ChallengedResource, kit: Kit) {
+  const price = resource.tool?.price ?? null;
+  if (price === null) return [];
+  return kit.judgedOffers(reading.challenge).flatMap((offer) => {
+    const { network, asset, scheme, amount } = offer;
+    const known = kit.asset(kit.text(network), kit.text(asset));
+    const live = kit.amountKind(scheme) === 'price' ? kit.amount(amount) : null;
+    const due = known === null ? null : kit.baseUnits(price.dollars, known.decimals);
+    if (live === null || due === null) return [];
+    const place = `tools/list at ${kit.quote(price.member)} declares`;
+    return [{ live: String(live), agrees: live === due, stated: kit.quote(price.dollars), place }];
   });
 }
 

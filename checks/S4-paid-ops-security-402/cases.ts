@@ -11,6 +11,7 @@ import {
   paidOperation,
   resource,
   resources,
+  toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const PRICE = { mode: 'fixed', currency: 'USD', amount: '0.01' };
@@ -223,6 +224,14 @@ const cases: readonly CheckCase[] = [
       basis: 'not_evaluated',
       evidence: ['see P2', '0 of 1 operations'],
     },
+  },
+  {
+    name: 'a document that declares nothing paid, beside paid tools',
+    seen: {
+      openapi: answer(200, openApiDocument({ paths: { '/health': { get: freeOperation() } } })),
+      resources: resources([toolResource()]),
+    },
+    expect: { status: 'pass', outcome: 'only-tools', basis: 'not_applicable' },
   },
   {
     name: 'YAML only',

@@ -5,6 +5,7 @@ import {
   fail,
   listed,
   needsOpenApi,
+  notApplicable,
   pass,
   warn,
   worst,
@@ -15,6 +16,7 @@ import type { Operation } from '../../src/parse/openapi/openapi.ts';
 const DECLARE_FIX = 'Give each paid operation a 402 response, security and x-payment-info.';
 
 const OUTCOMES = {
+  'only-tools': notApplicable(DECLARE_FIX),
   'nothing-declared': fail(DECLARE_FIX),
   'undeclared-402': fail(DECLARE_FIX),
   'no-402': fail('Add a 402 response to each paid operation.'),
@@ -49,7 +51,9 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    const challenged = kit.challenged(seen.resources).map(({ resource }) => resource);
+    // Tools of an MCP endpoint are no operations: OpenAPI has no place for them.
+    const all = kit.challenged(seen.resources).map(({ resource }) => resource);
+    const challenged = all.filter(({ tool }) => tool === undefined);
     // A sign-in sells nothing, unless its answer does.
     const paid = facts.operations.filter(
       (one) => one.paid && (!one.signIn || kit.answers402(one, challenged)),
@@ -59,6 +63,12 @@ export default defineCheck({
 
     if (paid.length === 0) {
       const evidence = `${path}: 0 of ${facts.operations.length} operations declared paid`;
+      if (challenged.length < all.length && challenged.length === 0) {
+        return [
+          'only-tools',
+          `${evidence}, and what challenges are MCP tools: ${kit.answers(all)}`,
+        ];
+      }
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, yet ${kit.answers(challenged)}`];
     }

@@ -17,7 +17,7 @@ import { UsageError } from './usage-error.ts';
 import { writeOutput } from './write-output.ts';
 
 const USAGE =
-  'usage: x402-scan capture <origin>|--from FILE --output FILE [--allow-private] [--offline] [--checks-version V]';
+  'usage: x402-scan capture <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]';
 
 /** What is cut, most first. Secrets go whatever comes of it. */
 const TRIMS: readonly Trim[] = [
@@ -62,13 +62,14 @@ function parse(args: readonly string[]) {
         output: { type: 'string' },
         'allow-private': { type: 'boolean' },
         offline: { type: 'boolean' },
+        mcp: { type: 'boolean' },
         'checks-version': { type: 'string' },
       },
     });
     const [origin = null, ...more] = positionals;
     const { from = null, output } = values;
     if (output !== undefined && more.length === 0 && (origin === null) !== (from === null)) {
-      const flags = (['allow-private', 'offline'] as const).filter((name) => values[name]);
+      const flags = (['allow-private', 'offline', 'mcp'] as const).filter((name) => values[name]);
       const version = values['checks-version'] ?? null;
       return {
         origin,

@@ -7,6 +7,7 @@ import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../
 import { createOracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, readRecording, toRecording, underCatalog } from '../probe/recording.ts';
+import type { McpWanted } from '../scan/observe-tools.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { FORMATS } from './formatters/formats.ts';
@@ -28,6 +29,7 @@ type Subject =
       readonly origin: Origin;
       readonly policy: OriginPolicy;
       readonly standing: Standing;
+      readonly mcp: McpWanted | undefined;
     }
   | { readonly kind: 'recording'; readonly recording: Recording };
 
@@ -40,6 +42,7 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   const engine = await startEngine(options.checksVersion);
   try {
     refuseUnknown(options.only, engine.catalog.checks);
+    refuseUnsent(subject, engine);
     const outcome =
       subject.kind === 'recording'
         ? await replay(subject.recording, engine)
@@ -50,7 +53,13 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   }
 }
 
-async function subjectOf({ origin, from, allowPrivate, offline }: ScanOptions): Promise<Subject> {
+async function subjectOf({
+  origin,
+  from,
+  allowPrivate,
+  offline,
+  mcp,
+}: ScanOptions): Promise<Subject> {
   if (from !== null) {
     const recording = await readRecording(from);
     const recorded = recording.observations.origin.url;
@@ -66,7 +75,13 @@ async function subjectOf({ origin, from, allowPrivate, offline }: ScanOptions): 
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('./standing.ts')).standingFrom(process.env);
-  return { kind: 'origin', origin: parsed, policy, standing };
+  return { kind: 'origin', origin: parsed, policy, standing, mcp: mcp ?? undefined };
+}
+
+/** Tools are called by POST, which older catalogs do not send. */
+function refuseUnsent(subject: Subject, { catalog }: Engine): void {
+  if (subject.kind !== 'origin' || subject.mcp === undefined || catalog.probing.post) return;
+  throw new UsageError(`--mcp: catalog ${catalog.checksVersion} sends no POST; leave it out`);
 }
 
 function namesOrigin(input: string, recorded: string): boolean {
@@ -74,7 +89,7 @@ function namesOrigin(input: string, recorded: string): boolean {
 }
 
 async function scanOrigin(
-  { origin, policy, standing }: Subject & { readonly kind: 'origin' },
+  { origin, policy, standing, mcp }: Subject & { readonly kind: 'origin' },
   engine: Engine,
   { err }: Streams,
 ): Promise<ScanOutcome> {
@@ -88,6 +103,7 @@ async function scanOrigin(
       standing,
       userAgent: scannerUserAgent('command line'),
       onStage: progress.at,
+      mcp,
     });
     return await scanner.scan(origin);
   } finally {

@@ -19,6 +19,8 @@ export type ScanOptions = {
   readonly save: string | null;
   readonly from: string | null;
   readonly offline: boolean;
+  /** Where the MCP endpoint is, if that was typed; null leaves MCP out. */
+  readonly mcp: { readonly path: string | null } | null;
   /** PATH=FILE pairs. */
   readonly sources: readonly string[];
   readonly timing: boolean;
@@ -30,7 +32,11 @@ const FAIL_ON = ['fail', 'warn'] as const;
 
 /** Throws UsageError with one line that says what is accepted. */
 export function parseScanOptions(args: readonly string[]): ScanOptions {
-  const { values, positionals } = parse(args);
+  const { values, positionals: typed } = parse(args);
+  // `--mcp /tools/mcp`: no origin begins with a slash.
+  const [path, ...paths] = values.mcp ? typed.filter((one) => one.startsWith('/')) : [];
+  const positionals = typed.filter((one) => one !== path);
+  if (paths.length > 0) throw new UsageError('--mcp: one endpoint at a time');
   if (positionals.length > 1) {
     throw new UsageError(`one origin at a time: ${positionals.length} were given`);
   }
@@ -52,9 +58,17 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
+    mcp: values.mcp ? { path: path ?? endpointIn(origin) } : null,
     sources: values.source ?? [],
     timing: values.timing ?? false,
   };
+}
+
+/** `https://api.example.com/tools/mcp` names the endpoint; a bare origin leaves it to be found. */
+function endpointIn(origin: string | null): string | null {
+  const typed = origin ?? '';
+  const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);
+  return url === null || url.pathname === '/' ? null : `${url.pathname}${url.search}`;
 }
 
 function parse(args: readonly string[]) {
@@ -74,6 +88,7 @@ function parse(args: readonly string[]) {
         save: { type: 'string' },
         from: { type: 'string' },
         offline: { type: 'boolean' },
+        mcp: { type: 'boolean' },
         source: { type: 'string', multiple: true },
         timing: { type: 'boolean' },
       },

@@ -17,6 +17,8 @@ export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
   --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
                            /openapi.json=docs/openapi.json: findings name its line; repeatable
   --offline                ask no index: the standing checks are not determined
+  --mcp [PATH]             call the paid, read-only tools of its MCP endpoint too: at PATH, at the
+                           path of <origin>, where its documents say, or at /mcp
   --timing                 how long it took, and how many requests it needed
 
   Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused

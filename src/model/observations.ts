@@ -20,12 +20,40 @@ export type OriginFacts = {
 export type ProbingOptions = {
   /** Whether `{}` is posted to resources that are declared paid. */
   readonly post: boolean;
+  /** Whether the tools of an MCP endpoint are called, which no catalog asks for: the caller does. */
+  readonly mcp?: true;
 };
 
 /** An answer at one of several paths where the same document may stand. */
 export type PathAnswer = { readonly path: string; readonly answer: HttpObservation };
 
-export type ResourceSource = 'openapi' | 'manifest' | 'index' | 'root' | 'llms' | 'undeclared';
+export type ResourceSource =
+  | 'openapi'
+  | 'manifest'
+  | 'index'
+  | 'root'
+  | 'llms'
+  | 'undeclared'
+  | 'mcp';
+
+/**
+ * A paid tool of an MCP endpoint. Its answer stands in the probes as HTTP would have carried it
+ * (`tool-answer.ts`): status 402 for a result that asks for payment, PAYMENT-REQUIRED for the
+ * challenge in the structured result, the body for the text beside it.
+ */
+export type ToolFacts = {
+  readonly name: string;
+  /** Path of the endpoint. */
+  readonly endpoint: string;
+  /** How the challenge came; null where none did. */
+  readonly binding: 'tool-result' | 'extension' | null;
+  /** What the result says of itself; null where there is no result. */
+  readonly isError: boolean | null;
+  /** Who of the two had offered the extension `org.x402/payment` when the tool was called. */
+  readonly extension: 'nobody' | 'client' | 'both';
+  /** Decimal dollars as tools/list states them, and the member that does; null where none does. */
+  readonly price: { readonly dollars: string; readonly member: string } | null;
+};
 
 export type Probe = {
   readonly method: 'GET' | 'HEAD' | 'POST';
@@ -47,6 +75,8 @@ export type ResourceObservation = {
   /** Whether OpenAPI, manifest or an index calls it paid. Candidates are probed with GET only. */
   readonly declaredPaid: boolean;
   readonly probes: readonly Probe[];
+  /** Set where it is a tool: `path` is then the endpoint's, and the name of the tool its fragment. */
+  readonly tool?: ToolFacts;
 };
 
 export type ResourceSet = {
@@ -59,6 +89,8 @@ export type ResourceSet = {
   readonly looked: readonly string[];
   /** Other origins that the OpenAPI document sends paid operations to; absent where there is none. */
   readonly elsewhere?: readonly string[];
+  /** Paid tools that are not called, because their seller does not say that they only read. */
+  readonly uncalledTools?: number;
   /** Set where the plan itself could not be made within limits of time or memory. */
   readonly planFailure?: string;
 };

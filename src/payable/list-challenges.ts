@@ -1,5 +1,5 @@
 /** The challenges of a scan as clients would read them; runs on a worker, because origins wrote them. */
-import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
+import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
@@ -47,13 +47,28 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
   return {
     method: probe.method,
     path: resource.path,
-    seen: {
-      headers: answer.headers.filter(([name]) => name === 'payment-required'),
-      body: answer.body,
-    },
+    seen: resource.tool?.binding
+      ? resultAsHeader(resource.tool, reading)
+      : {
+          headers: answer.headers.filter(([name]) => name === 'payment-required'),
+          body: answer.body,
+        },
     solana: offers.some(({ network }) => claimedNamespace(network) === 'solana'),
     offers: offers.slice(0, MAX_OFFERS).map(offerTerms),
   };
+}
+
+/**
+ * A tool's result as the client over MCP takes it: the structured challenge, else the text, and
+ * nothing of a result that does not say that it is an error (specs/transports-v2/mcp.md).
+ */
+function resultAsHeader(
+  { binding, isError, extension }: ToolFacts,
+  { challenge }: ChallengedResource['reading'],
+): SeenChallenge {
+  const isRead = binding === 'extension' ? extension !== 'nobody' : isError === true;
+  const text = Buffer.from(JSON.stringify(challenge.value)).toString('base64');
+  return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
 /** No answer to what we may send: a POST that was not sent, or input that was asked for first. */

@@ -38,6 +38,17 @@ const answer = Type.Union([
 
 const pathAnswers = Type.Array(Type.Object({ path: text, answer }));
 
+const nullable = (type: Schema) => Type.Union([type, Type.Null()]);
+
+const tool = Type.Object({
+  name: text,
+  endpoint: text,
+  binding: nullable(Type.Union([Type.Literal('tool-result'), Type.Literal('extension')])),
+  isError: nullable(Type.Boolean()),
+  extension: Type.Union([Type.Literal('nobody'), Type.Literal('client'), Type.Literal('both')]),
+  price: nullable(Type.Object({ dollars: text, member: text })),
+});
+
 const resources = Type.Object({
   probed: Type.Array(
     Type.Object({
@@ -50,12 +61,14 @@ const resources = Type.Object({
       probes: Type.Array(
         Type.Object({ method, number: Type.Union([Type.Literal(1), Type.Literal(2)]), answer }),
       ),
+      tool: Type.Optional(tool),
     }),
   ),
   declared: count,
   otherMethods: count,
   looked: strings,
   elsewhere: Type.Optional(strings),
+  uncalledTools: Type.Optional(count),
   planFailure: Type.Optional(text),
 });
 
@@ -77,8 +90,6 @@ const look = (data: ReturnType<typeof Type.Object>) =>
     }),
     Type.Object({ state: Type.Literal('failed'), source: text, detail: text }),
   ]);
-
-const nullable = (type: Schema) => Type.Union([type, Type.Null()]);
 
 const payability = Type.Object({
   clients: Type.Array(Type.Object({ name: text, version: text })),
@@ -113,7 +124,7 @@ const observations = Type.Object({
     port: count,
     host: text,
   }),
-  probing: Type.Object({ post: Type.Boolean() }),
+  probing: Type.Object({ post: Type.Boolean(), mcp: Type.Optional(Type.Literal(true)) }),
   root: answer,
   soft404: answer,
   openapi: answer,

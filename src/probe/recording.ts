@@ -106,7 +106,7 @@ export function underCatalog(observations: Observations, probing: ProbingOptions
   if (post === observations.probing.post) return observations;
   return {
     ...observations,
-    probing: { post },
+    probing: { ...observations.probing, post },
     resources: {
       ...observations.resources,
       probed: observations.resources.probed.map((resource) => ({

@@ -1,15 +1,23 @@
 /** All that one scan sees, straight down: a wave of requests, what it says to ask for next, another. */
 
-import type { Observations, ProbingOptions } from '../model/observations.ts';
+import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import type { ListedChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
-import { EMPTY_PLAN, firstWave, isReachable, SILENT_PLAN, secondWave } from '../probe/gather.ts';
+import {
+  EMPTY_PLAN,
+  type FirstAnswers,
+  firstWave,
+  isReachable,
+  SILENT_PLAN,
+  secondWave,
+} from '../probe/gather.ts';
 import type { FirstWave } from '../probe/plan/first-wave.ts';
 import type { Plan } from '../probe/plan/plan.ts';
+import type { McpWanted, SeenTools } from './observe-tools.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 export type Stage = 'documents' | 'resources' | 'details';
@@ -22,6 +30,8 @@ export type ObserveOptions = {
   /** Asks the official clients what they make of the challenges; without one, nobody is asked. */
   readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: Stage) => void) | undefined;
+  /** Only the command line has it, and only where it is told to. */
+  readonly mcp?: McpWanted | undefined;
 };
 
 const PLAN_MODULE: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
@@ -44,29 +54,33 @@ const PLAN_FAILURES = {
 
 /** The result is judged, never the origin. */
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
-  const { client, standing, probing, work, oracle, onStage } = options;
+  const { client, standing, probing, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
   onStage?.('documents');
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
+  const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
   // Nobody is needed to judge challenges where nothing is going to be asked that could pose one.
-  if (plan.resources.length > 0) oracle?.start();
+  if (plan.resources.length + tools.resources.length > 0) oracle?.start();
   onStage?.('resources');
   const second = await secondWave(cache, plan, probing);
 
   onStage?.('details');
-  const [{ resources, icons }, settlements] = await Promise.all([
+  const early = withTools(second.resources, tools);
+  const [details, settlements] = await Promise.all([
     second.details(),
-    payeesOf(second.resources, work).then((payees) => standing.settlements(origin, payees)),
+    payeesOf(early, work).then((payees) => standing.settlements(origin, payees)),
     // Most challenges are seen by now: clients try them while details are asked for.
-    payabilityOf(second.resources, work, oracle),
+    payabilityOf(early, work, oracle),
   ]);
+  const { icons } = details;
+  const resources = withTools(details.resources, tools);
   const payability = await payabilityOf(resources, work, oracle);
   const { origin: facts, x402scan, listing, ...fixed } = first;
   return {
     origin: facts,
-    probing,
+    probing: mcp === undefined ? probing : { ...probing, mcp: true },
     ...fixed,
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
     links: second.links,
@@ -75,6 +89,44 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
     x402scan,
     settlements,
     listing,
+  };
+}
+
+const NO_TOOLS: SeenTools = {
+  resources: [],
+  declared: 0,
+  uncalled: 0,
+  looked: [],
+  endpoint: null,
+};
+
+async function toolsOf(
+  origin: Origin,
+  first: FirstAnswers,
+  mcp: McpWanted,
+  cache: RequestCache,
+  work: ScanWork,
+): Promise<SeenTools> {
+  if (!isReachable(first)) return NO_TOOLS;
+  const { ToolObserver } = await import('./observe-tools.ts');
+  return new ToolObserver(origin, cache, work).observe(first, mcp);
+}
+
+/** Tools are resources beside the others; their endpoint, which documents may list, is none. */
+function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
+  if (tools === NO_TOOLS) return resources;
+  const probed = resources.probed.filter(
+    ({ path, probes }) =>
+      path !== tools.endpoint ||
+      probes.some(({ answer }) => answer.ok && answer.data.status === 402),
+  );
+  const dropped = resources.probed.length - probed.length;
+  return {
+    ...resources,
+    probed: [...probed, ...tools.resources],
+    declared: resources.declared - dropped + tools.declared,
+    looked: [...resources.looked, ...tools.looked],
+    ...(tools.uncalled > 0 ? { uncalledTools: tools.uncalled } : {}),
   };
 }
 

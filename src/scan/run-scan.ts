@@ -18,6 +18,7 @@ import { summaryOf } from '../payable/summary.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
 import { observe, type Stage } from './observe.ts';
+import type { McpWanted } from './observe-tools.ts';
 import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
@@ -49,6 +50,8 @@ export type ScannerOptions = {
   readonly limits?: Partial<Limits>;
   /** Further trusted roots, PEM. */
   readonly extraCa?: readonly string[];
+  /** Calls the paid tools of an MCP endpoint too; of the command line alone. */
+  readonly mcp?: McpWanted | undefined;
   /** From its beginning on until what was not answered counts as silent; default 55,000. */
   readonly gatherDeadlineMs?: number;
 };
@@ -83,6 +86,7 @@ async function runScan(
     standing,
     oracle,
     onStage,
+    mcp,
     gatherDeadlineMs = GATHER_DEADLINE_MS,
   } = options;
   const scannedAt = new Date().toISOString();
@@ -101,6 +105,7 @@ async function runScan(
       work: { pool, account, signal, deadline: AbortSignal.timeout(gatherDeadlineMs + PLAN_MS) },
       oracle,
       onStage,
+      mcp,
     });
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();

@@ -31,15 +31,29 @@ describe('the flags of scan', () => {
       save: null,
       from: null,
       offline: false,
+      mcp: null,
       sources: [],
       timing: false,
     });
   });
 
+  test('may name the MCP endpoint, by itself or in the origin', () => {
+    const endpoints = [
+      [ORIGIN, '--mcp'],
+      [`${ORIGIN}/`, '--mcp'],
+      [ORIGIN, '--mcp', '/tools/mcp'],
+      ['--mcp', '/tools/mcp', 'api.example.com'],
+      ['api.example.com/tools/mcp?a=1', '--mcp'],
+    ].map((args) => parseScanOptions(args).mcp?.path);
+    expect(endpoints).toEqual([null, null, '/tools/mcp', '/tools/mcp', '/tools/mcp?a=1']);
+    expect(refusal(ORIGIN, '--mcp', '/a', '/b')).toContain('one endpoint');
+    expect(refusal(ORIGIN, '/a')).toContain('one origin');
+  });
+
   test('may all be given, before and behind the origin', () => {
     const args =
       '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
-      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --timing ` +
+      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --mcp --timing ` +
       '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
       origin: ORIGIN,
@@ -54,6 +68,7 @@ describe('the flags of scan', () => {
       save: 's.json',
       from: 'f.json',
       offline: true,
+      mcp: { path: null },
       sources: ['/openapi.json=a.json', '/llms.txt=b.txt'],
       timing: true,
     });

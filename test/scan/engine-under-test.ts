@@ -15,7 +15,10 @@ export const OLDER = '2026-07-25.1';
 export const NEWER = '2026-08-14.2';
 
 type Parts = Partial<
-  Pick<ScannerOptions, 'limits' | 'extraCa' | 'gatherDeadlineMs' | 'standing' | 'createClient'>
+  Pick<
+    ScannerOptions,
+    'limits' | 'mcp' | 'extraCa' | 'gatherDeadlineMs' | 'standing' | 'createClient'
+  >
 >;
 
 export type EngineUnderTest = {

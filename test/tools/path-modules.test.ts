@@ -37,6 +37,7 @@ test('each is named here, and is there', () => {
     'src/probe/client/probe-worker.ts',
     'src/probe/plan/payees.ts',
     'src/probe/plan/plan.ts',
+    'src/probe/plan/read-mcp.ts',
     'src/scan/branding.ts',
   ]);
   // Made at run time, and so not always there.

@@ -7,6 +7,13 @@ import { cleanText } from '../text/text.ts';
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
 /** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
 const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
+/** What a status stands for where the answer was one of a tool (`tool-answer.ts`). */
+const TOOL_ANSWERS: Readonly<Record<string, string>> = {
+  '200': 'a result, unpaid',
+  '402': 'payment required',
+  '422': 'its arguments are refused',
+  '500': 'an error without a challenge',
+};
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED = 3;
 
@@ -51,11 +58,12 @@ export function wasAnswered402(
 
 /** "GET /weather: 200; POST /weather: 422": the first answers to GET and POST, of a few resources. */
 export function listAnswers(resources: readonly ResourceObservation[]): string {
-  const answers = resources.slice(0, MAX_LISTED).flatMap(({ path, probes }) =>
+  const answers = resources.slice(0, MAX_LISTED).flatMap(({ path, probes, tool }) =>
     probes
       .filter(({ method, number }) => method !== 'HEAD' && number === 1)
       .map(({ method, answer }) => {
-        const seen = answer.ok ? String(answer.data.status) : answer.reason;
+        const status = answer.ok ? String(answer.data.status) : answer.reason;
+        const seen = tool === undefined ? status : (TOOL_ANSWERS[status] ?? status);
         return `${requestLine(method, path)}: ${seen}`;
       }),
   );

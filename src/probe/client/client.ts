@@ -32,12 +32,20 @@ export type ProbeClientOptions = {
 /** Makes the client of one scan: on this thread, or on one of its own. */
 export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
+/** What `scan --mcp` posts: JSON-RPC without a payment, made by `mcp-messages.ts` alone. */
+export type RpcMessage = {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
 export type ProbeRequest = {
   readonly origin: Origin;
   readonly method: HttpMethod;
   /** Path and query, starting with a slash. */
   readonly path: string;
   readonly body?: '{}';
+  /** A message to an MCP endpoint in place of the empty JSON. */
+  readonly rpc?: RpcMessage;
   readonly accept?: string;
   readonly capBytes: number;
   /** GET alone follows: HEAD and POST are never sent to a second place. */
@@ -163,6 +171,7 @@ function exchangeRequest(
   userAgent: string,
   limits: Limits,
 ): ExchangeRequest {
+  const body = asked.rpc?.body ?? asked.body ?? null;
   return {
     method: asked.method,
     path: `${url.pathname}${url.search}`,
@@ -170,9 +179,10 @@ function exchangeRequest(
       'user-agent': userAgent,
       accept: asked.accept ?? DEFAULT_ACCEPT,
       'accept-encoding': 'identity',
-      ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+      ...asked.rpc?.headers,
     },
-    body: asked.body ?? null,
+    body,
     capBytes: asked.capBytes,
     timeoutMs: asked.timeoutMs ?? limits.requestTimeoutMs,
   };

@@ -2,7 +2,7 @@
 
 import type { HttpObservation } from '../../model/observations.ts';
 import type { Origin } from '../../origin/origin.ts';
-import type { ProbeClient } from './client.ts';
+import type { ProbeClient, RpcMessage } from './client.ts';
 
 export type Ask = {
   readonly method: 'GET' | 'HEAD' | 'POST';
@@ -13,6 +13,8 @@ export type Ask = {
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;
+  /** To an MCP endpoint; each message is a request of its own. */
+  readonly rpc?: RpcMessage;
 };
 
 export class RequestCache {
@@ -41,13 +43,13 @@ export class RequestCache {
   }
 
   ask({ number = 1, ...ask }: Ask): Promise<HttpObservation> {
-    const name = key(ask.method, ask.path, number);
+    const name = key(ask.method, ask.path, number) + (ask.rpc === undefined ? '' : ` ${this.size}`);
     const known = this.#answers.get(name);
     if (known !== undefined) return known;
     const answer = this.#client.request({
       origin: this.#origin,
       ...ask,
-      ...(ask.method === 'POST' ? { body: '{}' as const } : {}),
+      ...(ask.method === 'POST' && ask.rpc === undefined ? { body: '{}' as const } : {}),
     });
     this.#answers.set(name, answer);
     return answer;

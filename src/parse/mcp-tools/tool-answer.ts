@@ -1,0 +1,113 @@
+/**
+ * What a tool answered to a call without payment, as HTTP would have carried it: both bindings of
+ * specs/transports-v2/mcp.md become the 402 that the checks and the clients read. The structured
+ * challenge takes the place of PAYMENT-REQUIRED, the text beside it that of the body, and
+ * `_meta["x402/payment-response"]` that of PAYMENT-RESPONSE.
+ */
+import type { HttpData } from '../../model/observation.ts';
+import type { HttpObservation, ToolFacts } from '../../model/observations.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+  parseJson,
+} from '../json/json.ts';
+import { challengeOf } from '../x402/challenge.ts';
+import { rpcResponse } from './rpc-message.ts';
+
+export type ToolAnswer = {
+  readonly answer: HttpObservation;
+  readonly facts: Pick<ToolFacts, 'binding' | 'isError'>;
+};
+
+/** Of JSON-RPC: what was sent is refused before anything runs. */
+const REFUSED_CODES: ReadonlySet<JsonValue | undefined> = new Set([-32_600, -32_602]);
+/** SDKs of old answered with this error, and the challenge as its data. */
+const PAYMENT_REQUIRED_CODE = 402;
+/** How SDKs tell arguments that did not pass: as a result that is an error. */
+const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|required propert/i;
+const MAX_TEXT_CHARS = 16_384;
+const NOTHING: ToolAnswer['facts'] = { binding: null, isError: null };
+
+export function readToolAnswer(seen: HttpObservation, id: number): ToolAnswer {
+  if (!seen.ok || seen.data.status === 402) return { answer: seen, facts: NOTHING };
+  const response = rpcResponse(seen.data, id);
+  if (response === null) return { answer: withoutResponse(seen), facts: NOTHING };
+  const as = (status: number, text: string, more: HttpData['headers'] = []): HttpObservation => ({
+    ...seen,
+    truncated: false,
+    data: withAnswer(seen.data, status, text, more),
+  });
+  if (isJsonObject(response['error'])) {
+    const { code, data, message } = response['error'];
+    const challenge = code === PAYMENT_REQUIRED_CODE ? asChallenge(data) : null;
+    if (challenge !== null) return { answer: as(402, JSON.stringify(challenge)), facts: NOTHING };
+    const status = REFUSED_CODES.has(code) ? 422 : 500;
+    return { answer: as(status, jsonText(message) ?? ''), facts: NOTHING };
+  }
+  return readResult(jsonObject(response['result']), as);
+}
+
+function readResult(
+  result: JsonObject,
+  as: (status: number, text: string, more?: HttpData['headers']) => HttpObservation,
+): ToolAnswer {
+  const isError = result['isError'] === true;
+  const receipt = jsonObject(result['_meta'])['x402/payment-response'];
+  const receipts = receipt === undefined ? [] : [header('payment-response', receipt)];
+  if (result['resultType'] === 'payment_required') {
+    const required = asChallenge(result['paymentRequired']);
+    const more = required === null ? receipts : [...receipts, header('payment-required', required)];
+    return { answer: as(402, '', more), facts: { binding: 'extension', isError } };
+  }
+  const [first] = jsonList(result['content']);
+  const text = jsonText(jsonObject(first)['text']) ?? '';
+  const structured = asChallenge(result['structuredContent']);
+  const inText = parsedChallenge(text);
+  if (structured === null && inText === null) {
+    const refused = VALIDATION_WORDS.test(text) ? 422 : 500;
+    const answer = as(isError ? refused : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
+    return { answer, facts: { binding: null, isError } };
+  }
+  const more =
+    structured === null ? receipts : [...receipts, header('payment-required', structured)];
+  const answer = as(402, inText === null ? '' : text, more);
+  return { answer, facts: { binding: 'tool-result', isError } };
+}
+
+/** HTTP errors stand as they are; a success without an answer in it is none. */
+function withoutResponse(seen: HttpObservation & { readonly ok: true }): HttpObservation {
+  if (seen.data.status >= 400) return seen;
+  const { ms } = seen;
+  return { ok: false, reason: 'malformed', detail: 'no JSON-RPC answer to tools/call', ms };
+}
+
+function withAnswer(
+  data: HttpData,
+  status: number,
+  body: string,
+  more: HttpData['headers'],
+): HttpData {
+  const { bodyFailure: _, ...rest } = data;
+  // What else HTTP headers say of payment is said of the endpoint, and not of the tool.
+  const own = data.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
+  return { ...rest, status, headers: [...own, ...more], body };
+}
+
+function header(name: string, value: JsonValue): readonly [string, string] {
+  return [name, Buffer.from(JSON.stringify(value)).toString('base64')];
+}
+
+function asChallenge(value: JsonValue | undefined): JsonObject | null {
+  if (value === undefined || challengeOf(value, 'header') === null) return null;
+  return jsonObject(value);
+}
+
+function parsedChallenge(text: string): JsonObject | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  const read = parseJson(text);
+  return read.ok ? asChallenge(read.value) : null;
+}

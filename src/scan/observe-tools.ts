@@ -1,0 +1,205 @@
+/**
+ * The paid tools of an MCP endpoint, on the command line alone and only where it is told to: the
+ * endpoint is found, its tools are listed, and each that is declared paid and read-only is called
+ * once without a payment. The hosted service sends nothing of this.
+ */
+import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/observations.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
+import type { Ask, RequestCache } from '../probe/client/request-cache.ts';
+import { createMcpMessages, type McpMessages, type SentMessage } from '../probe/mcp-messages.ts';
+import { MCP_DOCUMENTS } from '../probe/plan/mcp-documents.ts';
+import type { McpEra } from '../probe/plan/mcp-era.ts';
+import type { EndpointClues } from '../probe/plan/read-mcp.ts';
+import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+
+/** What `--mcp` asks for. */
+export type McpWanted = {
+  /** Path of the endpoint where the caller gave one; null where documents have to tell. */
+  readonly path: string | null;
+};
+
+export type SeenTools = {
+  readonly resources: readonly ResourceObservation[];
+  /** Paid tools, called or not. */
+  readonly declared: number;
+  readonly uncalled: number;
+  /** Where the endpoint was looked for, and what it listed. */
+  readonly looked: readonly string[];
+  /** Path of the endpoint that answered, which sells nothing itself. */
+  readonly endpoint: string | null;
+};
+
+type Session = {
+  readonly endpoint: string;
+  readonly era: McpEra;
+  readonly messages: McpMessages;
+};
+type Listed = Omit<ToolPage, 'nextCursor'>;
+
+const READ_MODULE: WorkModule<typeof import('../probe/plan/read-mcp.ts')> = new URL(
+  '../probe/plan/read-mcp.ts',
+  import.meta.url,
+);
+const KIB = 1024;
+const DOCUMENT_CAP_BYTES = 64 * KIB;
+const LIST_CAP_BYTES = 1024 * KIB;
+const CALL_CAP_BYTES = 64 * KIB;
+/** As many as resources are probed over HTTP. */
+const MAX_CALLED = 6;
+const MAX_PAGES = 5;
+const ACCEPT_JSON = 'application/json, */*;q=0.5';
+const ACCEPT_RPC = 'application/json, text/event-stream';
+const UNREAD = 'its answer could not be read within limits';
+
+export class ToolObserver {
+  readonly #origin: Origin;
+  readonly #cache: RequestCache;
+  readonly #work: ScanWork;
+  readonly #looked: string[] = [];
+
+  constructor(origin: Origin, cache: RequestCache, work: ScanWork) {
+    this.#origin = origin;
+    this.#cache = cache;
+    this.#work = work;
+  }
+
+  async observe(first: EndpointClues['first'], { path }: McpWanted): Promise<SeenTools> {
+    const endpoints = path === null ? await this.#findEndpoints(first) : [path];
+    for (const endpoint of endpoints) {
+      const session = await this.#open(endpoint);
+      if (session === null) continue;
+      const { callable, uncalled, listed } = await this.#list(session);
+      const paid = callable.length + uncalled;
+      this.#looked.push(`MCP at ${endpoint}: ${listed} tools, ${paid} declared paid`);
+      const chosen = callable.slice(0, MAX_CALLED);
+      const resources = await Promise.all(chosen.map((tool) => this.#call(session, tool)));
+      return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
+    }
+    return { resources: [], declared: 0, uncalled: 0, looked: this.#looked, endpoint: null };
+  }
+
+  async #findEndpoints(first: EndpointClues['first']): Promise<readonly string[]> {
+    const documents = await Promise.all(
+      MCP_DOCUMENTS.map(
+        async (path): Promise<PathAnswer> => ({
+          path,
+          answer: await this.#cache.ask({
+            method: 'GET',
+            path,
+            capBytes: DOCUMENT_CAP_BYTES,
+            accept: ACCEPT_JSON,
+            redirects: 'same-origin',
+          }),
+        }),
+      ),
+    );
+    const { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt } = first;
+    const clues = { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, 'findEndpoints', {
+      first: clues,
+      documents,
+    });
+    return read.ok ? read.output : [];
+  }
+
+  /** Asked as a server of today first, then as one of old: the order that MCP gives to clients. */
+  async #open(endpoint: string): Promise<Session | null> {
+    const messages = createMcpMessages();
+    const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
+    if (discovered.output) return { endpoint, era: discovered.output, messages };
+    // Where nothing is, or nobody answers, a second question changes nothing.
+    const { answer } = discovered;
+    const isHopeless = !answer.ok || answer.data.status === 404 || answer.data.status === 402;
+    const opened = isHopeless
+      ? discovered
+      : await this.#exchange(endpoint, messages.initialize(), 'readInitialization');
+    const era = opened.output ?? null;
+    if (era === null) {
+      this.#looked.push(`MCP at ${endpoint}: ${describe(opened.answer)}`);
+      return null;
+    }
+    await this.#post(endpoint, messages.initialized(era), DOCUMENT_CAP_BYTES);
+    return { endpoint, era, messages };
+  }
+
+  async #list({ endpoint, era, messages }: Session): Promise<Listed> {
+    const pages: ToolPage[] = [];
+    let cursor: string | null = null;
+    do {
+      const message = messages.listTools(era, cursor);
+      const page: ToolPage | null = await this.#page(endpoint, message);
+      if (page === null) {
+        this.#looked.push(`MCP at ${endpoint}: tools/list: ${UNREAD}`);
+        break;
+      }
+      pages.push(page);
+      cursor = page.nextCursor;
+    } while (cursor !== null && pages.length < MAX_PAGES);
+    return {
+      callable: pages.flatMap(({ callable }) => callable),
+      uncalled: pages.reduce((sum, page) => sum + page.uncalled, 0),
+      listed: pages.reduce((sum, page) => sum + page.listed, 0),
+    };
+  }
+
+  async #page(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
+    const answer = await this.#post(endpoint, message, LIST_CAP_BYTES);
+    const seen = { answer, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readTools', seen);
+    return read.ok ? read.output : null;
+  }
+
+  async #call({ endpoint, era, messages }: Session, tool: PaidTool): Promise<ResourceObservation> {
+    const message = messages.callTool(era, tool.name, tool.arguments);
+    const sent = await this.#post(endpoint, message, CALL_CAP_BYTES);
+    const seen = { answer: sent, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, 'readCall', seen);
+    const { answer, facts } = read.ok
+      ? read.output
+      : { answer: unread(sent), facts: { binding: null, isError: null } };
+    const path = `${endpoint}#${encodeURIComponent(tool.name)}`;
+    const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
+    return {
+      url: this.#origin.url + path,
+      path,
+      template: path,
+      method: 'POST',
+      sources: ['mcp'],
+      declaredPaid: true,
+      probes: [{ method: 'POST', number: 1, answer }],
+      tool: { name: tool.name, endpoint, ...facts, extension, price: tool.price },
+    };
+  }
+
+  async #exchange(
+    endpoint: string,
+    message: SentMessage,
+    reader: 'readDiscovery' | 'readInitialization',
+  ): Promise<{ readonly answer: HttpObservation; readonly output: McpEra | null }> {
+    const answer = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
+    const seen = { answer, id: message.id };
+    const read = await workOn(this.#work, 'origin', READ_MODULE, reader, seen);
+    return { answer, output: read.ok ? read.output : null };
+  }
+
+  #post(endpoint: string, { body, headers }: SentMessage, capBytes: number) {
+    const ask: Ask = {
+      method: 'POST',
+      path: endpoint,
+      rpc: { body, headers },
+      capBytes,
+      accept: ACCEPT_RPC,
+      redirects: 'none',
+    };
+    return this.#cache.ask(ask);
+  }
+}
+
+function describe(answer: HttpObservation): string {
+  return answer.ok ? `${answer.data.status}, no MCP server` : answer.reason;
+}
+
+function unread({ ms }: HttpObservation): HttpObservation {
+  return { ok: false, reason: 'malformed', detail: UNREAD, ms };
+}

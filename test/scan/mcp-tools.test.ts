@@ -1,0 +1,430 @@
+/** Paid tools of an MCP endpoint, over real sockets: both bindings, both eras, and hostile servers. */
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import { parseRecording, toRecording } from '../../src/probe/recording.ts';
+import {
+  type CraftedMcp,
+  craftedMcp,
+  paymentRequired,
+  TOOL,
+  toolChallenge,
+  toolResult,
+} from '../fixtures/origins/crafted-mcp.ts';
+import {
+  type Answering,
+  type CraftedRequest,
+  startCraftedSeller,
+} from '../fixtures/origins/crafted-seller.ts';
+import { serve } from '../fixtures/sellers/seller.ts';
+import { type EngineUnderTest, NEWER, OLDER, resultOf, startEngine } from './engine-under-test.ts';
+
+const LIMITS = { requestTimeoutMs: 1_500, stallMs: 700 };
+const GONE = { status: 404, body: { error: 'Not found' } };
+/** Nothing is sold over HTTP. */
+const MCP_ONLY = {
+  '/weather': GONE,
+  '/summaries': GONE,
+  '/openapi.json': GONE,
+  '/.well-known/x402': GONE,
+};
+
+let engine: EngineUnderTest;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+type Rpc = { readonly method: string; readonly params?: { readonly name?: string } };
+
+function messages(requests: readonly CraftedRequest[]): readonly Rpc[] {
+  return requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
+}
+
+async function scanned(
+  mcp: CraftedMcp | Answering,
+  { path, at = '/mcp', more = {} }: Partial<Record<'path' | 'at', string>> & { more?: object } = {},
+) {
+  const answering = typeof mcp === 'function' ? mcp : craftedMcp(mcp);
+  const answers = { ...MCP_ONLY, [at]: answering, ...more };
+  const seller = await startCraftedSeller({ answers });
+  try {
+    const outcome = await engine.scan(seller.url, NEWER, {
+      mcp: { path: path ?? null },
+      limits: LIMITS,
+    });
+    const { requests } = seller;
+    expect(requests.length).toBeLessThanOrEqual(60);
+    expect(JSON.stringify(requests)).not.toMatch(/x402\/payment"|payment-signature|x-payment"/);
+    const called = messages(requests).filter(({ method }) => method === 'tools/call');
+    return { ...outcome, requests, called: called.map(({ params }) => params?.name) };
+  } finally {
+    await seller.stop();
+  }
+}
+
+const said = (outcome: Awaited<ReturnType<typeof scanned>>, ...ids: string[]) =>
+  ids.map((id) => `${id} ${resultOf(outcome, id).status} ${resultOf(outcome, id).outcome}`);
+
+const GOOD = [
+  'P2 pass challenged',
+  'P3 pass valid',
+  'P4 pass sound',
+  'P5 pass no-settle',
+  'P6 pass agrees',
+  'P7 pass consistent',
+  'P8 pass short-enough',
+];
+const PROTOCOL = ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'];
+
+describe('a good seller over MCP', () => {
+  test.each<readonly [string, CraftedMcp]>([
+    ['of old, without sessions', {}],
+    ['of old, with a session, as an event stream', { sessionId: 'a-1', isStream: true }],
+    ['of today, by tool results', { isModern: true }],
+    ['of today, by org.x402/payment', { isModern: true, hasExtension: true }],
+    ['of today, as an event stream', { isModern: true, hasExtension: true, isStream: true }],
+  ])('%s', async (_name, mcp) => {
+    const outcome = await scanned(mcp);
+    expect(said(outcome, ...PROTOCOL)).toEqual(GOOD);
+    expect(outcome.report).toMatchObject({
+      payableBy: 'default',
+      grade: expect.stringMatching(/[A-D]/),
+    });
+    expect(outcome.called).toEqual(['get_weather']);
+  });
+
+  test('is asked as MCP has it, headers and all', async () => {
+    const { requests } = await scanned({ isModern: true, hasExtension: true });
+    const call = requests.find(({ body }) => body.includes('tools/call'));
+    expect(call?.headers).toMatchObject({
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'get_weather',
+    });
+    expect(JSON.parse(call?.body ?? '').params).toMatchObject({
+      arguments: { city: 'example' },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': { extensions: { 'org.x402/payment': {} } },
+      },
+    });
+    const old = await scanned({ sessionId: 'a-1' });
+    expect(messages(old.requests).map(({ method }) => method)).toEqual([
+      'server/discover',
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
+      'tools/call',
+    ]);
+    expect(old.requests.find(({ body }) => body.includes('tools/call'))?.headers).toMatchObject({
+      'mcp-session-id': 'a-1',
+      'mcp-protocol-version': '2025-11-25',
+    });
+  });
+
+  test('keeps its A beside a good seller over HTTP', async () => {
+    const bazaar = {
+      info: {
+        input: { type: 'mcp', toolName: 'get_weather', inputSchema: TOOL.inputSchema },
+      },
+      schema: { type: 'object', required: ['input'] },
+    };
+    const call = () => toolResult(toolChallenge({ extensions: { bazaar } }));
+    const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp({ call }) } });
+    const outcome = await engine.scan(seller.url, NEWER, { mcp: { path: null } });
+    expect(outcome.report).toMatchObject({ grade: 'A', score: 100 });
+    expect(outcome.report.payability).toHaveLength(3);
+    const { report } = await engine.scan(seller.url);
+    expect(report.payability).toHaveLength(2);
+    await seller.stop();
+  });
+
+  test('is recorded, and replayed to the same bytes', async () => {
+    const { report, observations } = await scanned({ isModern: true, hasExtension: true });
+    const file = JSON.parse(JSON.stringify(toRecording(report, observations)));
+    expect(file.observations.probing).toEqual({ post: true, mcp: true });
+    const recording = parseRecording(file, 'file');
+    const replayed = await engine.replay(recording, NEWER);
+    expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
+    const older = await engine.replay(recording, OLDER);
+    expect(resultOf(older, 'P4').basis).toBe('not_determined');
+  });
+});
+
+describe('what is wrong', () => {
+  test.each<readonly [string, CraftedMcp, readonly string[]]>([
+    [
+      'text alone',
+      { call: () => toolResult(toolChallenge(), { structuredContent: undefined }) },
+      ['P4 warn text-only'],
+    ],
+    [
+      'no error',
+      { call: () => toolResult(toolChallenge(), { isError: false }) },
+      ['P4 fail not-an-error'],
+    ],
+    [
+      'an extension that was not asked for',
+      { call: () => paymentRequired() },
+      ['P4 fail not-an-error'],
+    ],
+    [
+      'the old binding where both offer the new',
+      { isModern: true, hasExtension: true, call: () => toolResult() },
+      ['P4 warn other-binding'],
+    ],
+    [
+      'the error of old SDKs',
+      { call: () => ({ error: { code: 402, message: 'pay', data: toolChallenge() } }) },
+      ['P4 fail missing'],
+    ],
+    [
+      'a receipt for nothing',
+      {
+        call: () =>
+          toolResult(toolChallenge(), { _meta: { 'x402/payment-response': { success: true } } }),
+      },
+      ['P5 fail settled-unpaid'],
+    ],
+    [
+      'a tool that runs unpaid',
+      { call: () => ({ content: [{ type: 'text', text: 'sunny' }] }) },
+      ['P2 fail no-402'],
+    ],
+    [
+      'arguments before payment',
+      {
+        call: () => toolResult({}, { content: [{ type: 'text', text: 'Input validation error' }] }),
+      },
+      ['P2 warn validates-only'],
+    ],
+    [
+      'an error of its own',
+      { call: () => ({ error: { code: -32_603, message: 'facilitator away' } }) },
+      ['P2 fail no-402'],
+    ],
+    [
+      'another price than its list states',
+      { tools: [{ ...TOOL, _meta: { 'agents-x402/priceUSD': '$0.02' } }] },
+      ['P6 fail mismatch'],
+    ],
+    [
+      'a resource elsewhere',
+      { call: () => toolResult(toolChallenge({ resource: { url: 'mcp://elsewhere.example/x' } })) },
+      ['P3 warn other-host'],
+    ],
+  ])('%s', async (_name, mcp, expected) => {
+    const outcome = await scanned(mcp);
+    expect(said(outcome, ...expected.map((cell) => cell.split(' ')[0] ?? ''))).toEqual(expected);
+  });
+
+  test('what clients cannot read of a result, they cannot pay', async () => {
+    const { report } = await scanned({
+      call: () => toolResult(toolChallenge(), { isError: false }),
+    });
+    expect(report.payableBy).toBe('nobody');
+  });
+});
+
+describe('which tools are called', () => {
+  const named = (name: string, changes: object) => ({
+    ...TOOL,
+    _meta: {},
+    description: '',
+    name,
+    ...changes,
+  });
+
+  test('those that are declared paid, by whatever words, and read-only', async () => {
+    const tools = [
+      named('meta', { _meta: { 'x402/price': '1000' } }),
+      named('member', { _meta: { x402: { paymentRequired: true } } }),
+      named('hint', { annotations: { readOnlyHint: true, paymentHint: true } }),
+      named('described', { description: 'Costs $0.01 over x402.' }),
+      named('free', { description: 'Free weather.' }),
+      named('undeclared', { description: 'Weather.' }),
+      named('denied', { _meta: { x402: { enabled: false } }, description: 'Costs $0.01.' }),
+      named('writes', { description: 'Costs $0.01.', annotations: { readOnlyHint: false } }),
+      named('silent', { description: 'Costs $0.01.', annotations: undefined }),
+    ];
+    const { called, observations } = await scanned({ tools });
+    expect(called.toSorted()).toEqual(['described', 'hint', 'member', 'meta']);
+    expect(observations.resources).toMatchObject({ uncalledTools: 2, declared: 6 });
+  });
+
+  test('none where nothing says that it only reads', async () => {
+    const outcome = await scanned({
+      tools: [named('writes', { description: '$1', annotations: {} })],
+    });
+    expect(outcome.called).toEqual([]);
+    expect(said(outcome, 'P2')).toEqual(['P2 warn tools-uncalled']);
+    expect(resultOf(outcome, 'P3').basis).toBe('not_determined');
+  });
+
+  test('six of many, each once', async () => {
+    const tools = Array.from({ length: 40 }, (_, index) => ({ ...TOOL, name: `tool-${index}` }));
+    const { called } = await scanned({ tools });
+    expect(called).toHaveLength(6);
+    expect(new Set(called).size).toBe(6);
+  });
+});
+
+describe('where the endpoint is', () => {
+  test('at the path that is given', async () => {
+    const outcome = await scanned({}, { path: '/tools/mcp', at: '/tools/mcp' });
+    expect(outcome.called).toEqual(['get_weather']);
+    expect(outcome.requests.some(({ path }) => path === '/mcp')).toBe(false);
+  });
+
+  test('where a server card names it, on this origin alone', async () => {
+    const card: Answering = ({ origin }) => ({
+      status: 200,
+      body: { remotes: [{ url: 'https://elsewhere.example/mcp' }, { url: `${origin}/v2/agents` }] },
+    });
+    const more = { '/.well-known/mcp/server-card.json': card };
+    expect((await scanned({}, { at: '/v2/agents', more })).called).toEqual(['get_weather']);
+  });
+
+  test('nowhere', async () => {
+    const outcome = await scanned(() => GONE);
+    expect(said(outcome, 'P2')).toEqual(['P2 fail none-found']);
+    expect(resultOf(outcome, 'P2').evidence).toContain('MCP at /mcp: 404, no MCP server');
+  });
+
+  test('and nothing of it is asked where nobody said --mcp', async () => {
+    const seller = await startCraftedSeller({ answers: { ...MCP_ONLY, '/mcp': craftedMcp() } });
+    await engine.scan(seller.url);
+    expect(messages(seller.requests)).toEqual([]);
+    expect(seller.requests.map(({ path }) => path)).not.toContain('/mcp');
+    await seller.stop();
+  });
+});
+
+describe('hostile servers', () => {
+  const json = (body: string) => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  const opened = craftedMcp();
+  const only =
+    (method: string, answer: Answering): Answering =>
+    (request, usual) =>
+      request.body.includes(`"${method}"`) ? answer(request, usual) : opened(request, usual);
+  const idOf = ({ body }: CraftedRequest) => JSON.parse(body).id;
+
+  test.each<readonly [string, Answering]>([
+    ['junk', () => json('{"jsonrpc": "2.0", "id"')],
+    [
+      'the answer to another question',
+      () => json('{"jsonrpc":"2.0","id":99,"result":{"tools":[]}}'),
+    ],
+    ['nested without end', () => json('['.repeat(200_000))],
+    [
+      '10,000 tools',
+      (request) =>
+        json(
+          JSON.stringify({
+            jsonrpc: '2.0',
+            id: idOf(request),
+            result: {
+              tools: Array.from({ length: 10_000 }, (_, at) => ({ ...TOOL, name: `t${at}` })),
+            },
+          }),
+        ),
+    ],
+    ['8 MiB', () => json(`"${'x'.repeat(8 * 1_048_576)}"`)],
+    [
+      'types that are none',
+      (request) =>
+        json(
+          `{"jsonrpc":"2.0","id":${idOf(request)},"result":{"tools":[null,1,{"name":{},"_meta":[],"annotations":7,"inputSchema":"x","description":[]}],"nextCursor":{}}}`,
+        ),
+    ],
+  ])('tools/list: %s', async (_name, answer) => {
+    const { report, called } = await scanned(only('tools/list', answer));
+    expect(report.results).toHaveLength(25);
+    expect(called).toEqual([]);
+  });
+
+  test('pages without end', async () => {
+    const page = only('tools/list', (request) =>
+      json(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: idOf(request),
+          result: { tools: [], nextCursor: 'more' },
+        }),
+      ),
+    );
+    const { requests } = await scanned(page);
+    expect(messages(requests).filter(({ method }) => method === 'tools/list')).toHaveLength(5);
+  });
+
+  test('a schema that asks for the impossible', async () => {
+    const inputSchema = {
+      type: 'object',
+      required: Array.from({ length: 5_000 }, (_, at) => `p${at}`).concat('__proto__'),
+      properties: {
+        p0: { type: 'array', minItems: 1e9, items: { $ref: '#' } },
+        p1: { minLength: 1e9 },
+      },
+    };
+    const { requests } = await scanned({ tools: [{ ...TOOL, inputSchema }] });
+    const call = requests.find(({ body }) => body.includes('tools/call'));
+    expect(call?.body.length).toBeLessThan(4_096);
+  });
+
+  test('a session id that is no header value is not sent back', async () => {
+    const answering: Answering = (request, usual) => {
+      const answer = opened(request, usual);
+      return (
+        answer && { ...answer, headers: { ...answer.headers, 'mcp-session-id': 'caf\u00e9 x' } }
+      );
+    };
+    const { requests, called } = await scanned(answering);
+    expect(called).toEqual(['get_weather']);
+    expect(requests.every(({ headers }) => headers['mcp-session-id'] === undefined)).toBe(true);
+  });
+
+  /** Answers tools/call by a stream that goes on until the scanner hangs up. */
+  async function streaming(first: string, again: string): Promise<ScanOutcome> {
+    const seller = await serve(async (request, response) => {
+      const isRpc = request.method === 'POST' && request.url === '/mcp';
+      if (!isRpc) return void response.writeHead(404).end();
+      const body = await text(request);
+      if (body.includes('"tools/call"')) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(first.replace('ID', String(JSON.parse(body).id)));
+        const timer = setInterval(() => response.write(again), 5);
+        response.on('close', () => clearInterval(timer));
+        return;
+      }
+      const asked = { method: 'POST', path: '/mcp', headers: request.headers, body };
+      const answer = opened({ ...asked, number: 1, origin: '' }, GONE);
+      response.writeHead(answer?.status ?? 500, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer?.body ?? {}));
+    });
+    const outcome = await engine.scan(seller.url, NEWER, { mcp: { path: null }, limits: LIMITS });
+    await seller.stop();
+    return outcome;
+  }
+
+  test('a challenge in a stream that never ends is read all the same', async () => {
+    const response = `{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify(toolResult())}}`;
+    const outcome = await streaming(`data: ${response}\n\n`, ': still here\n\n');
+    expect(resultOf(outcome, 'P2').outcome).toBe('challenged');
+  });
+
+  test.each([
+    ['notifications', 'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'],
+    ['blank lines', '\n'.repeat(4_096)],
+    ['one line', `data: ${'x'.repeat(16_384)}`],
+  ])('a stream of %s that never ends', async (_name, again) => {
+    const outcome = await streaming('', again);
+    expect(outcome.report.results).toHaveLength(25);
+    expect(resultOf(outcome, 'P2').outcome).toBe('no-402');
+  });
+});
