@@ -7,8 +7,8 @@ import { parseInstant } from './instant.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 import { reportUrl } from './report-url.ts';
 
-export const DEFAULT_CHANGES = 100;
-export const MAX_CHANGES = 1_000;
+const DEFAULT_CHANGES = 100;
+const MAX_CHANGES = 1_000;
 
 export type ChangesQuery = {
   /** Exclusive; ms since the epoch. */

@@ -5,7 +5,7 @@ import type { Store } from '../store/contract/store.ts';
 import { type Project, toProject } from './project.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 
-export const MAX_EXPORT_RECORDS = 10_000;
+const MAX_EXPORT_RECORDS = 10_000;
 
 export type ExportedProject = Project & {
   /** Oldest first. */

@@ -3,7 +3,7 @@ import type { DirectoryRecord } from '../store/contract/directory.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-export const FRESH_MS = DAY_MS;
+const FRESH_MS = DAY_MS;
 export const FEATURED_MS = 30 * DAY_MS;
 
 /** Younger than 24 hours. */

@@ -46,7 +46,7 @@ export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: numbe
 }
 
 /** The host stands in for branding that its owner suppressed. */
-export function visibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
+function visibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
   if (!record.enrichmentSuppressed) return record.branding;
   return { displayName: record.host, description: '', iconUrl: null, ogImageUrl: null };
 }

@@ -5,7 +5,7 @@ import type { Look } from '../model/observations.ts';
 export type Turn<T> = () => Promise<Look<T>>;
 
 /** How long a source is waited for before the next is asked beside it. */
-export const HEAD_START_MS = 750;
+const HEAD_START_MS = 750;
 
 /**
  * The looks up to the first that is enough, in order, or all of them. None of `turns` may reject;

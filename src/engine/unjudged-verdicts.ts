@@ -16,7 +16,7 @@ const LIMITS: Readonly<Record<Limit, string>> = {
   memory: 'memory',
   stack: 'stack depth',
 };
-export const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
+const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
 const FAULT_FIX = 'Report this scan to us, and scan again once we have corrected it.';
 const STANDING_FIX = 'Nothing to do here: scan again later.';
 

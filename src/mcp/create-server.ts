@@ -11,7 +11,7 @@ import { Ajv } from 'ajv';
 import type { McpHost, ToolAnswer } from './host.ts';
 import { TOOLS } from './tools.ts';
 
-export const PAYMENT_META = 'x402/payment';
+const PAYMENT_META = 'x402/payment';
 
 export type McpServerOptions = {
   readonly host: McpHost;

@@ -4,7 +4,7 @@ import { cleanText } from '../parse/text/text.ts';
 import { amountOf } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 
-export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 export type PatchValues = {

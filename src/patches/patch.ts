@@ -16,7 +16,7 @@ export const DOCUMENT_TOPICS = [
 ] as const;
 export type DocumentTopic = (typeof DOCUMENT_TOPICS)[number];
 
-export const CODE_TOPICS = [
+const CODE_TOPICS = [
   'paid-route',
   'public-url',
   'head-guard',

@@ -82,7 +82,7 @@ export function reasonWord(reason: string): string {
 }
 
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
-export const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
+const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
 /** What a facilitator is told beside the signed payload, and what a challenge carries. */
 export type RouteOffer = {

@@ -65,7 +65,7 @@ export function settleOutcomeOfError(error: unknown): SettleOutcome {
 }
 
 /** True only if no address of the host took the connection. */
-export function isConnectionRefused(error: unknown): boolean {
+function isConnectionRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.every(isConnectionRefused);
   if ('code' in error && error.code === 'ECONNREFUSED') return true;

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
  * A bucket for all callers together: signatures of contract wallets are free to make up, from any
  * number of addresses, and each costs a call to the facilitator. Never switched off.
  */
-export class VerifyBudget {
+class VerifyBudget {
   readonly #now: () => number;
   #left = VERIFICATIONS_A_MINUTE;
   #countedMs: number;

@@ -6,7 +6,7 @@ import { payeesOf, planFrom } from './observe.ts';
 import { readBranding } from './read-branding.ts';
 import type { ScannerOptions } from './run-scan.ts';
 
-export const SILENT: HttpObservation = {
+const SILENT: HttpObservation = {
   ok: false,
   reason: 'refused',
   detail: 'nobody was asked',

@@ -4,7 +4,7 @@ import { newPayer } from '../payment/payer.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';
 import { type Payment, PRICE, type Rig } from './rig.ts';
 
-export const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two joiners'] as const;
+const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two joiners'] as const;
 export type Retry = (typeof RETRIES)[number];
 
 export type Cell = { readonly failpoint: Failpoint; readonly retry: Retry };

@@ -21,7 +21,7 @@ type Bound = {
   value(measured: Measured): number;
 };
 
-export const BOUNDS: readonly Bound[] = [
+const BOUNDS: readonly Bound[] = [
   { what: 'origins without their finding', most: 0, unit: '', value: ({ wrong }) => wrong.length },
   { what: 'longest scan', most: 75_000, unit: 'ms', value: ({ longestMs }) => longestMs },
   {

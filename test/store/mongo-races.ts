@@ -14,7 +14,7 @@ export type RacerOrder =
   | { readonly kind: 'publish'; readonly from: number; readonly scans: number }
   | { readonly kind: 'hold'; readonly lease: string };
 
-export const RACERS_PER_PROCESS = 50;
+const RACERS_PER_PROCESS = 50;
 
 export const SETTINGS = {
   revision: '0.3.0',

@@ -16,7 +16,7 @@ export const checkFolders: HouseRule = (tree) =>
   ]);
 
 /** Names of the folders under checks/. */
-export function checkFoldersOf(tree: SourceTree): string[] {
+function checkFoldersOf(tree: SourceTree): string[] {
   const names = tree.files.flatMap((file) => /^checks\/([^/]+)\//.exec(file)?.[1] ?? []);
   return [...new Set(names)];
 }

@@ -18,7 +18,7 @@ export function paymentInfo(priceBaseUnits: bigint): PaymentInfo {
 }
 
 /** Six decimals: `0.050000`. */
-export function dollarAmount(baseUnits: bigint): string {
+function dollarAmount(baseUnits: bigint): string {
   const fraction = String(baseUnits % BASE_UNITS_PER_DOLLAR).padStart(6, '0');
   return `${baseUnits / BASE_UNITS_PER_DOLLAR}.${fraction}`;
 }

@@ -14,7 +14,7 @@ export const scoreSchema = Type.Integer({ minimum: 0, maximum: 100 });
 
 export const instantSchema = Type.String({ format: 'date-time', description: 'ISO 8601, UTC.' });
 
-export const signalsSchema = Type.Object({
+const signalsSchema = Type.Object({
   registeredIndex: Type.Boolean({ description: 'Registered in a public x402 resource index.' }),
   hasRecentSettlement: Type.Unsafe<true | null>({
     type: ['boolean', 'null'],

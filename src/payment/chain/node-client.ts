@@ -89,11 +89,7 @@ export function nodeRequests({
   };
 }
 
-/** viem's reading half on these requests. It repeats nothing: who asks knows whether to ask again. */
-export function createNodeClient(options: NodeOptions, pollingIntervalMs = 500): PublicClient {
-  return clientOn(nodeRequests(options), pollingIntervalMs);
-}
-
+/** viem's reading half on these requests. It repeats nothing: the caller knows whether to ask again. */
 export function clientOn(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
   return createPublicClient({
     cacheTime: 0,

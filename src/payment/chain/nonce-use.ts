@@ -19,7 +19,7 @@ const NARROWEST = 10n;
 const MAX_CALLS = 60;
 
 /** The range was too long for the calls that one look may make. */
-export class TooManyBlocks extends Error {
+class TooManyBlocks extends Error {
   override readonly name = 'TooManyBlocks';
 }
 

@@ -35,7 +35,7 @@ export function cdpAuthHeaders({
 }
 
 /** @param uri method and URL without its scheme, as the platform's servers compare them */
-export function cdpToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): string {
+function cdpToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): string {
   const isEd25519 = privateKey.asymmetricKeyType === 'ed25519';
   const nowSec = Math.floor(nowMs / 1_000);
   const header = {

@@ -127,7 +127,7 @@ export function ledgerId({ key, step }: { readonly key: string; readonly step: n
 }
 
 /** Only those of claims before this end: a later claim has a marker of its own. */
-export async function removeMarkers(
+async function removeMarkers(
   { ledgerOpen }: MongoContext,
   end: { readonly key: string; readonly step: number },
 ): Promise<void> {

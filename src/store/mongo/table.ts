@@ -183,7 +183,7 @@ export class Table<T extends Document> {
   }
 }
 
-export function idFilter<T extends Document>(id: T['_id']): Filter<T> {
+function idFilter<T extends Document>(id: T['_id']): Filter<T> {
   // `_id` is T's own key type; the driver's conditional type cannot see it for a generic T.
   return { _id: id } as unknown as Filter<T>;
 }

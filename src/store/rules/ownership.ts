@@ -93,9 +93,7 @@ export function ownershipOn(slots: SlotStore, confirms: ConfirmRows): OwnershipS
 }
 
 /** A token of the host that goes first where there are too many: the oldest of the fullest block. */
-export function surplusToken<T extends { readonly block: string }>(
-  oldestFirst: readonly T[],
-): T | null {
+function surplusToken<T extends { readonly block: string }>(oldestFirst: readonly T[]): T | null {
   const held = new Map<string, number>();
   for (const { block } of oldestFirst) held.set(block, (held.get(block) ?? 0) + 1);
   const most = Math.max(0, ...held.values());

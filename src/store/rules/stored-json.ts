@@ -4,7 +4,7 @@ import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
 
 /** The most that one value may take, so that it fits one MongoDB document with room to spare. */
-export const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;
+const STORED_JSON_MAX_BYTES = 8 * 1024 * 1024;
 
 export function toStoredJson(value: JsonValue, what: string): string {
   const text = JSON.stringify(value);
