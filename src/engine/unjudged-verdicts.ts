@@ -6,10 +6,10 @@
 
 import { STANDING_OBSERVATIONS } from '../model/observations.ts';
 import type { Verdict } from '../model/verdict.ts';
+import { textBytes } from '../parse/json/transfer.ts';
 import type { CheckDefinition } from './define-check.ts';
 import type { Limit } from './errors.ts';
 import type { SerializedObservation } from './pool/job.ts';
-import { textBytes } from './pool/transfer.ts';
 
 const LIMITS: Readonly<Record<Limit, string>> = {
   time: 'CPU time',

@@ -1,6 +1,7 @@
 /** What the host and a worker say to each other. Faults are values: an exception says less. */
+
+import type { Serialized } from '../../parse/json/transfer.ts';
 import type { Limit } from '../errors.ts';
-import type { Serialized } from './transfer.ts';
 
 /** `part` is the same number wherever the same observation is sent, so that a worker keeps it. */
 export type SerializedObservation = {

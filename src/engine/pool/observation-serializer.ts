@@ -3,8 +3,8 @@
  * free for it: of many scans that wait, each would else hold its documents twice.
  */
 import type { ObservationName, Observations } from '../../model/observations.ts';
+import { type Serialized, serialize, textBytes } from '../../parse/json/transfer.ts';
 import type { SerializedObservation } from './job.ts';
-import { type Serialized, serialize, textBytes } from './transfer.ts';
 
 /** The part of whatever was not observed at all. */
 const NOTHING_SEEN = 0;

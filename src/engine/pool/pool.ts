@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { Observations } from '../../model/observations.ts';
 import type { Verdict } from '../../model/verdict.ts';
+import { serialize } from '../../parse/json/transfer.ts';
 import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
 import { TaskFault, TaskLimitExceeded } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
@@ -12,7 +13,6 @@ import { createObservationSerializer } from './observation-serializer.ts';
 import { createTaskRunner, type TaskRunner } from './task-runner.ts';
 import { openThread } from './thread.ts';
 import { createThreadQueue } from './thread-queue.ts';
-import { serialize } from './transfer.ts';
 import {
   openEndlessAccount,
   openScanAccount,

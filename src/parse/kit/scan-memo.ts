@@ -5,7 +5,7 @@
  */
 
 import type { SerializedObservation } from '../../engine/pool/job.ts';
-import { deserializeFrozen, textBytes } from '../../engine/pool/transfer.ts';
+import { deserializeFrozen, textBytes } from '../json/transfer.ts';
 import { createKit } from './create-kit.ts';
 import type { Kit } from './kit.ts';
 

@@ -1,8 +1,9 @@
 /** What the serving thread and the thread of the probe say to one another. */
-import type { HttpData, Observation } from '../../model/observation.ts';
+
 import { OriginRefused, type RefusalReason } from '../../origin/errors.ts';
 import type { Origin, OriginPolicy } from '../../origin/origin.ts';
 import type { Resolution } from '../../origin/resolve.ts';
+import type { Serialized } from '../../parse/json/transfer.ts';
 import type { ProbeRequest, ProbeStats } from './client.ts';
 import { ResolverDown } from './failures.ts';
 import type { Limits } from './limits.ts';
@@ -35,7 +36,8 @@ export type ToProbe =
   | { readonly kind: 'close'; readonly client: number };
 
 export type CallResult =
-  | { readonly kind: 'seen'; readonly seen: Observation<HttpData> }
+  /** An observation, long texts in shared memory: the serving thread passes them on unread. */
+  | { readonly kind: 'seen'; readonly seen: Serialized }
   | { readonly kind: 'resolved'; readonly resolution: Resolution }
   | { readonly kind: 'fault'; readonly fault: Fault };
 

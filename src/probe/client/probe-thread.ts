@@ -1,6 +1,8 @@
 /** Sockets to origins on a thread of their own: what they cost, nobody who is being served waits for. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { HttpData, Observation } from '../../model/observation.ts';
+import { deserializeLazily } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toError } from './messages.ts';
 
@@ -188,7 +190,8 @@ class RemoteClient implements ProbeClient {
       call,
       request,
     }));
-    if (result.kind === 'seen') return result.seen;
+    // What `request` of the other thread answered, serialized there.
+    if (result.kind === 'seen') return deserializeLazily(result.seen) as Observation<HttpData>;
     throw unexpected(result);
   }
 

@@ -1,5 +1,6 @@
 /** The thread of the probe: runs the guarded clients of all scans, and all sockets to origins. */
 import { parentPort } from 'node:worker_threads';
+import { serialize } from '../../parse/json/transfer.ts';
 import { createProbeClient, type ProbeClient } from './client.ts';
 import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toFault } from './messages.ts';
 import { TextBudget } from './text-budget.ts';
@@ -47,7 +48,7 @@ port.on('message', (message: ToProbe) => {
     answer(
       message,
       client,
-      seen.then((one): CallResult => ({ kind: 'seen', seen: one })),
+      seen.then((one): CallResult => ({ kind: 'seen', seen: serialize(one) })),
     );
   }
   if (message.kind === 'check') {

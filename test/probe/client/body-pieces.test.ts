@@ -80,6 +80,23 @@ describe('one buffer', () => {
     expect(buffer.contents().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
   });
 
+  test('many bytes grow in pages of their own, few in a piece of theirs', () => {
+    const buffer = new GrowingBuffer(2 * MIB);
+    buffer.append(Buffer.alloc(16_384, 'a'));
+    const few = buffer.contents();
+    expect(few.buffer).toHaveProperty('resizable', false);
+    for (let mib = 0; mib < 3; mib += 1) buffer.append(Buffer.alloc(MIB, 'b'));
+    const many = buffer.contents();
+    expect(many.buffer).toMatchObject({ resizable: true, byteLength: 2 * MIB });
+    expect(many.equals(Buffer.concat([few, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(true);
+  });
+
+  test('a cap below a page is kept to', () => {
+    const buffer = new GrowingBuffer(512);
+    expect(buffer.append(Buffer.alloc(513))).toBe(false);
+    expect(buffer.contents().buffer.byteLength).toBe(512);
+  });
+
   test('an empty body has no memory of its own', () => {
     expect(new GrowingBuffer(2 * MIB).contents().buffer.byteLength).toBe(0);
   });

@@ -1,6 +1,6 @@
 /**
- * How plain data crosses to a worker. A long text travels as shared memory, so that 25 checks that
- * need one document do not copy it 25 times; it is text again, and everything frozen, before a
+ * How plain data crosses between threads. A long text travels as shared memory, so that 25 checks
+ * that need one document do not copy it 25 times; it is text again, and everything frozen, before a
  * check sees it.
  */
 
@@ -23,15 +23,13 @@ export function serialize(value: unknown): Serialized {
   if (value === null || value === undefined) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
   if (Array.isArray(value)) return value.map(serialize);
-  if (typeof value === 'object' && isPlain(value)) {
-    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, serialize(part)]));
-  }
+  if (typeof value === 'object' && isPlain(value)) return serializeMembers(value);
   throw new TypeError(`Only plain data crosses to a worker, not ${describe(value)}.`);
 }
 
 /** The value again, with texts as strings, frozen at every level. */
 export function deserializeFrozen(serialized: Serialized): unknown {
-  if (serialized instanceof SharedArrayBuffer) return Buffer.from(serialized).toString('utf8');
+  if (serialized instanceof SharedArrayBuffer) return textOf(serialized);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
   if (Array.isArray(serialized)) return Object.freeze(serialized.map(deserializeFrozen));
   return Object.freeze(
@@ -39,6 +37,26 @@ export function deserializeFrozen(serialized: Serialized): unknown {
       Object.entries(serialized).map(([name, part]) => [name, deserializeFrozen(part)]),
     ),
   );
+}
+
+/**
+ * The value again, for a thread that passes texts on and hardly reads any: a shared text becomes
+ * text where it is read, anew each time, and `serialize` hands on the memory in which it lies.
+ */
+export function deserializeLazily(serialized: Serialized): unknown {
+  if (serialized instanceof SharedArrayBuffer) return textOf(serialized);
+  if (typeof serialized !== 'object' || serialized === null) return serialized;
+  if (Array.isArray(serialized)) return serialized.map(deserializeLazily);
+  const value = {};
+  const shared: SharedTexts = new Map();
+  for (const [name, part] of Object.entries(serialized)) {
+    const isShared = part instanceof SharedArrayBuffer;
+    if (isShared) shared.set(name, part);
+    const member = isShared ? { get: () => textOf(part) } : { value: deserializeLazily(part) };
+    Object.defineProperty(value, name, { ...member, enumerable: true });
+  }
+  if (shared.size > 0) Object.defineProperty(value, SHARED_TEXTS, { value: shared });
+  return value;
 }
 
 /** How many bytes of UTF-8 text a serialized value carries. */
@@ -49,12 +67,36 @@ export function textBytes(serialized: Serialized): number {
   return Object.values(serialized).reduce<number>((sum, part) => sum + textBytes(part), 0);
 }
 
+/** Of an object, the texts that lie in shared memory already, by member. */
+type SharedTexts = Map<string, SharedArrayBuffer>;
+const SHARED_TEXTS = Symbol('shared texts');
+
+function serializeMembers(value: object): Serialized {
+  const shared = SHARED_TEXTS in value ? value[SHARED_TEXTS] : null;
+  const known = shared instanceof Map ? shared : null;
+  return Object.fromEntries(
+    Object.keys(value).map((name) => [
+      name,
+      known?.get(name) ?? serialize(Reflect.get(value, name)),
+    ]),
+  );
+}
+
+/**
+ * Memory that can grow has pages of its own, which go back to the system with it. Any other lies
+ * where the C library puts it, and of a heap with holes between documents nothing goes back.
+ */
 function serializeText(text: string): Serialized {
   // UTF-8 cannot carry a lone surrogate; such a text (only a recording can hold one) is copied.
   if (text.length < SHARED_FROM_CHARS || !text.isWellFormed()) return text;
-  const shared = new SharedArrayBuffer(Buffer.byteLength(text, 'utf8'));
+  const bytes = Buffer.byteLength(text, 'utf8');
+  const shared = new SharedArrayBuffer(bytes, { maxByteLength: bytes });
   Buffer.from(shared).write(text, 'utf8');
   return shared;
+}
+
+function textOf(shared: SharedArrayBuffer): string {
+  return Buffer.from(shared).toString('utf8');
 }
 
 function isPlain(value: object): boolean {
