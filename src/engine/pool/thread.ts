@@ -42,7 +42,7 @@ export type Thread = {
 /** V8 would take 48 a thread, and keep them; tasks are short and small. */
 const YOUNG_HEAP_MB = 8;
 
-const WORKER = fileURLToPath(new URL('./boot.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('./boot.mjs', import.meta.url));
 
 export function openThread(options: ThreadOptions): Thread {
   let piscina = boot(options);

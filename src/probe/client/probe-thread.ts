@@ -1,4 +1,5 @@
 /** Sockets to origins on a thread of their own: what they cost, nobody who is being served waits for. */
+import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { HttpData, Observation } from '../../model/observation.ts';
@@ -38,7 +39,7 @@ export class ProbeThreadLost extends Error {
   }
 }
 
-const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
+const WORKER = fileURLToPath(new URL('./probe-boot.mjs', import.meta.url));
 const HEAP_MB = 512;
 
 /** Starts the thread with the first client, or anew after it ended. */
@@ -80,6 +81,8 @@ class RunningThread {
     this.#worker = new Worker(WORKER, {
       name: 'probe',
       env: {},
+      // Threads do not inherit it.
+      workerData: getCompileCacheDir() ?? null,
       // Flags of this process are about its entry, such as `--input-type`.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
