@@ -16,6 +16,8 @@ import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/
 /** Facilitators refuse what ends in less; a day is longer than any answer takes. */
 const MIN_TIMEOUT_SECONDS = 6;
 const MAX_TIMEOUT_SECONDS = 86_400;
+/** A path or a query: what begins with a host name has lost its scheme, and is none. */
+const RELATIVE = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 const MAX_WORDS = 110;
 const MAX_NAMED = 3;
 
@@ -50,6 +52,8 @@ type Judged = {
   readonly offer: Offer;
   readonly kind: Kind | null;
   readonly isUnsound: boolean;
+  /** Whether the official client signs it, sound or not. */
+  readonly signs: boolean;
   readonly texts: readonly string[];
 };
 
@@ -76,15 +80,15 @@ export default defineCheck({
       (one) => {
         const { challenge } = one.reading;
         const offers = judgeOffers(challenge, saidOf(one), kit);
-        return [...inspectTop(one, origin, kit), ...flawsOf(offers, saidOf(one))];
+        return [...inspectTop(one, origin, kit), ...flawsOf(offers, saidOf(one), kit)];
       },
       (count, challenged) => {
         const named = challenged.flatMap((one) =>
-          judgeOffers(one.reading.challenge, saidOf(one), kit)
-            .filter(({ kind }) => kind !== null)
-            .flatMap(({ kind, texts }) => texts.map((text) => `${text} (${kind})`)),
+          judgeOffers(one.reading.challenge, saidOf(one), kit).flatMap(({ kind, texts }) =>
+            texts.map((text) => `${text} (${kind ?? 'passive'})`),
+          ),
         );
-        const beside = named.length > 0 ? `; beside sound offers ${short(named)}` : '';
+        const beside = named.length > 0 ? `; named only: ${short(named)}` : '';
         return ['valid', `${count}: valid version 2${beside}`];
       },
     );
@@ -108,14 +112,15 @@ function inspectTop(
 }
 
 function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined): Kind | null {
-  if (written.startsWith('/')) return 'relative-url';
-  const url = URL.parse(written);
+  const isRelative = RELATIVE.test(written);
+  const url = URL.parse(written, isRelative ? origin.url : undefined);
   if (tool !== undefined && url?.protocol === 'mcp:') {
     // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
     return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
   }
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
   if (url.hostname !== origin.hostname) return 'other-host';
+  if (isRelative) return 'relative-url';
   return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';
 }
 
@@ -127,15 +132,17 @@ function judgeOffers(
   return challenge.offers.map((offer) => {
     const verdict = said?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
     const faults = kit.offerFaults(offer, challenge.version);
+    const signs = verdict?.verdict === 'signs';
     const [first] = faults;
     if (first !== undefined) {
       const texts = faults.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
       const words = wordsOf(verdict, kit);
       const told = words === '' ? texts : [`${texts[0]}${words}`, ...texts.slice(1)];
-      return { offer, kind: first.kind, isUnsound: true, texts: told };
+      return { offer, kind: first.kind, isUnsound: true, signs, texts: told };
     }
-    const found = judgeSound(offer, challenge.version, verdict, kit);
-    return { offer, kind: found?.[0] ?? null, isUnsound: false, texts: found ? [found[1]] : [] };
+    const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
+    const texts = [text ?? passiveText(offer, kit)].filter((one) => one !== null);
+    return { offer, kind, isUnsound: false, signs, texts };
   });
 }
 
@@ -155,10 +162,12 @@ function judgeSound(
     return ['unknown', `${pointer}: ${pair} is unknown to this catalog`];
   }
   if (!kit.isPaidMethod(offer)) {
-    const method = kit.show(kit.at(extra, '/assetTransferMethod'));
+    const method = kit.at(extra, '/assetTransferMethod');
+    const isKnown = row.methods?.some((one) => one === method) ?? false;
+    const place = isKnown ? `in ${row.source}` : 'unknown to this catalog';
     return [
       'client-refuses',
-      `${pointer}/extra/assetTransferMethod: ${method} is in ${row.source}, and no official client pays by it${wordsOf(said, kit)}`,
+      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${place}, and no official client pays by it${wordsOf(said, kit)}`,
     ];
   }
   if (said?.verdict === 'refuses') {
@@ -174,15 +183,37 @@ function judgeSound(
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
-function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {
+/** Sound by its specification alone; null where a client here has the scheme. */
+function passiveText(offer: Offer, kit: Kit): string | null {
+  const row = kit.scheme(offer);
+  if (row === null || row.client !== null) return null;
+  const pair = `${kit.show(offer.scheme)} on ${kit.show(offer.network)}`;
+  return `${offer.pointer}: ${pair} is judged by ${row.source}, no client here pays it`;
+}
+
+/** Default clients take the first offer that they can sign, sound or not. */
+function takenByDefault(offers: readonly Judged[], kit: Kit): Judged | undefined {
+  const isEvm = ({ offer: { network } }: Judged) =>
+    typeof network === 'string' && kit.caip2(network).startsWith('eip155:');
+  const known = offers.some(isEvm) ? offers.filter(isEvm) : offers;
+  return known.find(({ offer, signs }) => signs && offer.scheme === 'exact');
+}
+
+function flawsOf(
+  offers: readonly Judged[],
+  said: ResourcePayability | null,
+  kit: Kit,
+): readonly Flaw[] {
   const flawed = offers.filter(({ kind }) => kind !== null);
   const isSold = offers.some(({ kind }) => kind === null || kind === 'timeout');
   const isNamed = flawed.some(({ isUnsound }) => !isUnsound);
   const hinders = said === null || said.payableBy !== 'default';
-  const nameOf = ({ kind, isUnsound }: Judged): Kind | null => {
+  const taken = takenByDefault(offers, kit);
+  const nameOf = (one: Judged): Kind | null => {
+    const { kind, isUnsound } = one;
     if (kind === null || kind === 'timeout') return kind;
     if (isUnsound && !isSold) return isNamed ? 'unsound-offer' : kind;
-    if (isUnsound) return hinders ? 'unsound-offer' : null;
+    if (isUnsound) return hinders || one === taken ? 'unsound-offer' : null;
     if (!isSold) return kind;
     // Clients skip what they do not know; what they know and refuse may be what they choose.
     return kind === 'client-refuses' && hinders && said !== null ? kind : null;

@@ -4,6 +4,7 @@ import {
   fail,
   listed,
   pass,
+  type Seen,
   unchallenged,
   warn,
 } from '../../src/engine/define-check.ts';
@@ -12,7 +13,7 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
 const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
-const RECEIPTS = ['payment-response', 'x-payment-response'];
+const NEEDS = ['root', 'openapi', 'manifest', 'llmsTxt', 'resources'] as const;
 
 const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
 const HEAD_FIX =
@@ -34,13 +35,14 @@ export default defineCheck({
     right: 'Nobody gets what is sold by HEAD, and nothing settles unpaid.',
     wrong: 'HEAD gets past the payment check, or is not answered as GET is.',
   },
-  needs: ['resources'],
+  needs: NEEDS,
   requires: ['P1', 'P2'],
   outcomes: OUTCOMES,
 
-  evaluate({ resources }, kit) {
+  evaluate(seen, kit) {
+    const { resources } = seen;
     const { probed } = resources;
-    const receipt = findReceipt(probed, kit);
+    const receipt = findReceipt(seen, kit);
     if (receipt !== null) return ['settled-unpaid', receipt];
     if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
@@ -62,14 +64,21 @@ export default defineCheck({
   },
 });
 
-/** All probes are unpaid: a receipt on any of them is for a payment that nobody made. */
-function findReceipt(probed: readonly ResourceObservation[], kit: Kit): string | null {
-  for (const { path, probes } of probed) {
-    for (const { method, answer } of probes) {
-      const name = RECEIPTS.find((one) => answer.ok && kit.header(answer.data, one) !== null);
-      if (name === undefined || !answer.ok) continue;
-      return `${kit.request(method, path)}: ${answer.data.status} with ${name.toUpperCase()}`;
-    }
+/** Nothing that a scan sends is paid: a receipt on any answer is for a payment that nobody made. */
+function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | null {
+  const probes = seen.resources.probed.flatMap(({ path, probes }) =>
+    probes.map(({ method, answer }) => ({ request: kit.request(method, path), answer })),
+  );
+  const documents = [
+    { request: 'GET /', answer: seen.root },
+    { request: 'GET /openapi.json', answer: seen.openapi },
+    { request: 'GET /.well-known/x402', answer: seen.manifest },
+    { request: 'GET /llms.txt', answer: seen.llmsTxt },
+  ];
+  for (const { request, answer } of [...probes, ...documents]) {
+    if (!answer.ok) continue;
+    const name = kit.receipt(answer.data);
+    if (name !== null) return `${request}: ${answer.data.status} with ${name}`;
   }
   return null;
 }

@@ -66,9 +66,13 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
   if (challenge.offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
   const first = kit.judgedOffers(challenge);
   const second = one.second === null ? [] : kit.judgedOffers(one.second);
-  const bad = [...first, ...second].map((offer) => faultOf(offer, kit));
-  const faults = bad.filter((flaw) => flaw !== null);
-  if (faults.length > 0) return faults;
+  const faults = new Map(
+    [...first, ...second].flatMap((offer) => {
+      const flaw = faultOf(offer, kit);
+      return flaw === null ? [] : [[flaw[1], flaw] as const];
+    }),
+  );
+  if (faults.size > 0) return [...faults.values()];
 
   const declared = termsIn(seen, one, kit);
   const { isRange } = declared(first);
@@ -90,7 +94,8 @@ function inspect(one: ChallengedResource, seen: Needed, kit: Kit): readonly Flaw
       return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
     }),
   ];
-  if (found.length > 0) return found;
+  // Two probes mostly say the same.
+  if (found.length > 0) return [...new Map(found.map((flaw) => [flaw[1], flaw])).values()];
 
   const ceilings = first.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
   if (compared.length === 0 && ceilings.length < first.length) {

@@ -53,7 +53,7 @@ export default defineCheck({
     const { facts, path } = reading;
     // Tools of an MCP endpoint are no operations: OpenAPI has no place for them.
     const all = kit.challenged(seen.resources).map(({ resource }) => resource);
-    const challenged = all.filter(({ tool }) => tool === undefined);
+    const challenged = [...new Set(all)].filter(({ tool }) => tool === undefined);
     // A sign-in sells nothing, unless its answer does.
     const paid = facts.operations.filter(
       (one) => one.paid && (!one.signIn || kit.answers402(one, challenged)),

@@ -51,7 +51,12 @@ export default defineCheck({
 
   evaluate({ resources }, kit) {
     const signIns = kit.signIns(resources);
-    const posts = resources.probed.filter((one) => !signIns.includes(one) && isByPost(one, kit));
+    const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
+    const posts = resources.probed.filter((one) => {
+      // A middleware that challenges every method of a path sells no second thing by POST.
+      const sellsByPost = byPost.some(({ resource }) => resource === one);
+      return !signIns.includes(one) && (sellsByPost || isByPost(one, kit));
+    });
     if (posts.length === 0) {
       return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
     }
@@ -72,11 +77,15 @@ function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<
   return notEvaluated('P2', `no challenge to POST: ${answers}`, 'Challenge POST as P2 asks for.');
 }
 
-/** Declared, told by the answers, or the one method that challenged. */
+/** Declared, told by the answers, or by the challenge itself where GET gets the same one. */
 function isByPost(resource: ResourceObservation, kit: Kit): boolean {
   if (kit.isPostOnly(resource)) return true;
-  if (kit.status(resource, 'POST') !== 402) return false;
-  return resource.method === null || kit.status(resource, 'GET') !== 402;
+  const answer = resource.probes.find(({ method }) => method === 'POST')?.answer;
+  if (!answer?.ok || answer.data.status !== 402) return false;
+  if (kit.status(resource, 'GET') !== 402) return true;
+  const { challenge } = kit.challenge(answer.data);
+  const input = kit.at(challenge?.value, '/extensions/bazaar/info/input/method');
+  return resource.method === null && input === 'POST';
 }
 
 /** Null where POST brought no challenge. */

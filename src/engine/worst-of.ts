@@ -25,7 +25,11 @@ export function worstOf<Name extends string>(
     const request = kit.request(one.probe.method, one.resource.path);
     return inspect(one).map(([name, text, fix]): Found<Name> => [name, `${request} ${text}`, fix]);
   });
-  const count = `${challenged.length} of ${resources.probed.length} resources`;
+  // Where no method is declared, one path may be two resources.
+  const silent = resources.probed.filter((one) =>
+    challenged.every(({ resource }) => resource !== one),
+  );
+  const count = `${challenged.length} of ${challenged.length + silent.length} resources`;
   return worst(outcomes, found) ?? sound(count, challenged);
 }
 

@@ -1,7 +1,7 @@
 /** Advice: what no check grades, and a seller wants to know. Pure; runs on a worker. */
 import type { Advice, AdviceId } from '../model/advice.ts';
 import { ADVICE_IDS } from '../model/advice.ts';
-import type { Observations } from '../model/observations.ts';
+import type { Observations, ResourceSet } from '../model/observations.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
@@ -40,6 +40,7 @@ export function advise({ origin, resources }: Advised): readonly Advice[] {
       ([id, text]): Found => [id, `${request} ${text}`],
     );
   });
+  found.push(...signInAdvice(resources, origin.hostname, kit));
   found.push(...testnets(challenged, kit));
   if (resources.otherMethods > 0) {
     found.push([
@@ -85,6 +86,21 @@ function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): 
     found.push(['identifier-required', '/extensions/payment-identifier/info/required: true']);
   }
   return found;
+}
+
+/** What sells nothing and asks for a sign-in is no resource; its sign-in is judged all the same. */
+function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly Found[] {
+  return kit.signIns(resources).flatMap(({ path, probes }) => {
+    const first = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
+    const texts = first.flatMap(({ method, answer }) => {
+      const challenge = answer.ok ? kit.challenge(answer.data).challenge : null;
+      const extensions = jsonObject(challenge?.value['extensions']);
+      return signInsElsewhere(extensions, hostname, kit).map(
+        (text) => `${kit.request(method, path)} ${text}`,
+      );
+    });
+    return texts.map((text): Found => ['sign-in-elsewhere', text]);
+  });
 }
 
 function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly Found[] {

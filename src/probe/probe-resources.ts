@@ -32,17 +32,28 @@ function furtherRequests(
   probing: ProbingOptions,
   getStatus: number | null,
 ): readonly Request[] {
-  if (getStatus === 402) {
-    return [
-      { method: 'GET', number: 2 },
-      { method: 'HEAD', number: 1 },
-    ];
-  }
-  if (!resource.declaredPaid || !probing.post || resource.method === 'POST') return [];
-  return [
-    { method: 'POST', number: 1 },
-    { method: 'POST', number: 2 },
-  ];
+  const isPaidByGet = getStatus === 402;
+  const further: Request[] = isPaidByGet
+    ? [
+        { method: 'GET', number: 2 },
+        { method: 'HEAD', number: 1 },
+      ]
+    : [];
+  if (!needsPost(resource, isPaidByGet) || !probing.post) return further;
+  return [...further, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
+}
+
+/**
+ * A declared GET that is not paid may be a POST. Where no document names the method, each may sell a
+ * thing of its own. A POST that a document has, and nobody calls paid, would run.
+ */
+function needsPost(
+  { method, declaredPaid, freePost }: PlannedResource,
+  isPaidByGet: boolean,
+): boolean {
+  if (!declaredPaid || method === 'POST') return false;
+  if (method === 'GET') return !isPaidByGet && !freePost;
+  return !isPaidByGet || !freePost;
 }
 
 export async function probeResources(
@@ -106,7 +117,9 @@ function toResourceSet(plan: Plan, drafts: readonly Draft[]): ResourceSet {
   const candidates = drafts.filter((draft) => !isPaid(draft));
   const probed = drafts
     .filter(isPaid)
-    .map(({ resource, probes }): ResourceObservation => ({ ...resource, probes }));
+    .map(({ resource: { freePost: _, ...resource }, probes }): ResourceObservation => {
+      return { ...resource, probes };
+    });
   return {
     probed,
     declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,

@@ -16,7 +16,7 @@ import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { DOCUMENT_ROWS } from './crafted/document-rows.ts';
 import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
-import { METHOD_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
+import { METHOD_ROWS, METHODLESS_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
 import { OFFER_ROWS } from './crafted/offer-rows.ts';
 import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import { PAYABLE_ROWS } from './crafted/payable-rows.ts';
@@ -66,7 +66,7 @@ function expectManners({ requests }: CraftedSeller): void {
       body: '{}',
       type: 'application/json',
     });
-    expect(path).toMatch(/^(?:\/v1)?\/(?:weather|summaries)$/);
+    expect(path).toMatch(/^(?:\/v1)?\/(?:weather|summaries|both)$/);
   }
 }
 
@@ -90,6 +90,17 @@ describe('what a challenge says', () => table(OFFER_ROWS));
 describe('what the official clients make of an offer', () => table(PAYABLE_ROWS));
 describe('the answers of paid resources', () => table(BEHAVIOUR_ROWS));
 describe('two methods of one path', () => table(METHOD_ROWS));
+describe('a path without a method', () => {
+  table(METHODLESS_ROWS);
+
+  it('sends no POST where a document has one that is free', async () => {
+    const { answers = {} } = METHODLESS_ROWS.at(-1) ?? {};
+    const seller = await startCraftedSeller({ answers });
+    await engine.scan(seller.url);
+    await seller.stop();
+    expect(seller.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+  });
+});
 describe('sign-ins', () => table(SIGN_IN_ROWS));
 describe('sellers of other languages', () => table(STACK_ROWS));
 describe('what the specification allows', () => {

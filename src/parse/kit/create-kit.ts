@@ -33,6 +33,7 @@ import { isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
 import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
+import { receiptOf } from '../x402/receipt.ts';
 import {
   isPostOnly,
   listAnswers,
@@ -64,6 +65,7 @@ const STATELESS = {
   list: jsonList,
   challengeIn: challengeOf,
   challengeDifference,
+  receipt: receiptOf,
   otherProtocol,
   request: requestLine,
   status: statusOf,

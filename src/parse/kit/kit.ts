@@ -123,6 +123,8 @@ export type Kit = {
   challenged(resources: ResourceSet): readonly ChallengedResource[];
   /** The probed resources whose 402 asks for a sign-in and sells nothing: no paid resources. */
   signIns(resources: ResourceSet): readonly ResourceObservation[];
+  /** The header by which an answer says that a payment was settled, in capitals; null for none. */
+  receipt(answer: HttpData): string | null;
   /** The other payment protocol that a 402 speaks (MPP, L402), by `WWW-Authenticate`. */
   otherProtocol(answer: HttpData): OtherProtocol | null;
 

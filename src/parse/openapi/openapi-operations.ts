@@ -30,6 +30,8 @@ export type Operation = {
   readonly hasRequiredParameters: boolean;
   /** Effective security requirements (operation overrides root): null where neither declares any. */
   readonly security: readonly JsonObject[] | null;
+  /** Whether the operation itself requires some, whatever holds for the whole document. */
+  readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
   /** `protocols` of x-payment-info: objects are the structured form, strings the legacy one. */
@@ -126,6 +128,7 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
     hasPathParameters: hasPathParameters(template),
     hasRequiredParameters: needsParameters(parameters),
     security,
+    hasOwnSecurity: (securityOf(source) ?? []).length > 0,
     declares402,
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),

@@ -62,12 +62,30 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   for (const candidate of candidates) {
     drafts.add({ ...candidate, method: 'GET', declaredPaid: false });
   }
+  const freePosts = freePostsOf(here);
   return {
-    resources: drafts.toResources(seen.origin.url),
-    otherMethods: paid.filter((operation) => !isProbed(operation.method)).length,
+    resources: drafts
+      .toResources(seen.origin.url)
+      .map((one) => ({ ...one, freePost: one.method !== 'POST' && freePosts.has(one.path) })),
+    otherMethods: unseenMethods(seen, kit, paid, manifest),
     looked: whereWeLooked(seen, kit, openapi, manifest),
     elsewhere: elsewhere(operations),
   };
+}
+
+/** Paid operations by methods that would change something, each once however many documents have it. */
+function unseenMethods(
+  { origin }: FirstWave,
+  kit: Kit,
+  paid: readonly Operation[],
+  manifest: ManifestReading,
+): number {
+  const requests = paid.map(({ method, template }) => `${method} ${template}`);
+  for (const { method, target } of manifestEntries(manifest)) {
+    const template = method === null ? null : pathOn(origin.url, target, kit);
+    if (template !== null) requests.push(`${method} ${template}`);
+  }
+  return new Set(requests.filter((request) => /^(?:PUT|PATCH|DELETE) /.test(request))).size;
 }
 
 /** The other origins that paid operations are served from, most operations first. */
@@ -130,7 +148,7 @@ class Drafts {
     this.#byPath.set(path, [...same, draft]);
   }
 
-  toResources(originUrl: string): readonly PlannedResource[] {
+  toResources(originUrl: string): readonly Omit<PlannedResource, 'freePost'>[] {
     return this.#drafts.map(({ path, template, method, sources, declaredPaid }) => ({
       url: originUrl + path,
       path,
@@ -140,6 +158,12 @@ class Drafts {
       declaredPaid,
     }));
   }
+}
+
+/** Paths whose POST is documented, and called paid by nobody. */
+function freePostsOf(operations: readonly Operation[]): ReadonlySet<string> {
+  const free = operations.filter(({ method, paid }) => method === 'POST' && !paid);
+  return new Set(free.map(({ requestPath }) => requestPath));
 }
 
 function isProbed(method: string): method is 'GET' | 'POST' {
@@ -152,7 +176,7 @@ function isBareGet(operation: Operation): boolean {
     operation.method === 'GET' &&
     !operation.hasPathParameters &&
     !operation.hasRequiredParameters &&
-    (operation.security === null || operation.security.length === 0)
+    !operation.hasOwnSecurity
   );
 }
 

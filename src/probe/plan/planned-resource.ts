@@ -8,4 +8,6 @@ export type PlannedResource = {
   readonly method: 'GET' | 'POST' | null;
   readonly sources: readonly ResourceSource[];
   readonly declaredPaid: boolean;
+  /** OpenAPI has a POST here that nothing calls paid: it would run. */
+  readonly freePost: boolean;
 };

@@ -59,6 +59,17 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     moved: ['P5 fail settled-unpaid'],
   },
   {
+    name: 'a receipt with a document that nobody paid for',
+    answers: {
+      '/llms.txt': (_, usual) => ({
+        ...usual,
+        headers: { ...usual.headers, 'PAYMENT-RESPONSE': 'eyJzdWNjZXNzIjp0cnVlfQ==' },
+      }),
+    },
+    moved: ['P5 fail settled-unpaid'],
+    says: { P5: 'GET /llms.txt: 200 with PAYMENT-RESPONSE' },
+  },
+  {
     name: 'another price than OpenAPI declares',
     answers: { '/weather': offering(WEATHER, { amount: '50000' }) },
     moved: ['P6 fail mismatch'],
@@ -177,6 +188,25 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
       'S5 pass no-post-resource',
       'S6 fail absent',
     ],
+  },
+  {
+    name: 'a document whose security holds for all it lists, and that says nothing of a price',
+    answers: {
+      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+        ...rest,
+        security: [{ x402: [] }],
+        paths: { '/weather': { get: { responses: { 200: { description: 'The sky' } } } } },
+      })),
+      '/.well-known/x402': ABSENT,
+    },
+    moved: [
+      'P6 warn undeclared',
+      'S3 pass no-free-operations',
+      'S4 fail nothing-declared',
+      'S5 pass no-post-resource',
+      'S6 fail absent',
+    ],
+    says: { P2: '1 of 1 challenge' },
   },
   {
     name: 'bazaar without an input example',

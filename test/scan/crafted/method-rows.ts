@@ -5,12 +5,14 @@ import {
   challengeOf,
   headerAnswer,
   offerOf,
+  type Sold,
 } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { edited, NO_CHALLENGE, type Row } from './row.ts';
 
 const POSTED_PRICE = '0.02';
+const HEALTH = { get: { security: [], responses: { 200: { description: 'Well' } } } };
 
 /** The usual document with POST /weather at two cents beside GET /weather at one. */
 const BOTH_METHODS = edited(({ paths, ...rest }) => {
@@ -49,6 +51,60 @@ const SIGN_IN = headerAnswer(
     }),
   ).toString('base64'),
 );
+
+/** Documents that name a path and no method of it. */
+const METHODLESS = {
+  '/openapi.json': edited((document) => ({ ...document, paths: { '/health': HEALTH } })),
+  '/.well-known/x402': { status: 200, body: { resources: ['/both'] } },
+};
+/** What a seller without any declared price is told. */
+const UNDECLARED = ['P6 warn undeclared', 'S4 fail nothing-declared'];
+
+/** The challenge to any method of /both, at a price of its own. */
+function both(price: Sold['price'], edit: object = {}): Answering {
+  return ({ origin }) => {
+    const { extensions: _, ...challenge } = challengeOf(SUMMARY, origin);
+    const resource = { ...challenge.resource, url: `${origin}/both` };
+    return challengeAnswer({
+      ...challenge,
+      resource,
+      accepts: [{ ...offerOf({ price }), ...edit }],
+    });
+  };
+}
+
+export const METHODLESS_ROWS: readonly Row[] = [
+  {
+    name: 'two methods of a path at two prices',
+    answers: { ...METHODLESS, 'POST /both': both('0.02'), '/both': both('0.01') },
+    moved: [...UNDECLARED, 'S5 fail absent'],
+    says: { P3: '2 of 2 resources' },
+  },
+  {
+    name: 'a POST that nobody can pay behind a good GET',
+    answers: { ...METHODLESS, 'POST /both': both('0.02', { extra: {} }), '/both': both('0.01') },
+    moved: ['P3 fail no-domain', ...UNDECLARED, 'S5 fail absent'],
+    says: { P3: '1 of 2: POST /both' },
+  },
+  {
+    name: 'every method at the same terms, which count once',
+    answers: { ...METHODLESS, '/both': both('0.01') },
+    moved: [...UNDECLARED, 'S5 pass no-post-resource'],
+    says: { P3: '1 of 1 resources' },
+  },
+  {
+    name: 'a free POST beside a paid GET, which is not asked',
+    answers: {
+      ...METHODLESS,
+      '/openapi.json': edited((document) => ({
+        ...document,
+        paths: { '/both': { post: { security: [], responses: { 200: {} } } } },
+      })),
+      '/both': both('0.01'),
+    },
+    moved: [...UNDECLARED, 'S5 pass no-post-resource'],
+  },
+];
 
 export const METHOD_ROWS: readonly Row[] = [
   {

@@ -65,6 +65,21 @@ export const OFFER_ROWS: readonly Row[] = [
     },
     moved: ['P3 warn relative-url'],
   },
+  ...['weather', './weather', '?city=Lisbon'].map((url) => ({
+    name: `a resource.url of "${url}"`,
+    answers: { '/weather': addressed(url) },
+    moved: ['P3 warn relative-url'],
+  })),
+  {
+    name: 'a resource.url of another host, without a scheme',
+    answers: { '/weather': addressed('//shop.example/weather') },
+    moved: ['P3 warn other-host'],
+  },
+  {
+    name: 'a resource.url that is a sentence',
+    answers: { '/weather': addressed('the weather of a city') },
+    moved: ['P3 fail bad-resource-url'],
+  },
   {
     name: 'no resource.url',
     answers: { '/weather': challenging(WEATHER, (usual) => ({ ...usual, resource: WORDS })) },
@@ -141,6 +156,10 @@ export const OFFER_ROWS: readonly Row[] = [
     moved: ['P8 warn missing'],
   },
 ];
+
+function addressed(url: string): Answering {
+  return challenging(WEATHER, (usual) => ({ ...usual, resource: { ...usual.resource, url } }));
+}
 
 function describing(description: string): Answering {
   return challenging(WEATHER, (usual) => ({

@@ -10,6 +10,12 @@ const SOLANA = {
   asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
   payTo: '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde',
 };
+const STELLAR = {
+  network: 'stellar:pubnet',
+  asset: 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75',
+  payTo: 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO',
+  extra: { areFeesSponsored: true },
+};
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 const LONG_ALGORAND = {
   network: 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=',
@@ -97,6 +103,14 @@ export const PAYABLE_ROWS: readonly Row[] = [
     says: { P3: 'scheme_exact_evm.md' },
   },
   {
+    name: 'a transfer method that nobody knows',
+    answers: {
+      '/weather': offering(WEATHER, { extra: { ...DOMAIN, assetTransferMethod: 'barter' } }),
+    },
+    moved: ['P3 warn client-refuses'],
+    says: { P3: '"barter" is unknown to this catalog' },
+  },
+  {
     name: 'one second to pay in',
     answers: { '/weather': offering(WEATHER, { maxTimeoutSeconds: 1 }) },
     moved: ['P3 warn timeout'],
@@ -122,6 +136,33 @@ export const PAYABLE_ROWS: readonly Row[] = [
     answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
     moved: ['P3 warn unsound-offer'],
     says: { P3: 'EIP-712 domain parameters' },
+  },
+  {
+    name: 'nothing to pay in front of a good offer: clients sign it, and it is worth nothing',
+    answers: { '/weather': among([{ ...offerOf(WEATHER), amount: '0' }], []) },
+    moved: ['P3 warn unsound-offer'],
+    says: { P3: '/accepts/0/amount: "0"' },
+  },
+  {
+    name: 'another domain than the token has, in front of a good offer',
+    answers: {
+      '/weather': among([{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }], []),
+    },
+    moved: ['P3 warn unsound-offer'],
+  },
+  {
+    name: 'another domain than the token has, behind a good offer',
+    answers: {
+      '/weather': among([], [{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }]),
+    },
+    moved: [],
+    says: { P3: '(wrong-domain)' },
+  },
+  {
+    name: 'a network without a client here beside a good offer',
+    answers: { '/weather': among([{ ...offerOf(WEATHER), ...STELLAR }], []) },
+    moved: ['P6 warn unknown-decimals'],
+    says: { P3: '"exact" on "stellar:pubnet" is judged by' },
   },
   {
     name: 'no offer at all behind a good one',

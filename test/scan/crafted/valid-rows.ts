@@ -203,6 +203,18 @@ export const STACK_ROWS: readonly Row[] = [
     says: { P2: 'GET /weather: 500' },
   },
   {
+    name: 'Java: a facilitator that is away, and a challenge where receipts stand',
+    answers: {
+      '/weather': ({ origin }) => {
+        const challenge = JSON.stringify(challengeOf(WEATHER, origin));
+        const headers = { 'payment-response': Buffer.from(challenge).toString('base64') };
+        return { status: 500, headers, body: '' };
+      },
+    },
+    moved: ['P2 warn some-missing', 'S11 warn failing'],
+    says: { P2: 'GET /weather: 500' },
+  },
+  {
     name: 'Java: the asset by its symbol, an old network name, a path as resource',
     answers: {
       '/weather': challenging(WEATHER, (usual) => ({
