@@ -1,5 +1,6 @@
 /** What settles payments, and what its answers prove. */
 import type { Hex } from 'viem';
+import type { JsonObject } from '../model/json.ts';
 import type { RouteOffer } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 
@@ -33,8 +34,18 @@ export type SettleOutcome =
       readonly reason: string;
       readonly transaction: Hex | null;
       /** Mined and reverted: another send would do the same, at our cost. */
-      readonly isLast?: boolean;
+      readonly isReverted?: boolean;
     };
+
+/** Of a send after which money may have moved, and nothing proves it. */
+export type DoubtfulOutcome = Extract<SettleOutcome, { readonly kind: 'nonce_used' | 'unclear' }>;
+
+/** What a step `unknown` keeps of the send that it follows. */
+export function doubtData(outcome: DoubtfulOutcome): JsonObject {
+  const { reason, transaction } = outcome;
+  const isReverted = outcome.kind === 'unclear' && outcome.isReverted === true;
+  return { reason, transaction, ...(isReverted ? { isReverted } : {}) };
+}
 
 /** A kind of payment that a facilitator takes. */
 export type SupportedKind = {

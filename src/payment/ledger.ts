@@ -23,7 +23,8 @@ const FOLLOWERS: Readonly<Record<LedgerState | 'none', readonly LedgerState[]>> 
   claimed: ['computed', 'released'],
   computed: ['settling', 'released'],
   settling: ['settled', 'released', 'unknown', 'failed'],
-  unknown: ['settled', 'failed'],
+  // Again for every further send, before it is made, and for what it taught.
+  unknown: ['unknown', 'settled', 'failed'],
   settled: ['published'],
   published: [],
   released: ['claimed'],
@@ -132,6 +133,11 @@ export class LedgerWriter {
 
   get state(): LedgerState | 'none' {
     return this.#state;
+  }
+
+  /** Number of the last step. */
+  get step(): number {
+    return this.#step;
   }
 
   async write(
@@ -254,4 +260,27 @@ export function transactionOf(entry: LedgerEntry): Hex | null {
 /** Database time at which the money was known to have moved; null where it was not. */
 export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
+}
+
+/** How often a payment was sent, as its steps tell: whichever process made them. */
+export type Sends = {
+  readonly count: number;
+  /** When the last one was announced, database time; null where only the first was. */
+  readonly lastAtMs: number | null;
+  /** A transaction of it was mined and reverted: another would do the same, at our cost. */
+  readonly isReverted: boolean;
+};
+
+/** The first send is that of `settling`; each later one is announced by a step `unknown`. */
+export function sendsOf({ rows }: LedgerEntry): Sends {
+  const announced = rows.filter(({ data }) => data['isSend'] === true);
+  return {
+    count: 1 + announced.length,
+    lastAtMs: announced.at(-1)?.atMs ?? null,
+    isReverted: rows.some(isReverted),
+  };
+}
+
+export function isReverted({ data }: LedgerRow): boolean {
+  return data['isReverted'] === true;
 }

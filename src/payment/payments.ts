@@ -7,6 +7,7 @@ import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './cha
 import type { Facilitator } from './facilitator.ts';
 import { metered } from './facilitators/metered.ts';
 import { proved } from './facilitators/proved.ts';
+import { refusingReverters } from './facilitators/reverting-wallets.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
@@ -62,7 +63,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   checkChallenges(options);
   const node = nodeFor(options);
   const evidence = node === null ? null : createChainEvidence(node);
-  const facilitator = metered(provedWhere(evidence, options.facilitator), onEvent);
+  const facilitator = metered(guarded(evidence, options), onEvent);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
@@ -122,11 +123,19 @@ export function createPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** `local` reads its receipts by itself. */
-function provedWhere(evidence: ChainEvidence | null, facilitator: Facilitator): Facilitator {
-  return evidence === null || facilitator.kind !== 'remote'
-    ? facilitator
-    : proved(facilitator, evidence);
+/** What `remote` says is held against receipts; `local` reads them itself, and it pays the gas. */
+function guarded(
+  evidence: ChainEvidence | null,
+  { facilitator, store }: PaymentsOptions,
+): Facilitator {
+  switch (facilitator.kind) {
+    case 'mock':
+      return facilitator;
+    case 'local':
+      return refusingReverters(facilitator, { ledger: store.ledger, now: () => store.now() });
+    case 'remote':
+      return evidence === null ? facilitator : proved(facilitator, evidence);
+  }
 }
 
 /** Null for the mock: what it settles is on no chain. */

@@ -13,14 +13,16 @@ import {
   reconcileOnce,
   UNPROVED,
 } from './reconcile.ts';
+import { Resends, type ResendsOptions } from './resends.ts';
 
-export type ReconcilerOptions = ReconcileOptions & {
-  readonly ledger: LedgerStore;
-  readonly publish: PublishByRoute;
-  readonly onTrouble?: ((message: string, error: unknown) => void) | undefined;
-  readonly onEvent?: OnPaymentEvent | undefined;
-  readonly timing?: Partial<ReconcileTiming> | undefined;
-};
+export type ReconcilerOptions = ReconcileOptions &
+  Pick<ResendsOptions, 'facilitator' | 'offerOf'> & {
+    readonly ledger: LedgerStore;
+    readonly publish: PublishByRoute;
+    readonly onTrouble?: ((message: string, error: unknown) => void) | undefined;
+    readonly onEvent?: OnPaymentEvent | undefined;
+    readonly timing?: Partial<ReconcileTiming> | undefined;
+  };
 
 export type ReconcileTiming = {
   /** Between two looks while a caller waits. */
@@ -39,17 +41,30 @@ export const TIMING: ReconcileTiming = {
   lastBackoffMs: 3_600_000,
 };
 
-/** With the one that made it `settling`; then it is only looked at. */
-const MAX_SENDS = 5;
 /** So that keys of one moment are not looked at in step. */
 const JITTER = 0.25;
+/** Between two looks for which the store did not answer. */
+const LONGEST_BLIND_MS = 60_000;
 
-type Sends = {
-  count: number;
-  lastMs: number;
-  isOver: boolean;
-  isOverdue: boolean;
-};
+/**
+ * How long to wait for the next look in the background, ms: its backoff, and no longer than until the
+ * instant at which the chain has proof. `random`: 0 to 1.
+ */
+export function nextLookMs({
+  backoffMs,
+  firstBackoffMs,
+  untilFinalMs,
+  random,
+}: {
+  readonly backoffMs: number;
+  readonly firstBackoffMs: number;
+  readonly untilFinalMs: number;
+  readonly random: number;
+}): number {
+  const jitter = JITTER * random;
+  const restMs = backoffMs * (1 + jitter);
+  return untilFinalMs > 0 ? Math.min(restMs, untilFinalMs + firstBackoffMs * jitter) : restMs;
+}
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -57,7 +72,8 @@ export class Reconciler {
   readonly #queue = new LookQueue();
   readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
   readonly #watched = new Map<string, Promise<void>>();
-  readonly #sends = new Map<string, Sends>();
+  readonly #resends: Resends;
+  readonly #overdue = new Set<string>();
   /** Settled for sure, while the store could not be told. */
   readonly #unrecorded = new Map<string, Hex>();
   readonly #stopped = new AbortController();
@@ -65,6 +81,8 @@ export class Reconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#timing = { ...TIMING, ...options.timing };
+    const { resendIntervalMs: intervalMs } = this.#timing;
+    this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, intervalMs });
   }
 
   /** Whether the background looks after this key. */
@@ -119,23 +137,28 @@ export class Reconciler {
   }
 
   async #lookUntilEnded(key: string): Promise<void> {
+    const { now, onTrouble } = this.#options;
     const { firstBackoffMs, lastBackoffMs } = this.#timing;
     let finalMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
     for (;;) {
-      const leftMs = Math.max(0, finalMs - this.#options.now());
-      await this.#pause(Math.min(backoffMs, leftMs || backoffMs) * (1 + JITTER * Math.random()));
+      const untilFinalMs = finalMs - now();
+      const random = Math.random();
+      await this.#pause(nextLookMs({ backoffMs, firstBackoffMs, untilFinalMs, random }));
       if (this.#stopped.signal.aborted) return;
+      let longestMs = lastBackoffMs;
       try {
         const entry = await this.#look(key, 'background');
         if (entry === null || !isInDoubt(entry.last.state)) return;
         finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
       } catch (error) {
-        this.#options.onTrouble?.(`reconciling ${key} failed and is tried again`, error);
+        onTrouble?.(`reconciling ${key} failed and is tried again`, error);
+        // Blind: whether proof is due may not be known yet.
+        longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
       }
       // Once proof can be had, the first look that did not find it is followed by quick ones.
-      const isFinalNow = leftMs > 0 && this.#options.now() >= finalMs;
-      backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, lastBackoffMs);
+      const isFinalNow = untilFinalMs > 0 && now() >= finalMs;
+      backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, longestMs);
     }
   }
 
@@ -165,7 +188,7 @@ export class Reconciler {
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
         await writer.write('unknown', { reason: 'taken over', transaction: transactionOf(entry) });
       }
-      await this.#record(writer, await this.#verdict(key, entry));
+      await this.#record(writer, await this.#verdict(writer, entry));
     } catch (error) {
       // Another host was quicker; what it found is read below.
       if (!(error instanceof StepLost)) throw error;
@@ -175,36 +198,29 @@ export class Reconciler {
 
   #forget(key: string, entry: LedgerEntry | null): LedgerEntry | null {
     if (entry !== null && isInDoubt(entry.last.state)) return entry;
-    this.#sends.delete(key);
+    this.#resends.forget(key);
+    this.#overdue.delete(key);
     this.#unrecorded.delete(key);
     return entry;
   }
 
-  async #verdict(key: string, entry: LedgerEntry): Promise<ReconcileVerdict> {
+  async #verdict(writer: LedgerWriter, entry: LedgerEntry): Promise<ReconcileVerdict> {
+    const { key } = entry;
     const transaction = this.#unrecorded.get(key);
     if (transaction !== undefined) {
       return { kind: 'settled', transaction, how: 'settled, recorded late' };
     }
-    const sends = this.#sends.get(key) ?? newSends();
-    this.#sends.set(key, sends);
-    const isRested = performance.now() - sends.lastMs >= this.#timing.resendIntervalMs;
-    // Without a chain to ask, to send again is the only way to look.
-    const isEnough = sends.isOver || sends.count >= MAX_SENDS;
-    const mayResend = isRested && (this.#options.evidence === null || !isEnough);
-    const verdict = await reconcileOnce(this.#options, entry, mayResend);
-    if (verdict.kind !== 'open') return verdict;
-    if (mayResend) sends.lastMs = performance.now();
-    if (verdict.isSent) sends.count += 1;
-    sends.isOver ||= verdict.isLast;
-    this.#tellOverdue(key, entry, sends, verdict.reason);
+    const resend = this.#resends.next(writer, entry);
+    const verdict = await reconcileOnce(this.#options, entry, resend);
+    if (verdict.kind === 'open') this.#tellOverdue(entry, verdict.reason);
     return verdict;
   }
 
   /** Proof could be had for as long again as it takes, and nobody gave any. */
-  #tellOverdue(key: string, entry: LedgerEntry, sends: Sends, reason: string): void {
-    const isOverdue = this.#options.now() > entry.last.validBeforeMs + 2 * FINAL_AFTER_MS;
-    if (!isOverdue || sends.isOverdue) return;
-    sends.isOverdue = true;
+  #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
+    const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
+    if (!isOverdue || this.#overdue.has(key)) return;
+    this.#overdue.add(key);
     this.#options.onEvent?.({ kind: 'overdue', key, reason });
   }
 
@@ -233,9 +249,4 @@ export class Reconciler {
     // The longest that a timer takes is 24 days; nothing here waits for longer than an hour.
     await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
-}
-
-/** The first send is the settlement's own, or of a process that has died. */
-function newSends(): Sends {
-  return { count: 1, lastMs: Number.NEGATIVE_INFINITY, isOver: false, isOverdue: false };
 }

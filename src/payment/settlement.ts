@@ -7,7 +7,7 @@ import { StoreError } from '../store/contract/store-error.ts';
 import { releasedData } from './answers.ts';
 import { type EvmNetwork, PaymentRefused, reasonWord } from './challenge.ts';
 import type { Delivery } from './delivery.ts';
-import type { FacilitatorRequest } from './facilitator.ts';
+import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
 import { type LedgerWriter, StepLost, standingOf, storePayment, transactionOf } from './ledger.ts';
 import { publishSettled } from './publisher.ts';
 import { type GateOptions, type Outcome, type Purchase, RECONCILE_WITHIN_MS } from './purchase.ts';
@@ -48,7 +48,7 @@ export class Settlement {
         return this.#release(outcome.reason, new PaymentsUnavailable(new Error(outcome.reason)));
       case 'nonce_used':
       case 'unclear':
-        return this.#reconcile(outcome.reason, outcome.transaction);
+        return this.#reconcile(outcome);
     }
   }
 
@@ -117,10 +117,11 @@ export class Settlement {
     );
   }
 
-  async #reconcile(reason: string, transaction: Hex | null): Promise<Outcome> {
+  async #reconcile(outcome: DoubtfulOutcome): Promise<Outcome> {
     const { onTrouble } = this.#gate;
+    const { reason, transaction } = outcome;
     onTrouble(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
-    const entry = await this.#lookWithin(reason, transaction);
+    const entry = await this.#lookWithin(outcome);
     if (entry === null) return this.#unknown(transaction);
     switch (standingOf(entry.last.state)) {
       case 'in_doubt':
@@ -135,12 +136,12 @@ export class Settlement {
   }
 
   /** The entry when its fate is known, or as it is when the call's patience ends. */
-  async #lookWithin(reason: string, transaction: Hex | null): Promise<LedgerEntry | null> {
+  async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
     const { store, reconciler, onTrouble, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
     const { key } = this.#purchase;
     const patience = new AbortController();
     const looking = this.#writer
-      .write('unknown', { reason, transaction })
+      .write('unknown', doubtData(outcome))
       .then(() => reconciler.resolve(key, reconcileWithinMs))
       .catch((error: unknown) => {
         onTrouble(`reconciling ${key} goes on in the background`, error);

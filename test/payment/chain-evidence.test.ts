@@ -4,7 +4,7 @@ import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { nodeRequests } from '../../src/payment/chain/node-client.ts';
 import type { StoredPayment } from '../../src/payment/ledger.ts';
 import { newNonce, newPayer, TERMS } from './payer.ts';
-import { QUICK, rowsOf } from './settling.ts';
+import { QUICK } from './settling.ts';
 import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import {
@@ -121,33 +121,6 @@ describe('a look at the chain', () => {
 });
 
 describe('with a chain to ask, a payment', () => {
-  test('is sent five times at most, and then looked at', async () => {
-    const payer = newPayer();
-    const facilitator = stubFacilitator();
-    facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
-    await using node = await startStubNode({
-      eth_chainId: () => '0x2105',
-      eth_getCode: () => '0x01',
-      eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-      eth_call: () => unused,
-    });
-    await using shop = await startShop({
-      ...QUICK,
-      facilitator,
-      rpcUrl: node.rpcUrl,
-      reconcileWithinMs: 1_500,
-    });
-    const signed = await payer.sign({ value: PRICE });
-    const headers = { 'payment-signature': signed.header };
-    expect((await shop.buy('x', headers)).status).toBe(503);
-    await expect.poll(() => facilitator.sent.length).toBe(5);
-    const looks = node.asked.length;
-    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 4);
-    expect(facilitator.sent).toHaveLength(5);
-    const rows = await rowsOf(shop, payer.address, signed);
-    expect(rows.map(({ state }) => state)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
-  });
-
   test('whose node stands still is never failed: two days on it is the payer’s', async () => {
     const payer = newPayer();
     let nowMs = Date.now();

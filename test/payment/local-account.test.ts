@@ -67,8 +67,13 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   }
 
   /** Of a wallet that takes any bytes. */
-  async function odd(wallet: Hex, signature: Hex = `0x${'ab'.repeat(70)}`): Promise<SignedHeader> {
-    const signed = await newPayer(undefined, seller.terms).sign({ value: PRICE, from: wallet });
+  async function odd(
+    wallet: Hex,
+    signature: Hex = `0x${'ab'.repeat(70)}`,
+    nowMs = Date.now(),
+  ): Promise<SignedHeader> {
+    const payer = newPayer(undefined, seller.terms);
+    const signed = await payer.sign({ value: PRICE, from: wallet, nowMs });
     const inner = signed.payload['payload'] as Record<string, unknown>;
     const payload = { ...signed.payload, payload: { ...inner, signature } };
     return { ...signed, payload, header: encode(payload) };
@@ -217,35 +222,45 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
 
   test('sends what was reverted no more, and refuses a wallet that does it twice until tomorrow', async () => {
-    let nowMs = Date.UTC(2026, 0, 1, 23, 0);
-    await using shop = await localShop(
-      { confirmationTimeoutMs: 2_000, now: () => nowMs },
-      { reconcileWithinMs: 300, retryWithinMs: 300 },
-    );
+    const dayMs = 24 * 3_600_000;
+    // An hour before midnight of the store: reverts of one run are of one day.
+    const tomorrowMs = Math.ceil((Date.now() + 3_600_000) / dayMs) * dayMs;
+    let nowMs = tomorrowMs - 3_600_000;
+    const clock = () => nowMs;
+    await using store = closing(openSqlite(MEMORY, { clock }));
+    const openShop = () =>
+      localShop(
+        { confirmationTimeoutMs: 2_000 },
+        { store: store.open, clock, reconcileWithinMs: 300, retryWithinMs: 300 },
+      );
     const wallet = await chain.newOddPayer();
+    const odds = (payer = wallet) => odd(payer, undefined, nowMs);
     for (const item of ['x', 'y']) {
+      // Each by a process of its own: what they know of one another is in the ledger.
+      await using shop = await openShop();
       await chain.setConduct(wallet, 'agrees');
       const sent = node.raw.length;
       await chain.pauseMining();
-      const buying = shop.buy(item, v2(await odd(wallet)));
+      const buying = shop.buy(item, v2(await odds()));
       await expect.poll(() => node.raw.length).toBe(sent + 1);
       await chain.setConduct(wallet, 'reverts');
       await chain.resumeMining();
       expect((await buying).status).toBe(503);
     }
+    await using shop = await openShop();
     await chain.setConduct(wallet, 'agrees');
     const looked = () => node.asked.filter((method) => method === 'eth_getTransactionReceipt');
     const looks = looked().length;
     await expect.poll(() => looked().length).toBeGreaterThan(looks + 4);
     expect(node.raw).toHaveLength(2);
 
-    const third = await shop.buy('z', v2(await odd(wallet)));
+    const third = await shop.buy('z', v2(await odds()));
     expect(third.status).toBe(402);
     expect(third.json['error']).toContain('wallet_reverted_twice_today');
     // Others are served.
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
-    nowMs += 3_600_000;
-    expect((await shop.buy('z', v2(await odd(wallet)))).status).toBe(200);
+    expect((await shop.buy('x', v2(await odds(await chain.newOddPayer())))).status).toBe(200);
+    nowMs = tomorrowMs;
+    expect((await shop.buy('z', v2(await odds()))).status).toBe(200);
   });
 
   test('closes the till while it cannot pay for twenty settlements, and opens it by itself', async () => {

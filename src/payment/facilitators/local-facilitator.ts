@@ -15,7 +15,6 @@ import type { OnPaymentEvent } from '../payment-events.ts';
 import { settleOutcome } from '../settle-outcome.ts';
 import { NotSent } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
-import { RevertedPayments } from './reverted-payments.ts';
 import type { SentTransaction } from './sent-transaction.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
@@ -28,8 +27,6 @@ export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' |
   /** How long a broadcast transaction may take to be mined before it is left to reconciling. */
   readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
-  /** Wall clock, ms; for the days of wallets that are refused. */
-  readonly now?: (() => number) | undefined;
 };
 
 const RPC_TIMEOUT_MS = 8_000;
@@ -45,26 +42,19 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
   const account = new SignerAccount({ ...options, node, chainId: chainIdOf(network) });
-  const reverted = new RevertedPayments(options.now);
 
   const supported = () => supportedKinds(node, account, network);
 
   async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
-    const { from } = request.payment.authorization;
-    if (reverted.isRefused(from)) {
-      return { kind: 'invalid', reason: 'wallet_reverted_twice_today' };
-    }
     return verifyOutcome(await checkPayment(node, account.address, request));
   }
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
     const key = keyOf(payment);
-    const revertedBy = reverted.transactionOf(key);
-    if (revertedBy !== null) return revertOutcome(revertedBy);
     // It was sent before, and its transaction is on its way still.
     const sent = account.queue.find(key) ?? (await sendNow(key, request));
-    return 'nonce' in sent ? outcomeOf(sent, payment, { node, reverted, timeoutMs }) : sent;
+    return 'nonce' in sent ? outcomeOf(sent, payment, { node, timeoutMs }) : sent;
   }
 
   async function sendNow(
@@ -74,9 +64,6 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const { payment } = request;
     const trouble = account.trouble();
     if (trouble !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
-    if (reverted.isRefused(payment.authorization.from)) {
-      return { kind: 'refused', reason: 'wallet_reverted_twice_today' };
-    }
     const checked = await checkPayment(node, account.address, request);
     if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER };
     if (checked.kind === 'used') {
@@ -132,7 +119,6 @@ function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
 
 type OutcomeOptions = {
   readonly node: NodeRequests;
-  readonly reverted: RevertedPayments;
   readonly timeoutMs: number;
 };
 
@@ -140,7 +126,7 @@ type OutcomeOptions = {
 async function outcomeOf(
   sent: SentTransaction,
   payment: StoredPayment,
-  { node, reverted, timeoutMs }: OutcomeOptions,
+  { node, timeoutMs }: OutcomeOptions,
 ): Promise<SettleOutcome> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), timeoutMs);
@@ -156,8 +142,8 @@ async function outcomeOf(
   const isUsed = await isSpent(node, payment);
   // Anybody who sees it on its way can send the same first; then it is paid, and no wallet's fault.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
-  if (isUsed === false) reverted.note(keyOf(payment), payment.authorization.from, transaction);
-  return revertOutcome(transaction);
+  if (isUsed === null) return unclear('mined, and reverted', transaction);
+  return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };
 }
 
 /** Nothing was sent, so whatever the reason is, it is the authorization's, but for a used nonce. */
@@ -170,10 +156,6 @@ function refusal(reason: string, payment: StoredPayment): SettleOutcome {
 
 function unclear(reason: string, transaction: Hex | null): SettleOutcome {
   return { kind: 'unclear', reason, transaction };
-}
-
-function revertOutcome(transaction: Hex): SettleOutcome {
-  return { kind: 'unclear', reason: 'mined, and reverted', transaction, isLast: true };
 }
 
 function keyOf({ authorization, requirements }: StoredPayment): string {

@@ -93,6 +93,12 @@ export type LedgerStore = {
     readonly unwritten?: boolean;
   }): Promise<readonly LedgerEntry[]>;
 
+  /** Steps `unknown` of this payer, of all his keys, that were written at or after `sinceMs`. */
+  doubts(query: {
+    readonly payer: string;
+    readonly sinceMs: number;
+  }): Promise<readonly LedgerRow[]>;
+
   /** How many keys of this payer were settled at or after `sinceMs`; counts up to `limit`. */
   settledCount(query: {
     readonly payer: string;

@@ -60,6 +60,11 @@ export function mongoLedger(context: MongoContext): LedgerStore {
       return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
     },
 
+    async doubts({ payer, sinceMs }) {
+      const atMs = { $gte: sinceMs };
+      return (await context.ledger.all({ payer, state: 'unknown', atMs })).map(toLedgerRow);
+    },
+
     async settledCount({ payer, sinceMs, limit }) {
       const rows = await context.ledger.all(
         { payer, state: 'settled', atMs: { $gte: sinceMs } },

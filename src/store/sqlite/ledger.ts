@@ -32,25 +32,7 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
       return readHistory(context, key)?.rows ?? [];
     },
 
-    async *unfinished() {
-      let after = { sinceMs: -1, key: '' };
-      for (;;) {
-        const open = connection.all(
-          `SELECT key, since_ms FROM ledger_open WHERE (since_ms, key) > (?, ?)
-           ORDER BY since_ms, key LIMIT ?`,
-          after.sinceMs,
-          after.key,
-          UNFINISHED_BATCH,
-        );
-        for (const row of open) {
-          after = { sinceMs: row.integer('since_ms'), key: row.text('key') };
-          const entry = readEntry(context, after.key);
-          // It may have ended since the batch was read.
-          if (entry && !isTerminal(entry.last.state)) yield entry;
-        }
-        if (open.length < UNFINISHED_BATCH) return;
-      }
-    },
+    unfinished: () => unfinished(context),
 
     async recent({ payer, request, sinceMs, unwritten = false }) {
       const keys = connection.all(
@@ -67,6 +49,15 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
         .map((row) => readEntry(context, row.text('key')))
         .filter((entry): entry is LedgerEntry => entry !== null)
         .toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async doubts({ payer, sinceMs }) {
+      const rows = connection.all(
+        `SELECT * FROM ledger WHERE payer = ? AND at_ms >= ? AND state = 'unknown'`,
+        payer,
+        sinceMs,
+      );
+      return rows.map(toLedgerRow);
     },
 
     async settledCount({ payer, sinceMs, limit }) {
@@ -88,6 +79,26 @@ export function sqliteLedger(context: SqliteContext): LedgerStore {
       );
     },
   };
+}
+
+async function* unfinished(context: SqliteContext): AsyncGenerator<LedgerEntry> {
+  let after = { sinceMs: -1, key: '' };
+  for (;;) {
+    const open = context.connection.all(
+      `SELECT key, since_ms FROM ledger_open WHERE (since_ms, key) > (?, ?)
+       ORDER BY since_ms, key LIMIT ?`,
+      after.sinceMs,
+      after.key,
+      UNFINISHED_BATCH,
+    );
+    for (const row of open) {
+      after = { sinceMs: row.integer('since_ms'), key: row.text('key') };
+      const entry = readEntry(context, after.key);
+      // It may have ended since the batch was read.
+      if (entry && !isTerminal(entry.last.state)) yield entry;
+    }
+    if (open.length < UNFINISHED_BATCH) return;
+  }
 }
 
 function append({ connection, owner, now }: SqliteContext, row: LedgerAppend): InsertOutcome {

@@ -132,4 +132,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX ledger_settled ON ledger (payer, at_ms) WHERE state = 'settled';
   CREATE INDEX ledger_released ON ledger (key, at_ms) WHERE state = 'released';
   `,
+  `
+  CREATE INDEX ledger_unknown ON ledger (payer, at_ms) WHERE state = 'unknown';
+  `,
 ];

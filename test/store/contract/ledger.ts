@@ -166,6 +166,24 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await settled(2)).toBe(2);
     });
 
+    it('finds the doubts of a payer, of all its keys, since an instant', async () => {
+      const clock = new TestClock();
+      const { ledger } = await subject.fresh({ clock: clock.now });
+      const doubt = async (key: string, more = {}) => {
+        await ledger.append(ledgerStep(key, 1, 'claimed', more));
+        await ledger.append(ledgerStep(key, 2, 'unknown', { data: { key }, ...more }));
+      };
+      await doubt('before');
+      clock.advance(1);
+      const sinceMs = clock.now();
+      await doubt('one');
+      await doubt('two');
+      await doubt('other', { payer: '0xother' });
+      await ledger.append(ledgerStep('two', 3, 'settled'));
+      const found = await ledger.doubts({ payer: '0xpayer', sinceMs });
+      expect(found.map(({ data }) => data['key']).toSorted()).toEqual(['one', 'two']);
+    });
+
     it('takes no step whose predecessor was purged', async () => {
       const { ledger } = await subject.fresh();
       expect(await ledger.append(ledgerStep('gone', 3, 'claimed'))).toBe('lost');

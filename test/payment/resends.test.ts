@@ -1,0 +1,155 @@
+/** How often a payment in doubt is sent, counted by the ledger, and when it is looked at. */
+import { describe, expect, test } from 'vitest';
+import { nextLookMs } from '../../src/payment/reconciler.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { newPayer } from './payer.ts';
+import { QUICK, rowsOf } from './settling.ts';
+import { PRICE, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+import { blocksUntil, startStubNode } from './stub-node.ts';
+
+/** A chain on which no authorization was ever used. */
+function startUnusedNode() {
+  return startStubNode({
+    eth_chainId: () => '0x2105',
+    eth_getCode: () => '0x01',
+    eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
+    eth_call: () => `0x${'0'.repeat(64)}`,
+  });
+}
+
+function openStore() {
+  const open = openSqlite(MEMORY);
+  return { open, [Symbol.asyncDispose]: () => open.close() };
+}
+
+describe('with a chain to ask, a payment', () => {
+  test('is sent five times at most, and then looked at', async () => {
+    const payer = newPayer();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
+    await using node = await startUnusedNode();
+    await using shop = await startShop({
+      ...QUICK,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+      reconcileWithinMs: 1_500,
+    });
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    expect((await shop.buy('x', headers)).status).toBe(503);
+    await expect.poll(() => facilitator.sent.length).toBe(5);
+    const looks = node.asked.length;
+    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 4);
+    expect(facilitator.sent).toHaveLength(5);
+    const rows = await rowsOf(shop, payer.address, signed);
+    const announced = Array.from({ length: 5 }, () => 'unknown');
+    expect(rows.map(({ state }) => state)).toEqual([
+      'claimed',
+      'computed',
+      'settling',
+      ...announced,
+    ]);
+  });
+
+  test('is sent five times at most by all hosts and restarts together', async () => {
+    const payer = newPayer();
+    await using store = openStore();
+    const facilitators = [stubFacilitator(), stubFacilitator(), stubFacilitator()] as const;
+    for (const facilitator of facilitators) {
+      facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
+    }
+    const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
+    await using node = await startUnusedNode();
+    const options = { ...QUICK, store: store.open, rpcUrl: node.rpcUrl };
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    {
+      await using first = await startShop({ ...options, facilitator: facilitators[0] });
+      expect((await first.buy('x', headers)).status).toBe(503);
+      await expect.poll(sent).toBeGreaterThan(2);
+    }
+    // Two at once, after a restart: what the ledger counts is all that they know of one another.
+    await using second = await startShop({ ...options, facilitator: facilitators[1] });
+    await using third = await startShop({ ...options, facilitator: facilitators[2] });
+    for (const shop of [second, third, second, third]) await shop.buy('x', headers);
+    await expect.poll(sent).toBe(5);
+    const looks = node.asked.length;
+    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 8);
+    expect(sent()).toBe(5);
+  });
+
+  test('whose further sends never left has tries left, and writes no row for each', async () => {
+    const payer = newPayer();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [
+      { kind: 'unclear', reason: 'timeout', transaction: null },
+      { kind: 'not_sent', reason: 'connection refused' },
+    ];
+    await using node = await startUnusedNode();
+    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    const signed = await payer.sign({ value: PRICE });
+    await shop.buy('x', { 'payment-signature': signed.header });
+    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(7);
+    expect(await rowsOf(shop, payer.address, signed)).toHaveLength(5);
+  });
+
+  test('that was mined and reverted is sent no more, after a restart as well', async () => {
+    const payer = newPayer();
+    await using store = openStore();
+    const facilitator = stubFacilitator();
+    const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
+    facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
+    await using node = await startUnusedNode();
+    const options = { ...QUICK, store: store.open, facilitator, rpcUrl: node.rpcUrl };
+    const signed = await payer.sign({ value: PRICE });
+    for (let run = 1; run <= 2; run++) {
+      await using shop = await startShop(options);
+      const answer = await shop.buy('x', { 'payment-signature': signed.header });
+      expect(answer.json['error']).toBe('settlement_unknown');
+      const looks = node.asked.length;
+      await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 6);
+      expect(facilitator.sent).toHaveLength(1);
+    }
+  });
+
+  test('is looked for by the transaction that a further send taught, on every host', async () => {
+    const payer = newPayer();
+    await using store = openStore();
+    const facilitator = stubFacilitator();
+    facilitator.outcomes = [
+      { kind: 'unclear', reason: 'timeout', transaction: null },
+      { kind: 'unclear', reason: 'timeout', transaction: TRANSACTION },
+    ];
+    await using node = await startUnusedNode();
+    const options = { ...QUICK, store: store.open, facilitator, rpcUrl: node.rpcUrl };
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    {
+      await using shop = await startShop(options);
+      await shop.buy('x', headers);
+      await expect.poll(() => facilitator.sent.length).toBeGreaterThan(1);
+    }
+    await using shop = await startShop({ ...options, facilitator: stubFacilitator() });
+    const answer = await shop.buy('x', headers);
+    expect(answer.json['payment']).toMatchObject({ transaction: TRANSACTION });
+    expect(node.asked.filter((method) => method === 'eth_getTransactionReceipt')).not.toEqual([]);
+  });
+});
+
+describe('the next look', () => {
+  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+  const look = (backoffMs: number, untilFinalMs: number, random = 0) =>
+    nextLookMs({ backoffMs, firstBackoffMs: second, untilFinalMs, random });
+
+  test.each([
+    ['the backoff, while proof is not due before', look(minute, hour), minute],
+    ['up to a quarter more, so that keys of one moment part', look(minute, hour, 1), 1.25 * minute],
+    ['proof itself, however rare looks have become', look(hour, 10 * minute), 10 * minute],
+    ['at most a moment after it', look(hour, 10 * minute, 1), 10 * minute + 250],
+    ['the backoff, once proof was due', look(hour, -1), hour],
+    ['the backoff, where nobody knows when proof is due', look(second, Infinity), second],
+  ])('waits for %s', (_name, waitedMs, expectedMs) => {
+    expect(waitedMs).toBe(expectedMs);
+  });
+});
