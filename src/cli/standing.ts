@@ -5,12 +5,12 @@ import { readEcosystemConfig } from '../config/ecosystem.ts';
 import { readSettings } from '../config/environment.ts';
 import { readPaymentConfig } from '../config/payment.ts';
 import { createStanding } from '../ecosystem/create-standing.ts';
-import { createFileShelf } from '../ecosystem/file-shelf.ts';
+import { createFileCache } from '../ecosystem/file-cache.ts';
 import type { Standing } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 
 /** In the clone, beside what else can be made anew. */
-const SHELF_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
+const CACHE_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
 /** A build machine's PORT or NODE_ENV is no business of a scan. */
 const SETTINGS = [
   'X402SCAN_URL',
@@ -36,6 +36,6 @@ export function standingFrom(environment: NodeJS.ProcessEnv): Standing {
       network,
       userAgent: scannerUserAgent('command line'),
     },
-    createFileShelf(environment['STANDING_CACHE'] ?? SHELF_FOLDER),
+    createFileCache(environment['STANDING_CACHE'] ?? CACHE_FOLDER),
   );
 }

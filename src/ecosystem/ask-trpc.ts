@@ -1,22 +1,22 @@
 /** One question to a tRPC interface that speaks superjson: `result.data.json` of a GET. */
 import {
   type Answer,
-  type Asking,
   askJson,
   type Failure,
   failed,
   INDEX_ANSWER_BYTES,
+  type RequestContext,
 } from './ask.ts';
 
 export async function askTrpc(
   base: string,
   procedure: string,
   input: object,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<unknown>> {
   const encoded = encodeURIComponent(JSON.stringify({ json: input }));
   const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
-  const answer = await askJson(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
+  const answer = await askJson(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
   if (!answer.ok) return answer;
   const json = memberAt(answer.value, ['result', 'data', 'json']);
   return json === undefined ? malformed(base, procedure) : { ok: true, value: json };

@@ -10,14 +10,14 @@ export type Failure = {
   readonly ok: false;
   /** One line for evidence: who, and what went wrong. */
   readonly detail: string;
-  /** How long the source is better left alone; 0 where nothing speaks against asking again. */
+  /** How long the source is better left alone; 0 where nothing speaks against context again. */
   readonly quietMs: number;
 };
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
 
 /** Who asks, and until when. */
-export type Asking = { readonly deadline: Deadline; readonly userAgent: string };
+export type RequestContext = { readonly deadline: Deadline; readonly userAgent: string };
 
 /**
  * The most of an index's answer that is read. It is parsed on the thread that serves, and rows carry
@@ -25,7 +25,7 @@ export type Asking = { readonly deadline: Deadline; readonly userAgent: string }
  */
 export const INDEX_ANSWER_BYTES = 1024 * 1024;
 
-export type AskOptions = Asking & {
+export type AskOptions = RequestContext & {
   readonly capBytes: number;
   /** JSON, sent with POST; GET where it is left out. */
   readonly body?: string;

@@ -6,9 +6,9 @@
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { SettlementFacts } from '../model/observations.ts';
-import { type Answer, type Asking, ask, failed, INDEX_ANSWER_BYTES } from './ask.ts';
+import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
 import { isSameAddress, toIso } from './compare.ts';
-import { WINDOW_DAYS } from './settlement-source.ts';
+import { WINDOW_DAYS } from './settlement-window.ts';
 
 /** Items carry whole schemas. */
 const API_PATH = '/platform/v2/x402';
@@ -48,12 +48,12 @@ const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not
 export async function bazaarSettlements(
   base: string,
   address: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<SettlementFacts>> {
   const name = new URL(base).host;
   const query = `payTo=${encodeURIComponent(address)}&limit=${PAGE_LIMIT}`;
   const url = `${apiBase(base)}/discovery/merchant?${query}`;
-  const reply = await ask(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
+  const reply = await ask(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
   if (!reply.ok) return reply;
   const { status, text } = reply.value;
   const value = parsed(text);

@@ -1,6 +1,6 @@
 /** viem over our own bounded requests: one limit of time for all calls, size, one retry where busy. */
 import { createPublicClient, http, type PublicClient } from 'viem';
-import { type Asking, ask } from './ask.ts';
+import { ask, type RequestContext } from './ask.ts';
 
 const CAP_BYTES = 8 * 1024 * 1024;
 
@@ -15,14 +15,14 @@ export class ChainUnreachable extends Error {
   }
 }
 
-export function createChainClient(rpcUrl: string, asking: Asking): PublicClient {
+export function createChainClient(rpcUrl: string, context: RequestContext): PublicClient {
   async function fetchFn(_input: unknown, init?: RequestInit): Promise<Response> {
-    const reply = await ask(rpcUrl, { ...asking, capBytes: CAP_BYTES, body: String(init?.body) });
+    const reply = await ask(rpcUrl, { ...context, capBytes: CAP_BYTES, body: String(init?.body) });
     if (!reply.ok) throw new ChainUnreachable(reply.detail, reply.quietMs);
     const { status, text } = reply.value;
     return new Response(text, { status, headers: { 'content-type': 'application/json' } });
   }
   // Retries are `ask`'s: viem would wait for a long Retry-After beyond any limit of ours.
-  const transport = http(rpcUrl, { fetchFn, retryCount: 0, timeout: asking.deadline.timeoutMs });
+  const transport = http(rpcUrl, { fetchFn, retryCount: 0, timeout: context.deadline.timeoutMs });
   return createPublicClient({ transport });
 }

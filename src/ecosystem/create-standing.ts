@@ -1,22 +1,22 @@
 /** The third parties behind the standing checks, as the prober asks them. */
 
-import type { IndexedOrigin, ListingFacts, Look } from '../model/observations.ts';
+import type { IndexedOrigin, ListingFacts, Lookup } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
 import type { Origin } from '../origin/origin.ts';
-import { type AnswerShelf, createAnswerShelf, type SnapshotShelf } from './answer-shelf.ts';
-import type { Asking } from './ask.ts';
-import { LOOK_TIMEOUT_MS, startDeadline } from './deadline.ts';
+import type { RequestContext } from './ask.ts';
+import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
 import { isIndexRow, isPartners, isVerified } from './kept-shapes.ts';
 import { partnerOf } from './partner-of.ts';
-import { settlementLook } from './settlement-look.ts';
+import { createResponseCache, type ResponseCache, type SnapshotCache } from './response-cache.ts';
+import { settlementLookup } from './settlement-lookup.ts';
 import { settlementSources } from './settlement-sources.ts';
 import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
 
 export type RefreshingStanding = Standing & {
   /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
-  refreshListing(): Promise<Look<readonly Partner[]>>;
+  refreshListing(): Promise<Lookup<readonly Partner[]>>;
 };
 
 const HOUR_MS = 3_600_000;
@@ -24,39 +24,43 @@ const INDEX_CACHE_MS = HOUR_MS;
 const LISTING_CACHE_MS = 24 * HOUR_MS;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
-/** `timeoutMs`: how long each of the two looks of a scan may take, whoever is asked and how often. */
+/** `timeoutMs`: how long each of the two lookups of a scan may take, whoever is asked and how often. */
 export function createStanding(
-  settings: EcosystemOptions,
-  snapshots: SnapshotShelf,
-  timeoutMs = LOOK_TIMEOUT_MS,
+  options: EcosystemOptions,
+  snapshots: SnapshotCache,
+  timeoutMs = LOOKUP_TIMEOUT_MS,
 ): RefreshingStanding {
-  const { x402scanUrl, ecosystemUrl, userAgent } = settings;
-  const shelf = createAnswerShelf(snapshots);
-  const sources = settlementSources(settings);
-  const startAsking = (): Asking => ({ deadline: startDeadline(timeoutMs), userAgent });
+  const { x402scanUrl, ecosystemUrl, userAgent } = options;
+  const cache = createResponseCache(snapshots);
+  const sources = settlementSources(options);
+  const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), userAgent });
 
-  async function partners(cacheMs: number, asking: Asking): Promise<Look<readonly Partner[]>> {
+  async function partners(
+    cacheMs: number,
+    context: RequestContext,
+  ): Promise<Lookup<readonly Partner[]>> {
     if (ecosystemUrl === null) return SWITCHED_OFF;
-    return shelf.look({
+    return cache.lookup({
       source: 'x402.org listing',
       key: ecosystemUrl,
       cacheMs,
       isAnswer: isPartners,
-      ask: () => askPartners(ecosystemUrl, asking),
+      ask: () => askPartners(ecosystemUrl, context),
     });
   }
 
   return {
     origin: async (origin) => {
-      const asking = startAsking();
+      const context = startContext();
       const [x402scan, listed] = await Promise.all([
-        x402scanUrl === null ? SWITCHED_OFF : indexed(origin, x402scanUrl, shelf, asking),
-        partners(LISTING_CACHE_MS, asking),
+        x402scanUrl === null ? SWITCHED_OFF : indexed(origin, x402scanUrl, cache, context),
+        partners(LISTING_CACHE_MS, context),
       ]);
       return { x402scan, listing: listing(origin, listed) };
     },
-    settlements: (origin, payees) => settlementLook(sources, origin, payees, shelf, startAsking()),
-    refreshListing: () => partners(LISTING_CACHE_MS / 2, startAsking()),
+    settlements: (origin, payees) =>
+      settlementLookup(sources, origin, payees, cache, startContext()),
+    refreshListing: () => partners(LISTING_CACHE_MS / 2, startContext()),
   };
 }
 
@@ -64,31 +68,31 @@ export function createStanding(
 async function indexed(
   origin: Origin,
   base: string,
-  shelf: AnswerShelf,
-  asking: Asking,
-): Promise<Look<IndexedOrigin>> {
+  cache: ResponseCache,
+  context: RequestContext,
+): Promise<Lookup<IndexedOrigin>> {
   const source = 'x402scan';
-  const row = await shelf.look({
+  const row = await cache.lookup({
     source,
     key: `${base} origin ${origin.url}`,
     cacheMs: INDEX_CACHE_MS,
     isAnswer: isIndexRow,
-    ask: () => x402scanOrigin(base, origin, asking),
+    ask: () => x402scanOrigin(base, origin, context),
   });
   if (row.state !== 'seen') return row;
   const { id, resources } = row.data;
   if (id === null) return { ...row, data: { resources, ownershipVerified: null } };
-  const verified = await shelf.look({
+  const verified = await cache.lookup({
     source,
     key: `${base} verified ${id}`,
     cacheMs: INDEX_CACHE_MS,
     isAnswer: isVerified,
-    ask: () => x402scanVerified(base, id, asking),
+    ask: () => x402scanVerified(base, id, context),
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { resources, ownershipVerified } };
 }
 
-function listing(origin: Origin, look: Look<readonly Partner[]>): Look<ListingFacts> {
-  return look.state === 'seen' ? { ...look, data: partnerOf(origin, look.data) } : look;
+function listing(origin: Origin, lookup: Lookup<readonly Partner[]>): Lookup<ListingFacts> {
+  return lookup.state === 'seen' ? { ...lookup, data: partnerOf(origin, lookup.data) } : lookup;
 }

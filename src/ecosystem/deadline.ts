@@ -9,7 +9,7 @@ export type Deadline = {
 };
 
 /** A scan waits at most this long for anybody else. */
-export const LOOK_TIMEOUT_MS = 3_000;
+export const LOOKUP_TIMEOUT_MS = 3_000;
 
 export function startDeadline(timeoutMs: number): Deadline {
   const end = performance.now() + timeoutMs;

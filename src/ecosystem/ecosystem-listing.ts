@@ -2,7 +2,7 @@
  * The protocol's public listing of partners: records `{name, websiteUrl, …}`, as JSON or inside the
  * page that shows them. It closed to newcomers on 2026-05-14.
  */
-import { type Answer, type Asking, askText, failed, INDEX_ANSWER_BYTES } from './ask.ts';
+import { type Answer, askText, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
 
 export type Partner = { readonly name: string | null; readonly website: string };
 
@@ -15,10 +15,10 @@ const WEBSITE = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
 
 export async function askPartners(
   base: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<readonly Partner[]>> {
   const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
-  const page = await askText(url, { ...asking, capBytes: INDEX_ANSWER_BYTES });
+  const page = await askText(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
   if (!page.ok) return page;
   const partners = partnersIn(page.value);
   // A listing without anybody in it is a page that has changed, not a deserted ecosystem.

@@ -11,7 +11,7 @@ export type ListingRefresh = {
 };
 
 const LEASE_NAME = 'refresh:listing';
-/** Longer than any look takes: a host that died on the way holds up nobody for long. */
+/** Longer than any lookup takes: a host that died on the way holds up nobody for long. */
 const LEASE_LIFETIME_MS = 60_000;
 
 /**
@@ -30,10 +30,10 @@ export async function refreshListing({
       lifetimeMs: LEASE_LIFETIME_MS,
     });
     if (!outcome.held) return 'held';
-    const look = await standing.refreshListing();
+    const lookup = await standing.refreshListing();
     await store.leases.release(outcome.lease);
-    if (look.state !== 'failed') return 'asked';
-    onTrouble(`The listing was not refreshed, scans go by the last one: ${look.detail}`);
+    if (lookup.state !== 'failed') return 'asked';
+    onTrouble(`The listing was not refreshed, scans go by the last one: ${lookup.detail}`);
   } catch (error) {
     onTrouble(`The listing was not refreshed: ${String(error)}`);
   }

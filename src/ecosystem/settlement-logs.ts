@@ -5,12 +5,12 @@
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';
 import type { SettlementFacts } from '../model/observations.ts';
-import { type Answer, type Asking, failed } from './ask.ts';
+import { type Answer, failed, type RequestContext } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './chain-client.ts';
 import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';
-import { WINDOW_DAYS } from './settlement-source.ts';
+import { WINDOW_DAYS } from './settlement-window.ts';
 
-export type LogsSettings = { readonly rpcUrl: string; readonly asset: string };
+export type LogsOptions = { readonly rpcUrl: string; readonly asset: string };
 
 const DAY_SEC = 86_400;
 /** Far above what any check asks for: a busy address is not counted to its end. */
@@ -22,14 +22,14 @@ const FEW_BLOCKS_A_CALL = 1_000n;
 const MAX_CALLS = 20;
 
 export async function settlementsInLogs(
-  { rpcUrl, asset }: LogsSettings,
+  { rpcUrl, asset }: LogsOptions,
   address: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<SettlementFacts>> {
   try {
-    const client = createChainClient(rpcUrl, asking);
+    const client = createChainClient(rpcUrl, context);
     const place = { asset: getAddress(asset), to: getAddress(address) };
-    const { settlements, windowDays } = await readBack(client, place, asking);
+    const { settlements, windowDays } = await readBack(client, place, context);
     const newest = settlements[0];
     const lastAt = newest === undefined ? null : await blockTimeMs(client, newest.blockNumber);
     return {
@@ -53,7 +53,7 @@ type Place = { readonly asset: `0x${string}`; readonly to: `0x${string}` };
 async function readBack(
   client: PublicClient,
   place: Place,
-  { deadline }: Asking,
+  { deadline }: RequestContext,
 ): Promise<{ readonly settlements: readonly Settlement[]; readonly windowDays: number }> {
   const latest = await client.getBlock();
   const windowStart = latest.timestamp - BigInt(WINDOW_DAYS * DAY_SEC);
@@ -85,7 +85,7 @@ async function readBack(
 }
 
 /** The time of the newest settlement is still to be asked for. */
-function isTimeShort(deadline: Asking['deadline']): boolean {
+function isTimeShort(deadline: RequestContext['deadline']): boolean {
   return deadline.leftMs() < deadline.timeoutMs / 3;
 }
 

@@ -1,19 +1,32 @@
 /** The sources of settlements in the order in which they are trusted to be about this origin. */
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
-import type { Answer, Asking } from './ask.ts';
+import type { Origin } from '../origin/origin.ts';
+import type { Answer, RequestContext } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
 import { settlementsInLogs } from './settlement-logs.ts';
-import type { SettlementSource } from './settlement-source.ts';
 import {
   x402scanSettlementsByAddress,
   x402scanSettlementsByOrigin,
 } from './x402scan-settlements.ts';
 
-/** Switched-off sources are left out; an empty list means that nobody can be asked. */
-export function settlementSources(settings: EcosystemOptions): readonly SettlementSource[] {
-  const { x402scanUrl, bazaarUrl, rpcUrl, asset, network } = settings;
+export type SettlementQuestion = {
+  /** With the source's name, the key of a kept answer: two scans that ask the same share one. */
+  readonly key: string;
+  ask(context: RequestContext): Promise<Answer<SettlementFacts>>;
+};
+
+export type SettlementSource = {
+  /** For evidence: who answered. */
+  readonly name: string;
+  /** Null where the source cannot be asked about this origin and these recipients. */
+  question(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
+};
+
+/** Leaves out sources that are switched off; an empty list means that no source can be asked. */
+export function settlementSources(options: EcosystemOptions): readonly SettlementSource[] {
+  const { x402scanUrl, bazaarUrl, rpcUrl, asset, network } = options;
   const sources: SettlementSource[] = [];
   if (x402scanUrl !== null) {
     sources.push(
@@ -21,18 +34,18 @@ export function settlementSources(settings: EcosystemOptions): readonly Settleme
         name: 'x402scan',
         question: (origin) => ({
           key: `${x402scanUrl} settlements of ${origin.url}`,
-          ask: (asking) => x402scanSettlementsByOrigin(x402scanUrl, origin, asking),
+          ask: (context) => x402scanSettlementsByOrigin(x402scanUrl, origin, context),
         }),
       },
-      byAddress('x402scan', x402scanUrl, (address, asking) =>
-        x402scanSettlementsByAddress(x402scanUrl, address, asking),
+      byAddress('x402scan', x402scanUrl, (address, context) =>
+        x402scanSettlementsByAddress(x402scanUrl, address, context),
       ),
     );
   }
   if (bazaarUrl !== null) {
     sources.push(
-      byAddress('Bazaar', bazaarUrl, (address, asking) =>
-        bazaarSettlements(bazaarUrl, address, asking),
+      byAddress('Bazaar', bazaarUrl, (address, context) =>
+        bazaarSettlements(bazaarUrl, address, context),
       ),
     );
   }
@@ -41,7 +54,7 @@ export function settlementSources(settings: EcosystemOptions): readonly Settleme
       byAddress(
         'chain logs',
         `${network} ${asset}`,
-        (address, asking) => settlementsInLogs({ rpcUrl, asset }, address, asking),
+        (address, context) => settlementsInLogs({ rpcUrl, asset }, address, context),
         (payee) => payee.network === network || payee.network === V1_NAMES.get(network),
       ),
     );
@@ -58,7 +71,7 @@ const V1_NAMES: ReadonlyMap<string, string> = new Map([
 function byAddress(
   name: string,
   place: string,
-  ask: (address: string, asking: Asking) => Promise<Answer<SettlementFacts>>,
+  ask: (address: string, context: RequestContext) => Promise<Answer<SettlementFacts>>,
   isCovered: (payee: Payee) => boolean = () => true,
 ): SettlementSource {
   return {
@@ -67,7 +80,7 @@ function byAddress(
       const payee = payees.find(isCovered);
       if (payee === undefined) return null;
       const { address } = payee;
-      return { key: `${place} settlements to ${address}`, ask: (asking) => ask(address, asking) };
+      return { key: `${place} settlements to ${address}`, ask: (context) => ask(address, context) };
     },
   };
 }

@@ -3,10 +3,10 @@ import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { Answer, Asking } from './ask.ts';
+import type { Answer, RequestContext } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameAddress, isSameOrigin, toIso } from './compare.ts';
-import { WINDOW_DAYS } from './settlement-source.ts';
+import { WINDOW_DAYS } from './settlement-window.ts';
 
 type SellerRow = {
   readonly tx_count: number;
@@ -35,14 +35,14 @@ const isSellerRows = new Ajv().compile<readonly SellerRow[]>(
 export async function x402scanSettlementsByOrigin(
   base: string,
   origin: Origin,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<SettlementFacts>> {
   const input = {
     originUrls: [origin.url],
     timeframe: WINDOW_DAYS,
     sorting: { id: 'tx_count', desc: true },
   };
-  const rows = await sellers(base, 'public.sellers.bazaar.list', input, asking);
+  const rows = await sellers(base, 'public.sellers.bazaar.list', input, context);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ origins }) =>
@@ -56,10 +56,10 @@ export async function x402scanSettlementsByOrigin(
 export async function x402scanSettlementsByAddress(
   base: string,
   address: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
-  const rows = await sellers(base, 'public.sellers.all.list', input, asking);
+  const rows = await sellers(base, 'public.sellers.all.list', input, context);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
     ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
@@ -71,9 +71,9 @@ async function sellers(
   base: string,
   procedure: string,
   input: object,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<readonly SellerRow[]>> {
-  const found = await askTrpc(base, procedure, input, asking);
+  const found = await askTrpc(base, procedure, input, context);
   if (!found.ok) return found;
   const rows = listOf(found.value);
   return isSellerRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);

@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { IndexedResource } from '../model/observations.ts';
 import type { Origin } from '../origin/origin.ts';
-import { type Answer, type Asking, failed } from './ask.ts';
+import { type Answer, failed, type RequestContext } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameOrigin, toIso } from './compare.ts';
 
@@ -67,11 +67,11 @@ const isVerification = ajv.compile<{
 export async function x402scanOrigin(
   base: string,
   origin: Origin,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<IndexRow>> {
   // A full page may consist of others that contain this host: then ask for less of them.
   for (const words of [origin.host, origin.url]) {
-    const found = await search(base, words, asking);
+    const found = await search(base, words, context);
     if (!found.ok) return found;
     const row = found.value.find((candidate) => isSameOrigin(candidate.origin, origin));
     if (row !== undefined) return { ok: true, value: toIndexRow(row) };
@@ -84,10 +84,10 @@ export async function x402scanOrigin(
 export async function x402scanVerified(
   base: string,
   originId: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<boolean>> {
   const procedure = 'public.resources.verificationStatus';
-  const status = await askTrpc(base, procedure, { originId }, asking);
+  const status = await askTrpc(base, procedure, { originId }, context);
   if (!status.ok) return status;
   if (!isVerification(status.value)) return malformed(base, procedure);
   const { verified, total } = status.value;
@@ -98,10 +98,10 @@ export async function x402scanVerified(
 async function search(
   base: string,
   words: string,
-  asking: Asking,
+  context: RequestContext,
 ): Promise<Answer<readonly OriginRow[]>> {
   const procedure = 'public.origins.search';
-  const found = await askTrpc(base, procedure, { search: words, limit: MAX_ROWS }, asking);
+  const found = await askTrpc(base, procedure, { search: words, limit: MAX_ROWS }, context);
   if (!found.ok) return found;
   const rows = listOf(found.value);
   return isOriginRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);

@@ -1,5 +1,5 @@
 /** Findings that are the same in every check that can have them. */
-import type { Look } from '../model/observations.ts';
+import type { Lookup } from '../model/observations.ts';
 import { notEvaluated, notSeen, type Verdict } from '../model/verdict.ts';
 import type { OpenApiReading } from '../parse/kit/kit.ts';
 
@@ -9,14 +9,14 @@ const CHALLENGE_FIX = 'Correct what P2 names first.';
 
 /** A third party that was not asked, or gave no good answer, is no fault of the origin. */
 export function unanswered(
-  look: Exclude<Look<unknown>, { state: 'seen' }>,
+  lookup: Exclude<Lookup<unknown>, { state: 'seen' }>,
   what: string,
   fix: string,
 ): Verdict<'offline' | 'unseen'> {
-  if (look.state === 'off') {
-    return notSeen('offline', `${what}: not asked, ${look.why} (0 requests)`, fix);
+  if (lookup.state === 'off') {
+    return notSeen('offline', `${what}: not asked, ${lookup.why} (0 requests)`, fix);
   }
-  return notSeen('unseen', `${look.source}: ${look.detail} (0 good answers)`, fix);
+  return notSeen('unseen', `${lookup.source}: ${lookup.detail} (0 good answers)`, fix);
 }
 
 /** "as of 2026-08-14T12:00:00.000Z (3 h old)" */

@@ -125,7 +125,7 @@ export type IconSet = {
 };
 
 /** What a third party said of this origin: an index, a chain, a listing. */
-export type Look<T> =
+export type Lookup<T> =
   /** `asOf` is when the source said it (ISO 8601); it may be a good answer of the past. */
   | {
       readonly state: 'seen';
@@ -192,9 +192,9 @@ export type Observations = {
   readonly icons: IconSet;
   /** What the official clients say of the challenges; null in recordings that are older than it. */
   readonly payability: Payability | null;
-  readonly x402scan: Look<IndexedOrigin>;
-  readonly settlements: Look<SettlementFacts>;
-  readonly listing: Look<ListingFacts>;
+  readonly x402scan: Lookup<IndexedOrigin>;
+  readonly settlements: Lookup<SettlementFacts>;
+  readonly listing: Lookup<ListingFacts>;
 };
 
 export type ObservationName = keyof Observations;

@@ -1,17 +1,17 @@
 /** What the gatherer asks third parties; `src/ecosystem` answers it, or nobody does. */
 import type { Origin } from '../origin/origin.ts';
-import type { IndexedOrigin, ListingFacts, Look, SettlementFacts } from './observations.ts';
+import type { IndexedOrigin, ListingFacts, Lookup, SettlementFacts } from './observations.ts';
 
 export type Payee = { readonly network: string; readonly address: string };
 
 export type Standing = {
   /** Asked beside the first wave; resolves within its own time limit, never rejects. */
   origin(origin: Origin): Promise<{
-    readonly x402scan: Look<IndexedOrigin>;
-    readonly listing: Look<ListingFacts>;
+    readonly x402scan: Lookup<IndexedOrigin>;
+    readonly listing: Lookup<ListingFacts>;
   }>;
   /** Asked once the origin's recipients are known; resolves within its own limit, never rejects. */
-  settlements(origin: Origin, payees: readonly Payee[]): Promise<Look<SettlementFacts>>;
+  settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
 };
 
 const OFF = { state: 'off', why: 'offline' } as const;

@@ -1,10 +1,13 @@
 /** The directory's signals, from the same evidence as the standing checks. */
 
-import type { IndexedOrigin, Look } from '../model/observations.ts';
+import type { IndexedOrigin, Lookup } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import type { Signals } from '../model/scan-outcome.ts';
 
-export function signalsOf(results: readonly CheckResult[], x402scan: Look<IndexedOrigin>): Signals {
+export function signalsOf(
+  results: readonly CheckResult[],
+  x402scan: Lookup<IndexedOrigin>,
+): Signals {
   const holds = (id: string): boolean =>
     results.some(
       (result) => result.id === id && result.status === 'pass' && result.basis === 'measured',

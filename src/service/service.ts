@@ -5,9 +5,9 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
-import type { SnapshotShelf } from '../ecosystem/answer-shelf.ts';
 import { createStanding, type RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
+import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
@@ -58,14 +58,14 @@ export async function openService(config: Config): Promise<Service> {
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
-  const standing = createStanding(standingSettings(config, userAgent), shelfOn(store));
+  const standing = createStanding(standingSettings(config, userAgent), snapshotCacheOn(store));
   const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
   undo.defer(() => probe.close());
   const { createClient, isSaturated } = probe;
   const oracle = createOracle({ onError: (message) => log.error(message) });
   const judges = { catalog, checks, pool, oracle };
-  const asking = { policy, userAgent, createClient };
-  const scanner = createScanner({ ...judges, ...asking, standing, isSaturated });
+  const outbound = { policy, userAgent, createClient };
+  const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
   undo.defer(() => scanner.close());
   // Workers load while this thread does: what they say is awaited below, before anybody is served.
   const warm = Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
@@ -77,7 +77,7 @@ export async function openService(config: Config): Promise<Service> {
 
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
-  const fetchChallenge = createChallengeFetcher(asking);
+  const fetchChallenge = createChallengeFetcher(outbound);
   const payments = await openPayments({
     config,
     store,
@@ -94,7 +94,7 @@ export async function openService(config: Config): Promise<Service> {
     catalog,
     fetchChallenge,
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    askSeller: createAskSeller({ judges, ...asking }),
+    askSeller: createAskSeller({ judges, ...outbound }),
     payments,
   });
   undo.defer(() => app.close());
@@ -177,7 +177,7 @@ function standingSettings({ ecosystem, payment }: Config, userAgent: string) {
 }
 
 /** Answers of third parties, kept where every host finds them. */
-function shelfOn(store: Store): SnapshotShelf {
+function snapshotCacheOn(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),
     put: ({ source, key, takenAtMs, data }) =>

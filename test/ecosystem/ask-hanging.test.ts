@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { askJson } from '../../src/ecosystem/ask.ts';
-import { asking, SHORT_MS } from './asking.ts';
+import { requestContext, SHORT_MS } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
 const CAP_BYTES = 1_000;
@@ -12,18 +12,20 @@ describe('a source that hangs', () => {
   test('costs the limit of time, and is left alone for a while', async () => {
     source = await startStandIn(() => 'hang');
     const { port } = new URL(source.url);
-    expect(await askJson(source.url, { ...asking(SHORT_MS), capBytes: CAP_BYTES })).toEqual({
-      ok: false,
-      detail: `127.0.0.1:${port} did not answer within 300 ms`,
-      quietMs: 30_000,
-    });
+    expect(await askJson(source.url, { ...requestContext(SHORT_MS), capBytes: CAP_BYTES })).toEqual(
+      {
+        ok: false,
+        detail: `127.0.0.1:${port} did not answer within 300 ms`,
+        quietMs: 30_000,
+      },
+    );
   });
 
   test('has one limit for questions that depend on each other', async () => {
     source = await startStandIn(({ pathname }) => (pathname === '/first' ? { json: 1 } : 'hang'));
     const time = new AbortController();
     const deadline = { timeoutMs: 3_000, signal: time.signal, leftMs: () => 3_000 };
-    const shared = { ...asking(), deadline, capBytes: CAP_BYTES };
+    const shared = { ...requestContext(), deadline, capBytes: CAP_BYTES };
     expect(await askJson(`${source.url}/first`, shared)).toEqual({ ok: true, value: 1 });
     time.abort();
     expect(await askJson(`${source.url}/second`, shared)).toMatchObject({

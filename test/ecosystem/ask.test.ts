@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, askJson } from '../../src/ecosystem/ask.ts';
-import { asking } from './asking.ts';
+import { requestContext } from './request-context.ts';
 
 const LOOK = 'https://index.example.com/look';
 const CAP_BYTES = 1_000;
@@ -14,8 +14,8 @@ afterEach(() => {
   nock.enableNetConnect();
 });
 
-function look() {
-  return askJson(LOOK, { ...asking(), capBytes: CAP_BYTES });
+function lookup() {
+  return askJson(LOOK, { ...requestContext(), capBytes: CAP_BYTES });
 }
 
 describe('a question to a third party', () => {
@@ -24,7 +24,7 @@ describe('a question to a third party', () => {
       .get('/look')
       .matchHeader('user-agent', 'x402-conformance-scanner/test')
       .reply(200, { a: 1 });
-    expect(await look()).toEqual({ ok: true, value: { a: 1 } });
+    expect(await lookup()).toEqual({ ok: true, value: { a: 1 } });
   });
 
   test('is a POST of JSON where it has a body', async () => {
@@ -32,7 +32,7 @@ describe('a question to a third party', () => {
       .post('/look', { q: 1 })
       .matchHeader('content-type', 'application/json')
       .reply(201, 'made');
-    const reply = await ask(LOOK, { ...asking(), capBytes: CAP_BYTES, body: '{"q":1}' });
+    const reply = await ask(LOOK, { ...requestContext(), capBytes: CAP_BYTES, body: '{"q":1}' });
     expect(reply).toEqual({ ok: true, value: { status: 201, text: 'made' } });
   });
 
@@ -44,13 +44,16 @@ describe('a question to a third party', () => {
     const scope = host()
       .get('/look')
       .reply(status, 'no', { location: 'https://other.example.com/' });
-    expect(await look()).toEqual({ ok: false, detail, quietMs: 0 });
+    expect(await lookup()).toEqual({ ok: false, detail, quietMs: 0 });
     expect(scope.isDone()).toBe(true);
   });
 
   test('fails where the answer is not JSON', async () => {
     host().get('/look').reply(200, '<html>');
-    expect(await look()).toMatchObject({ ok: false, detail: expect.stringContaining('not JSON') });
+    expect(await lookup()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('not JSON'),
+    });
   });
 
   test('is as whole when it comes in pieces of one byte', async () => {
@@ -59,18 +62,18 @@ describe('a question to a third party', () => {
     host()
       .get('/look')
       .reply(200, () => Readable.from(pieces));
-    expect(await look()).toEqual({ ok: true, value: JSON.parse(text) });
+    expect(await lookup()).toEqual({ ok: true, value: JSON.parse(text) });
   });
 
   test('reads up to the cap, and not a byte more', async () => {
     host()
       .get('/look')
       .reply(200, JSON.stringify('x'.repeat(CAP_BYTES - 2)));
-    expect(await look()).toMatchObject({ ok: true });
+    expect(await lookup()).toMatchObject({ ok: true });
     host()
       .get('/look')
       .reply(200, JSON.stringify('x'.repeat(CAP_BYTES - 1)));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: false,
       detail: 'index.example.com answered with more than 1000 bytes',
       quietMs: 0,
@@ -81,7 +84,7 @@ describe('a question to a third party', () => {
     host()
       .get('/look')
       .replyWithError(Object.assign(new Error('no'), { code: 'ECONNREFUSED' }));
-    expect(await look()).toMatchObject({
+    expect(await lookup()).toMatchObject({
       ok: false,
       detail: 'index.example.com could not be asked (ECONNREFUSED)',
     });
@@ -95,7 +98,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
       .reply(status, 'later', { 'retry-after': '0' })
       .get('/look')
       .reply(200, { a: 2 });
-    expect(await look()).toEqual({ ok: true, value: { a: 2 } });
+    expect(await lookup()).toEqual({ ok: true, value: { a: 2 } });
     expect(scope.isDone()).toBe(true);
   });
 
@@ -105,12 +108,12 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
       .reply(status, 'later', { 'retry-after': new Date(Date.now() - 1_000).toUTCString() })
       .get('/look')
       .reply(200, { a: 3 });
-    expect(await look()).toEqual({ ok: true, value: { a: 3 } });
+    expect(await lookup()).toEqual({ ok: true, value: { a: 3 } });
   });
 
   test('is not asked twice more', async () => {
     const scope = host().get('/look').times(3).reply(status, 'later', { 'retry-after': '0' });
-    expect(await look()).toMatchObject({
+    expect(await lookup()).toMatchObject({
       ok: false,
       detail: `index.example.com answered ${status}`,
     });
@@ -119,7 +122,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
 
   test('is left alone for as long as it says where that is past our limit', async () => {
     const scope = host().get('/look').twice().reply(status, 'later', { 'retry-after': '120' });
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: false,
       detail: `index.example.com answered ${status}`,
       quietMs: 120_000,
@@ -129,6 +132,6 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
 
   test('is never left alone for more than ten minutes', async () => {
     host().get('/look').reply(status, 'later', { 'retry-after': '86400' });
-    expect(await look()).toMatchObject({ ok: false, quietMs: 600_000 });
+    expect(await lookup()).toMatchObject({ ok: false, quietMs: 600_000 });
   });
 });

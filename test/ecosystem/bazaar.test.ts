@@ -1,8 +1,8 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bazaarSettlements } from '../../src/ecosystem/bazaar.ts';
-import { asking } from './asking.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
+import { requestContext } from './request-context.ts';
 
 const HOST = 'https://api.cdp.example';
 const UNKNOWN = { address: PAY_TO, windowDays: 0, settlements: 0, payers: 0, lastAt: null };
@@ -15,7 +15,7 @@ afterEach(() => {
 
 const onMerchant = (path = '/platform/v2/x402') =>
   nock(HOST).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
-const look = (base = HOST) => bazaarSettlements(base, PAY_TO, asking());
+const lookup = (base = HOST) => bazaarSettlements(base, PAY_TO, requestContext());
 
 describe('what the Bazaar counts for an address', () => {
   test('is added up over its resources; payers may be the same ones', async () => {
@@ -30,7 +30,7 @@ describe('what the Bazaar counts for an address', () => {
       lastCalledAt: '2026-08-01T10:00:00Z',
     };
     onMerchant().reply(200, merchant([bazaarItem(calm), bazaarItem(busy), bazaarItem(null)]));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: {
         address: PAY_TO,
@@ -45,17 +45,17 @@ describe('what the Bazaar counts for an address', () => {
   test('is none in the whole window where all counts are 0', async () => {
     const quality = { l30DaysTotalCalls: 0, l30DaysUniquePayers: 0, lastCalledAt: null };
     onMerchant().reply(200, merchant([bazaarItem(quality)]));
-    expect(await look()).toEqual({ ok: true, value: { ...UNKNOWN, windowDays: 30 } });
+    expect(await lookup()).toEqual({ ok: true, value: { ...UNKNOWN, windowDays: 30 } });
   });
 
   test.each([null, undefined, {}])('is unknown where the quality is %j', async (quality) => {
     onMerchant().reply(200, merchant([bazaarItem(quality)]));
-    expect(await look()).toEqual({ ok: true, value: UNKNOWN });
+    expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
   });
 
   test('keeps the last call where only that is told', async () => {
     onMerchant().reply(200, merchant([bazaarItem({ lastCalledAt: '2026-08-19T10:00:00Z' })]));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: { ...UNKNOWN, lastAt: '2026-08-19T10:00:00.000Z' },
     });
@@ -65,19 +65,19 @@ describe('what the Bazaar counts for an address', () => {
     const quality = { l30DaysTotalCalls: 9, l30DaysUniquePayers: 9, lastCalledAt: null };
     const other = '0x2222222222222222222222222222222222222222';
     onMerchant().reply(200, merchant([bazaarItem(quality, other)]));
-    expect(await look()).toEqual({ ok: true, value: UNKNOWN });
+    expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
   });
 
   test('is unknown for a merchant that is not in it: an empty list, or its own 404', async () => {
     onMerchant().reply(200, merchant([]));
-    expect(await look()).toEqual({ ok: true, value: UNKNOWN });
+    expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
     onMerchant().reply(404, MERCHANT_NOT_FOUND);
-    expect(await look()).toEqual({ ok: true, value: UNKNOWN });
+    expect(await lookup()).toEqual({ ok: true, value: UNKNOWN });
   });
 
   test('may come from an interface at another path', async () => {
     onMerchant('/x402').reply(200, merchant([]));
-    expect(await look(`${HOST}/x402`)).toMatchObject({ ok: true });
+    expect(await lookup(`${HOST}/x402`)).toMatchObject({ ok: true });
   });
 });
 
@@ -93,7 +93,7 @@ describe('a Bazaar that cannot be understood', () => {
     [200, '{"resources":[{"quality":{"l30DaysTotalCalls":-1}}]}', 'in an unknown shape'],
   ])('%i %s fails', async (status, body, detail) => {
     onMerchant().reply(status, body);
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: false,
       detail: expect.stringContaining(detail),
       quietMs: 0,
@@ -102,14 +102,17 @@ describe('a Bazaar that cannot be understood', () => {
 
   test('too much of it fails', async () => {
     onMerchant().reply(200, `"${'x'.repeat(8 * 1024 * 1024)}"`);
-    expect(await look()).toMatchObject({ ok: false, detail: expect.stringContaining('more than') });
+    expect(await lookup()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('more than'),
+    });
   });
 
   test('while busy it is asked once more', async () => {
     onMerchant().reply(503, '', { 'retry-after': '0' });
     onMerchant().reply(200, merchant([]));
-    expect(await look()).toMatchObject({ ok: true });
+    expect(await lookup()).toMatchObject({ ok: true });
     onMerchant().reply(429, '', { 'retry-after': '60' });
-    expect(await look()).toMatchObject({ ok: false, quietMs: 60_000 });
+    expect(await lookup()).toMatchObject({ ok: false, quietMs: 60_000 });
   });
 });

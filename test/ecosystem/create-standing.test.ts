@@ -4,8 +4,7 @@ import { createStanding } from '../../src/ecosystem/create-standing.ts';
 import type { EcosystemOptions } from '../../src/ecosystem/ecosystem-options.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
-import { PATIENT_MS } from './asking.ts';
-import { DAY_MS, HOUR_MS, type MemoryShelf, memoryShelf } from './memory-shelf.ts';
+import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import {
   bazaarItem,
   merchant,
@@ -19,6 +18,7 @@ import {
   trpc,
   verification,
 } from './recorded-answers.ts';
+import { PATIENT_MS } from './request-context.ts';
 import { type Said, type StandIn, startStandIn } from './stand-in.ts';
 
 const ORIGIN = parseOrigin('https://weather.example.com');
@@ -51,10 +51,10 @@ const HANGS = (): Said => 'hang';
 
 let source: StandIn;
 let script: Script;
-let shelf: MemoryShelf;
+let cache: MemoryCache;
 beforeEach(async () => {
   script = { ...GOOD };
-  shelf = memoryShelf();
+  cache = memoryCache();
   source = await startStandIn(async ({ pathname }) => {
     const name = pathname.split('/').at(-1) ?? '';
     return (await script[name]?.()) ?? { status: 404, json: 'nothing here' };
@@ -73,7 +73,7 @@ function standing(overrides: Partial<EcosystemOptions> = {}, timeoutMs = PATIENT
     userAgent: 'test',
     ...overrides,
   };
-  return createStanding(settings, shelf, timeoutMs);
+  return createStanding(settings, cache, timeoutMs);
 }
 
 /** Names of the procedures and paths that were asked, oldest first. */
@@ -84,7 +84,7 @@ describe('the standing of an origin', () => {
   test('is what index and listing say, with its age', async () => {
     const { origin } = standing();
     await origin(ORIGIN);
-    shelf.wait(30 * 60_000);
+    cache.wait(30 * 60_000);
     const asOf = '2026-08-20T12:00:00.000Z';
     expect(await origin(ORIGIN)).toEqual({
       x402scan: {
@@ -131,7 +131,7 @@ describe('the standing of an origin', () => {
   test('keeps the last known ownership while that question fails', async () => {
     const { origin } = standing();
     await origin(ORIGIN);
-    shelf.wait(2 * HOUR_MS);
+    cache.wait(2 * HOUR_MS);
     script['public.resources.verificationStatus'] = DOWN;
     expect((await origin(ORIGIN)).x402scan).toMatchObject({
       ageSec: 0,
@@ -139,7 +139,7 @@ describe('the standing of an origin', () => {
     });
   });
 
-  test('asks each question once in 20 looks, also in 20 at the same time', async () => {
+  test('asks each question once in 20 lookups, also in 20 at the same time', async () => {
     const { origin, settlements } = standing();
     await Promise.all(Array.from({ length: 20 }, () => origin(ORIGIN)));
     await Promise.all(Array.from({ length: 20 }, () => settlements(ORIGIN, [PAYEE])));
@@ -274,16 +274,16 @@ describe('settlements', () => {
   });
 });
 
-describe('an outage after a good look', () => {
+describe('an outage after a good lookup', () => {
   test('changes nothing but the age, for 30 days', async () => {
     const { origin, settlements } = standing();
     const before = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
     await source.close();
-    shelf.wait(29 * DAY_MS);
+    cache.wait(29 * DAY_MS);
     const after = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
     const aged = JSON.parse(JSON.stringify(before).replaceAll('"ageSec":0', '"ageSec":2505600'));
     expect(after).toEqual(aged);
-    shelf.wait(DAY_MS);
+    cache.wait(DAY_MS);
     expect(await origin(ORIGIN)).toMatchObject({
       x402scan: { state: 'failed', source: 'x402scan' },
       listing: { state: 'failed', source: 'x402.org listing' },
@@ -298,7 +298,7 @@ describe('an outage after a good look', () => {
     const before = await settlements(ORIGIN, [PAYEE]);
     expect(before).toMatchObject({ source: 'Bazaar', data: { settlements: 5 } });
     Object.assign(script, { merchant: DOWN });
-    shelf.wait(DAY_MS);
+    cache.wait(DAY_MS);
     expect(await settlements(ORIGIN, [PAYEE])).toEqual({ ...before, ageSec: 86_400 });
   });
 });
@@ -320,7 +320,7 @@ describe('a source that hangs', () => {
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'failed' } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ source: 'Bazaar' });
     expect(asked().sort()).toEqual(['ecosystem', 'merchant', 'public.origins.search']);
-    shelf.wait(30_000);
+    cache.wait(30_000);
     script = { ...GOOD };
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'seen' } });
   });
@@ -341,12 +341,12 @@ describe('the listing', () => {
   test('is renewed once it is half a day old, and scans find it', async () => {
     const { refreshListing, origin } = standing();
     await refreshListing();
-    shelf.wait(11 * HOUR_MS);
+    cache.wait(11 * HOUR_MS);
     await refreshListing();
     expect(asked()).toEqual(['ecosystem']);
-    shelf.wait(HOUR_MS);
+    cache.wait(HOUR_MS);
     expect(await refreshListing()).toMatchObject({ state: 'seen', ageSec: 0 });
-    shelf.wait(23 * HOUR_MS);
+    cache.wait(23 * HOUR_MS);
     expect((await origin(ORIGIN)).listing).toMatchObject({ state: 'seen', ageSec: 23 * 3_600 });
     expect(asked().filter((name) => name === 'ecosystem')).toHaveLength(2);
   });

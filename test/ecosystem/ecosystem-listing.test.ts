@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { askPartners } from '../../src/ecosystem/ecosystem-listing.ts';
-import { asking } from './asking.ts';
+import { requestContext } from './request-context.ts';
 
 const HOST = 'https://www.x402.example';
 const WEATHER = {
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 const onListing = (path = '/ecosystem') => nock(HOST).get(path);
-const look = (base = HOST) => askPartners(base, asking());
+const lookup = (base = HOST) => askPartners(base, requestContext());
 
 describe('the listing of partners', () => {
   test.each([
@@ -30,7 +30,7 @@ describe('the listing of partners', () => {
     ],
   ])('is read from %s', async (_form, json) => {
     onListing().reply(200, JSON.stringify(json));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: [
         { name: 'Weather', website: 'https://weather.example.com' },
@@ -44,7 +44,7 @@ describe('the listing of partners', () => {
     const pushed = JSON.stringify(`5:${JSON.stringify({ websiteUrl: 'https://b.example/x' })}`);
     const page = `<!doctype html><script type="application/json">[${record}]</script><script>self.__next_f.push([1,${pushed}])</script>`;
     onListing().reply(200, page);
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: [
         { name: null, website: 'https://weather.example.com' },
@@ -55,14 +55,14 @@ describe('the listing of partners', () => {
 
   test('may stand at another address', async () => {
     onListing('/api/partners').reply(200, [WEATHER]);
-    expect(await look(`${HOST}/api/partners`)).toMatchObject({ ok: true });
+    expect(await lookup(`${HOST}/api/partners`)).toMatchObject({ ok: true });
   });
 
   test.each(['[]', '{}', 'null', '"text"', '<html>nobody</html>', '[{"name":"no site"}]'])(
     'that shows nobody (%s) has changed its form: no answer',
     async (body) => {
       onListing().reply(200, body);
-      expect(await look()).toEqual({
+      expect(await lookup()).toEqual({
         ok: false,
         detail: 'www.x402.example shows no partner records',
         quietMs: 0,
@@ -72,18 +72,21 @@ describe('the listing of partners', () => {
 
   test('that errs, is too long or busy fails', async () => {
     onListing().reply(500, 'x');
-    expect(await look()).toMatchObject({ ok: false, detail: 'www.x402.example answered 500' });
+    expect(await lookup()).toMatchObject({ ok: false, detail: 'www.x402.example answered 500' });
     onListing().reply(308, '', { location: 'https://elsewhere.example/' });
-    expect(await look()).toMatchObject({ ok: false, detail: 'www.x402.example answered 308' });
+    expect(await lookup()).toMatchObject({ ok: false, detail: 'www.x402.example answered 308' });
     onListing().reply(200, 'x'.repeat(8 * 1024 * 1024 + 1));
-    expect(await look()).toMatchObject({ ok: false, detail: expect.stringContaining('more than') });
+    expect(await lookup()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('more than'),
+    });
     onListing().reply(429, '', { 'retry-after': '30' });
-    expect(await look()).toMatchObject({ ok: false, quietMs: 30_000 });
+    expect(await lookup()).toMatchObject({ ok: false, quietMs: 30_000 });
   });
 
   test('while busy for a moment is asked once more', async () => {
     onListing().reply(503, '', { 'retry-after': '0' });
     onListing().reply(200, [WEATHER]);
-    expect(await look()).toMatchObject({ ok: true });
+    expect(await lookup()).toMatchObject({ ok: true });
   });
 });

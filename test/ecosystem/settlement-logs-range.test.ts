@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, pad, toEventSelector, toHex } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
 import { settlementsInLogs } from '../../src/ecosystem/settlement-logs.ts';
-import { asking } from './asking.ts';
+import { requestContext } from './request-context.ts';
 import { type Said, type StandIn, startStandIn } from './stand-in.ts';
 
 /** Long chains, which no local one mines in time: blocks without content, and logs by number. */
@@ -45,11 +45,11 @@ async function startChain(
           .map((one) => logOf(one, [filter.topics[0], accountOf(one.payer), hashOf(one)]));
     return reply(logs);
   });
-  return { ranges, look: look(endpoint.url) };
+  return { ranges, lookup: lookup(endpoint.url) };
 }
 
-const look = (rpcUrl: string) => () =>
-  settlementsInLogs({ rpcUrl, asset: ASSET }, PAY_TO, asking());
+const lookup = (rpcUrl: string) => () =>
+  settlementsInLogs({ rpcUrl, asset: ASSET }, PAY_TO, requestContext());
 
 function blockAt(tag: string) {
   const number = tag === 'latest' ? LATEST : Number(tag);
@@ -81,11 +81,11 @@ function logOf(one: Paid, topics: readonly Hex[]) {
 
 describe('on a long chain, settlements', () => {
   test('are read newest first, twenty ranges of 10,000 blocks at most', async () => {
-    const { ranges, look } = await startChain([
+    const { ranges, lookup } = await startChain([
       { block: LATEST - 150_000, payer: 1 },
       { block: LATEST - 200_000, payer: 2 },
     ]);
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: {
         address: PAY_TO,
@@ -105,8 +105,8 @@ describe('on a long chain, settlements', () => {
       block: LATEST - index * 50,
       payer: index % 10,
     }));
-    const { ranges, look } = await startChain(busy);
-    expect(await look()).toMatchObject({
+    const { ranges, lookup } = await startChain(busy);
+    expect(await lookup()).toMatchObject({
       value: { settlements: 100, payers: 10, windowDays: 0.2 },
     });
     expect(ranges).toHaveLength(1);
@@ -114,16 +114,16 @@ describe('on a long chain, settlements', () => {
 
   test('of few payers are read on, for there may be others', async () => {
     const busy = Array.from({ length: 100 }, (_, index) => ({ block: LATEST - index, payer: 1 }));
-    const { ranges, look } = await startChain([...busy, { block: LATEST - 12_000, payer: 2 }]);
-    expect(await look()).toMatchObject({ value: { settlements: 101, payers: 2 } });
+    const { ranges, lookup } = await startChain([...busy, { block: LATEST - 12_000, payer: 2 }]);
+    expect(await lookup()).toMatchObject({ value: { settlements: 101, payers: 2 } });
     expect(ranges).toHaveLength(20);
   });
 
   test('are told with the window that was read where reading on fails', async () => {
-    const { look } = await startChain([{ block: LATEST - 25_000, payer: 1 }], (ranges) =>
+    const { lookup } = await startChain([{ block: LATEST - 25_000, payer: 1 }], (ranges) =>
       ranges > 2 ? { status: 500, json: 'x' } : null,
     );
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: { address: PAY_TO, windowDays: 0.4, settlements: 0, payers: 0, lastAt: null },
     });
@@ -131,10 +131,10 @@ describe('on a long chain, settlements', () => {
 
   test('are read in ranges of 1,000 blocks where the endpoint refuses more', async () => {
     const error = { code: -32_600, message: 'eth_getLogs is limited to a 1000 block range' };
-    const { ranges, look } = await startChain([{ block: LATEST - 1_500, payer: 1 }], (ranges) =>
+    const { ranges, lookup } = await startChain([{ block: LATEST - 1_500, payer: 1 }], (ranges) =>
       ranges === 1 ? { json: { jsonrpc: '2.0', id: 1, error } } : null,
     );
-    expect(await look()).toMatchObject({ value: { settlements: 1, windowDays: 0.4 } });
+    expect(await lookup()).toMatchObject({ value: { settlements: 1, windowDays: 0.4 } });
     expect(ranges[1]).toEqual([LATEST - 999, LATEST]);
     expect(ranges).toHaveLength(20);
   });
@@ -144,9 +144,9 @@ describe('on a long chain, settlements', () => {
       block: LATEST - 11_000 - index,
       payer: 100 + index,
     }));
-    const { ranges, look } = await startChain([{ block: LATEST - 5, payer: 1 }, ...crowd]);
+    const { ranges, lookup } = await startChain([{ block: LATEST - 5, payer: 1 }, ...crowd]);
     // The 200 newest senders are looked up; the window is the one that was read whole.
-    expect(await look()).toMatchObject({
+    expect(await lookup()).toMatchObject({
       value: { settlements: 201, payers: 201, windowDays: 0.2 },
     });
     expect(ranges).toHaveLength(2);

@@ -6,8 +6,8 @@ import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { tokenAbi } from '../fixtures/chain/token-abi.ts';
 import { needs } from '../fixtures/needs.ts';
-import { asking, SHORT_MS } from './asking.ts';
 import { authorize, settle, transfer, walletOf } from './pay.ts';
+import { requestContext, SHORT_MS } from './request-context.ts';
 import { type Said, type StandIn, startStandIn } from './stand-in.ts';
 
 const DAY_SEC = 86_400;
@@ -36,8 +36,8 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   });
   afterAll(() => chain?.stop());
 
-  const look = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
-    settlementsInLogs({ rpcUrl, asset: chain.token }, address, asking(timeoutMs));
+  const lookup = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
+    settlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));
 
   /** The chain behind an endpoint of the test's making: `null` passes a call on. */
   async function behind(answer: (method: string, params: unknown[]) => Said | null) {
@@ -57,7 +57,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
 
   test('are none for an address that nobody paid, in a full window', async () => {
     const address = newAddress();
-    expect(await look(address)).toEqual({
+    expect(await lookup(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 0, payers: 0, lastAt: null },
     });
@@ -74,7 +74,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     const lastAt = new Date(Number(await chain.blockTime()) * 1_000).toISOString();
     await transfer(chain, address);
     await settle(chain, one, newAddress());
-    expect(await look(address)).toEqual({
+    expect(await lookup(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 3, payers: 2, lastAt },
     });
@@ -83,7 +83,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   test('are found for an address in lower case too', async () => {
     const address = newAddress();
     await settle(chain, await chain.newPayer(), address);
-    expect(await look(address.toLowerCase() as Address)).toMatchObject({
+    expect(await lookup(address.toLowerCase() as Address)).toMatchObject({
       ok: true,
       value: { settlements: 1 },
     });
@@ -121,7 +121,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
         args: [true, [call(plain), call(settled), call(plain)]],
       }),
     );
-    expect(await look(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
+    expect(await lookup(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
   });
 
   test('count in the last 30 days alone', async () => {
@@ -132,12 +132,12 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     await settle(chain, await chain.newPayer(), address);
     const lastAt = new Date(Number(await chain.blockTime()) * 1_000).toISOString();
     await chain.increaseTime(11 * DAY_SEC);
-    expect(await look(address)).toEqual({
+    expect(await lookup(address)).toEqual({
       ok: true,
       value: { address, windowDays: 30, settlements: 1, payers: 1, lastAt },
     });
     await chain.increaseTime(20 * DAY_SEC);
-    expect(await look(address)).toMatchObject({
+    expect(await lookup(address)).toMatchObject({
       ok: true,
       value: { settlements: 0, lastAt: null },
     });
@@ -154,7 +154,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
       const error = { code: -32_602, message: 'query exceeds max block range 1000' };
       return { json: { jsonrpc: '2.0', id: 1, error } };
     });
-    expect(await look(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
+    expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
     expect(ranges.slice(1).every((width) => width <= 1_000n)).toBe(true);
   });
 
@@ -163,14 +163,14 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     const rpcUrl = await behind((method) =>
       method === 'eth_getLogs' ? { json: { jsonrpc: '2.0', id: 1, error } } : null,
     );
-    expect(await look(newAddress(), rpcUrl)).toMatchObject({ ok: false });
+    expect(await lookup(newAddress(), rpcUrl)).toMatchObject({ ok: false });
   });
 
   test.each([{ result: 'nonsense' }, { result: null }, { result: {} }, {}, [], null, 'x'])(
     'fail where the endpoint answers %j',
     async (answer) => {
       const rpcUrl = await behind(() => ({ json: answer }));
-      expect(await look(newAddress(), rpcUrl)).toMatchObject({
+      expect(await lookup(newAddress(), rpcUrl)).toMatchObject({
         ok: false,
         detail: expect.stringContaining('answered calls of the chain in no known form'),
       });
@@ -182,27 +182,27 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     async (answer) => {
       const json = { jsonrpc: '2.0', id: 1, ...answer };
       const rpcUrl = await behind((method) => (method === 'eth_getLogs' ? { json } : null));
-      expect(await look(newAddress(), rpcUrl)).toMatchObject({ ok: false });
+      expect(await lookup(newAddress(), rpcUrl)).toMatchObject({ ok: false });
     },
   );
 
   test('fail where the endpoint errs, answers too much, hangs or is gone', async () => {
     const { port } = new URL(await behind(() => ({ status: 500, json: 'x' })));
     const url = `http://127.0.0.1:${port}`;
-    expect(await look(newAddress(), url)).toMatchObject({ ok: false });
+    expect(await lookup(newAddress(), url)).toMatchObject({ ok: false });
     await endpoint?.close();
-    expect(await look(newAddress(), url)).toMatchObject({
+    expect(await lookup(newAddress(), url)).toMatchObject({
       ok: false,
       detail: `127.0.0.1:${port} could not be asked (ECONNREFUSED)`,
     });
     const long = await behind(() => ({ json: 'x'.repeat(8 * 1024 * 1024) }));
-    expect(await look(newAddress(), long)).toMatchObject({
+    expect(await lookup(newAddress(), long)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('more than 8388608 bytes'),
     });
     await endpoint?.close();
     const silent = await behind(() => 'hang');
-    expect(await look(newAddress(), silent, SHORT_MS)).toMatchObject({
+    expect(await lookup(newAddress(), silent, SHORT_MS)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('did not answer within 300 ms'),
       quietMs: 30_000,
@@ -219,9 +219,9 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
         busy -= 1;
         return busy < 0 ? null : { status, retryAfter: '0', json: 'later' };
       });
-      expect(await look(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
+      expect(await lookup(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
       const stubborn = await behind(() => ({ status, retryAfter: '60', json: 'later' }));
-      expect(await look(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
+      expect(await lookup(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
     },
   );
 });

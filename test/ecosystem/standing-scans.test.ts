@@ -9,7 +9,7 @@ import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SELLER_PAY_TO } from '../fixtures/sellers/seller.ts';
 import { startSourcesKnowing } from './known-seller.ts';
-import { DAY_MS, type MemoryShelf, memoryShelf } from './memory-shelf.ts';
+import { DAY_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import type { StandIn } from './stand-in.ts';
 
 let catalog: Catalog;
@@ -24,11 +24,11 @@ afterAll(() => pool?.close());
 
 let seller: CraftedSeller;
 let sources: StandIn;
-let shelf: MemoryShelf;
+let cache: MemoryCache;
 beforeEach(async () => {
   seller = await startCraftedSeller();
   sources = await startSourcesKnowing(seller.url, SELLER_PAY_TO);
-  shelf = memoryShelf(Date.now());
+  cache = memoryCache(Date.now());
 });
 afterEach(async () => {
   await seller.stop();
@@ -47,7 +47,7 @@ function openScanner() {
       network: 'eip155:8453',
       userAgent: 'test',
     },
-    shelf,
+    cache,
     20_000,
   );
   const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent: 'test' });
@@ -96,7 +96,7 @@ describe('scans of a seller that everybody knows', () => {
     const scan = openScanner();
     const before = await scan();
     await sources.close();
-    shelf.wait(29 * DAY_MS);
+    cache.wait(29 * DAY_MS);
     const after = await scan();
     expect(after.report.score).toBe(before.report.score);
     expect(after.signals).toEqual(before.signals);

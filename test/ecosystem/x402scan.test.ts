@@ -7,7 +7,6 @@ import {
   x402scanSettlementsByOrigin,
 } from '../../src/ecosystem/x402scan-settlements.ts';
 import { parseOrigin } from '../../src/origin/origin.ts';
-import { asking } from './asking.ts';
 import {
   ORIGIN_ID,
   originRow,
@@ -19,6 +18,7 @@ import {
   trpc,
   verification,
 } from './recorded-answers.ts';
+import { requestContext } from './request-context.ts';
 
 const BASE = 'https://www.x402scan.example';
 const ORIGIN = parseOrigin('https://weather.example.com');
@@ -39,7 +39,7 @@ function onAsked(procedure: string, input: object) {
 }
 
 const onSearch = (search: string) => onAsked('public.origins.search', { search, limit: 10 });
-const lookUp = () => x402scanOrigin(BASE, ORIGIN, asking());
+const lookup = () => x402scanOrigin(BASE, ORIGIN, requestContext());
 
 describe('the origin in the index of x402scan', () => {
   test('is found with its resources', async () => {
@@ -57,7 +57,7 @@ describe('the origin in the index of x402scan', () => {
         ]),
       ]),
     );
-    expect(await lookUp()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: {
         id: ORIGIN_ID,
@@ -92,17 +92,17 @@ describe('the origin in the index of x402scan', () => {
       200,
       trpc(rows.map((origin) => originRow(origin, [resourceRow(`${origin}/paid`)]))),
     );
-    expect(await lookUp()).toEqual({ ok: true, value: EMPTY });
+    expect(await lookup()).toEqual({ ok: true, value: EMPTY });
   });
 
   test('is found under its trailing slash too', async () => {
     onSearch('weather.example.com').reply(200, trpc([originRow(`${ORIGIN.url}/`, [])]));
-    expect(await lookUp()).toEqual({ ok: true, value: { id: ORIGIN_ID, resources: [] } });
+    expect(await lookup()).toEqual({ ok: true, value: { id: ORIGIN_ID, resources: [] } });
   });
 
   test('is not there where nothing is found', async () => {
     onSearch('weather.example.com').reply(200, trpc([]));
-    expect(await lookUp()).toEqual({ ok: true, value: EMPTY });
+    expect(await lookup()).toEqual({ ok: true, value: EMPTY });
   });
 
   test('is searched for more closely behind a full page of others', async () => {
@@ -111,7 +111,7 @@ describe('the origin in the index of x402scan', () => {
     );
     onSearch('weather.example.com').reply(200, trpc(others));
     onSearch('https://weather.example.com').reply(200, trpc([originRow(ORIGIN.url, [])]));
-    expect(await lookUp()).toMatchObject({ ok: true, value: { id: ORIGIN_ID } });
+    expect(await lookup()).toMatchObject({ ok: true, value: { id: ORIGIN_ID } });
   });
 
   test('is unknown, not absent, behind two full pages of others', async () => {
@@ -120,7 +120,7 @@ describe('the origin in the index of x402scan', () => {
     );
     onSearch('weather.example.com').reply(200, trpc(others));
     onSearch('https://weather.example.com').reply(200, trpc(others));
-    expect(await lookUp()).toMatchObject({
+    expect(await lookup()).toMatchObject({
       ok: false,
       detail: expect.stringContaining('too many'),
     });
@@ -128,7 +128,7 @@ describe('the origin in the index of x402scan', () => {
 });
 
 describe('the verification status', () => {
-  const status = () => x402scanVerified(BASE, ORIGIN_ID, asking());
+  const status = () => x402scanVerified(BASE, ORIGIN_ID, requestContext());
   const onStatus = () => onAsked('public.resources.verificationStatus', { originId: ORIGIN_ID });
 
   test.each([
@@ -153,7 +153,7 @@ describe('the verification status', () => {
 });
 
 describe('settlements by origin', () => {
-  const look = () => x402scanSettlementsByOrigin(BASE, ORIGIN, asking());
+  const lookup = () => x402scanSettlementsByOrigin(BASE, ORIGIN, requestContext());
   const onList = () =>
     onAsked('public.sellers.bazaar.list', {
       originUrls: [ORIGIN.url],
@@ -164,7 +164,7 @@ describe('settlements by origin', () => {
   test('are those of the row of this origin', async () => {
     const rows = [sellerOfOrigin(OTHER, { tx_count: 900 }), sellerOfOrigin(ORIGIN.url)];
     onList().reply(200, page(rows));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: {
         address: null,
@@ -178,7 +178,7 @@ describe('settlements by origin', () => {
 
   test('prove nothing where the index has no row of it', async () => {
     onList().reply(200, page([sellerOfOrigin(OTHER)]));
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: { address: null, windowDays: 0, settlements: 0, payers: 0, lastAt: null },
     });
@@ -186,7 +186,8 @@ describe('settlements by origin', () => {
 });
 
 describe('settlements by address', () => {
-  const look = (address = PAY_TO) => x402scanSettlementsByAddress(BASE, address, asking());
+  const lookup = (address = PAY_TO) =>
+    x402scanSettlementsByAddress(BASE, address, requestContext());
   const onList = (address = PAY_TO) =>
     onAsked('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
 
@@ -203,7 +204,7 @@ describe('settlements by address', () => {
         }),
       ]),
     );
-    expect(await look()).toEqual({
+    expect(await lookup()).toEqual({
       ok: true,
       value: {
         address: PAY_TO,
@@ -217,7 +218,7 @@ describe('settlements by address', () => {
 
   test('are none in the whole window where there is no row', async () => {
     onList().reply(200, page([]));
-    expect(await look()).toMatchObject({
+    expect(await lookup()).toMatchObject({
       ok: true,
       value: { windowDays: 30, settlements: 0, lastAt: null },
     });
@@ -225,21 +226,21 @@ describe('settlements by address', () => {
 
   test('never count what others were paid, should the filter be ignored', async () => {
     onList().reply(200, page([sellerByAddress('0x2222222222222222222222222222222222222222')]));
-    expect(await look()).toMatchObject({ ok: true, value: { settlements: 0 } });
+    expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 
   test('tell base58 addresses apart by case', async () => {
     const solana = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
     onList(solana).reply(200, page([sellerByAddress(solana.toLowerCase())]));
-    expect(await look(solana)).toMatchObject({ ok: true, value: { settlements: 0 } });
+    expect(await lookup(solana)).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 });
 
 const QUESTIONS: Record<string, () => Promise<Answer<unknown>>> = {
-  'public.origins.search': lookUp,
-  'public.resources.verificationStatus': () => x402scanVerified(BASE, ORIGIN_ID, asking()),
-  'public.sellers.bazaar.list': () => x402scanSettlementsByOrigin(BASE, ORIGIN, asking()),
-  'public.sellers.all.list': () => x402scanSettlementsByAddress(BASE, PAY_TO, asking()),
+  'public.origins.search': lookup,
+  'public.resources.verificationStatus': () => x402scanVerified(BASE, ORIGIN_ID, requestContext()),
+  'public.sellers.bazaar.list': () => x402scanSettlementsByOrigin(BASE, ORIGIN, requestContext()),
+  'public.sellers.all.list': () => x402scanSettlementsByAddress(BASE, PAY_TO, requestContext()),
 };
 
 describe.each(Object.entries(QUESTIONS))('%s', (procedure, question) => {

@@ -29,11 +29,11 @@ RFC 9110
 - v1: first.
 `;
 const V1 = `import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
-import type { Look } from '../../src/model/observations.ts';
+import type { Lookup } from '../../src/model/observations.ts';
 
 // Words in comments are no code: Date, fetch, process.
 const FIX = 'Send a Date header, then fetch the process list.';
-const SEEN: Look<string> | null = null;
+const SEEN: Lookup<string> | null = null;
 
 export default defineCheck({
   id: 'P6',

@@ -2,13 +2,13 @@
  * Good answers of third parties, kept: while fresh they are not asked for again, and while the
  * source is down the last one stands in. Nothing but good answers gets here.
  */
-import type { Look } from '../model/observations.ts';
+import type { Lookup } from '../model/observations.ts';
 import { type Answer, failed } from './ask.ts';
 
 export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };
 
 /** Where answers outlive the process: the service's store, or files of the command line. */
-export type SnapshotShelf = {
+export type SnapshotCache = {
   get(source: string, key: string): Promise<KeptAnswer | null>;
   put(snapshot: {
     readonly source: string;
@@ -33,31 +33,31 @@ export type Question<T> = {
 /** How long a last good answer may stand in for a source that is down. */
 const STAND_IN_MS = 30 * 24 * 3_600_000;
 
-export type AnswerShelf = {
-  /** Never rejects; a broken shelf costs the cache, not the answer. */
-  look<T>(question: Question<T>): Promise<Look<T>>;
+export type ResponseCache = {
+  /** Never rejects; snapshots that cannot be read or written cost the reuse, not the answer. */
+  lookup<T>(question: Question<T>): Promise<Lookup<T>>;
 };
 
 type Kept<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly data: T };
 
-export function createAnswerShelf(snapshots: SnapshotShelf): AnswerShelf {
-  const underway = new Map<string, Promise<Look<unknown>>>();
+export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
+  const underway = new Map<string, Promise<Lookup<unknown>>>();
   /** Sources that asked for a pause, or hang: until when, and why. */
   const quiet = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
-  async function answer<T>(question: Question<T>): Promise<Look<T>> {
+  async function answer<T>(question: Question<T>): Promise<Lookup<T>> {
     const { source, key, cacheMs } = question;
     const kept = await recall(snapshots, question);
     // A stamp from the future is a clock that was set back: such an answer has no known age.
-    if (kept !== null && kept.ageMs >= 0 && kept.ageMs < cacheMs) return toLook(source, kept);
+    if (kept !== null && kept.ageMs >= 0 && kept.ageMs < cacheMs) return toLookup(source, kept);
     const fresh = await askUnlessQuiet(question);
     if (fresh.ok) {
       const takenAtMs = snapshots.now();
       const data = fresh.value;
       await snapshots.put({ source, key, takenAtMs, data }).catch(() => undefined);
-      return toLook(source, { takenAtMs, ageMs: 0, data });
+      return toLookup(source, { takenAtMs, ageMs: 0, data });
     }
-    if (kept !== null && kept.ageMs < STAND_IN_MS) return toLook(source, kept);
+    if (kept !== null && kept.ageMs < STAND_IN_MS) return toLookup(source, kept);
     return { state: 'failed', source, detail: fresh.detail };
   }
 
@@ -73,11 +73,11 @@ export function createAnswerShelf(snapshots: SnapshotShelf): AnswerShelf {
   }
 
   return {
-    look<T>(question: Question<T>): Promise<Look<T>> {
+    lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
       const same = underway.get(name);
       // What is asked for under one source and key is one question: the answer has its type.
-      if (same !== undefined) return same as Promise<Look<T>>;
+      if (same !== undefined) return same as Promise<Lookup<T>>;
       const asked = answer(question).finally(() => underway.delete(name));
       underway.set(name, asked);
       return asked;
@@ -86,7 +86,7 @@ export function createAnswerShelf(snapshots: SnapshotShelf): AnswerShelf {
 }
 
 async function recall<T>(
-  snapshots: SnapshotShelf,
+  snapshots: SnapshotCache,
   { source, key, isAnswer }: Question<T>,
 ): Promise<Kept<T> | null> {
   const kept = await snapshots.get(source, key).catch(() => null);
@@ -98,7 +98,7 @@ async function recall<T>(
   };
 }
 
-function toLook<T>(source: string, { takenAtMs, ageMs, data }: Kept<T>): Look<T> {
+function toLookup<T>(source: string, { takenAtMs, ageMs, data }: Kept<T>): Lookup<T> {
   return {
     state: 'seen',
     source,

@@ -1,6 +1,6 @@
-import type { KeptAnswer, SnapshotShelf } from '../../src/ecosystem/answer-shelf.ts';
+import type { KeptAnswer, SnapshotCache } from '../../src/ecosystem/response-cache.ts';
 
-export type MemoryShelf = SnapshotShelf & {
+export type MemoryCache = SnapshotCache & {
   /** Lets time pass for the stamps, and for nothing else. */
   wait(ms: number): void;
   readonly kept: Map<string, KeptAnswer>;
@@ -9,8 +9,8 @@ export type MemoryShelf = SnapshotShelf & {
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A shelf whose clock the test sets; answers go through JSON, as they do in a store. */
-export function memoryShelf(startMs = Date.parse('2026-08-20T12:00:00Z')): MemoryShelf {
+/** A cache whose clock the test sets; answers go through JSON, as they do in a store. */
+export function memoryCache(startMs = Date.parse('2026-08-20T12:00:00Z')): MemoryCache {
   const kept = new Map<string, KeptAnswer>();
   let nowMs = startMs;
   return {

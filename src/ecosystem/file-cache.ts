@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeptAnswer, SnapshotShelf } from './answer-shelf.ts';
+import type { KeptAnswer, SnapshotCache } from './response-cache.ts';
 
-export function createFileShelf(folder: string): SnapshotShelf {
+export function createFileCache(folder: string): SnapshotCache {
   const fileOf = (source: string, key: string): string => {
     const name = createHash('sha256')
       .update(JSON.stringify([source, key]))
