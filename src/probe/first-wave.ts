@@ -66,6 +66,7 @@ export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
     capBytes: ROOT_CAP_BYTES,
     accept: ACCEPT_PAGE,
     redirects: 'any-guarded',
+    isFirstOfMany: true,
   });
   const get = getAfter(root, cache);
   // A path that nobody can have: what the site answers to it, it answers to any missing document.

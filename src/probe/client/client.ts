@@ -51,6 +51,8 @@ export type ProbeRequest = {
   /** GET alone follows: HEAD and POST are never sent to a second place. */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
+  /** Others follow its answer: the other connections are opened beside it. */
+  readonly isFirstOfMany?: boolean;
 };
 
 export type ProbeStats = {
@@ -118,8 +120,10 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     let previous: Seen<HttpData> | null = null;
 
     for (;;) {
-      const toSend = exchangeRequest(asked, url, options.userAgent, limits);
-      const outcome = await send(connections, url, toSend, previous !== null);
+      const isHop = previous !== null;
+      const { userAgent } = options;
+      const toSend = exchangeRequest(asked, url, { userAgent, limits, isHop });
+      const outcome = await send(connections, url, toSend, isHop);
       if (outcome.kind === 'failure') {
         if (previous) return refuseRedirect(previous, url.href, outcome.failure);
         const { reason, detail } = outcome.failure;
@@ -168,8 +172,7 @@ function firstUrl({ origin, path }: ProbeRequest): URL {
 function exchangeRequest(
   asked: ProbeRequest,
   url: URL,
-  userAgent: string,
-  limits: Limits,
+  { userAgent, limits, isHop }: { userAgent: string; limits: Limits; isHop: boolean },
 ): ExchangeRequest {
   const body = asked.rpc?.body ?? asked.body ?? null;
   return {
@@ -185,6 +188,8 @@ function exchangeRequest(
     body,
     capBytes: asked.capBytes,
     timeoutMs: asked.timeoutMs ?? limits.requestTimeoutMs,
+    // What it redirects to may be another origin, of which nothing more is asked.
+    isFirstOfMany: asked.isFirstOfMany === true && !isHop,
   };
 }
 

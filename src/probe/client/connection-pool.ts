@@ -1,10 +1,13 @@
 /** The connections of one scan to one origin. */
-import type { Socket } from 'node:net';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
+import { isExcused } from './excused-failure.ts';
 import type { Failure } from './failures.ts';
 import type { Limits } from './limits.ts';
-import type { Meter } from './metered-transport.ts';
-import { type ConnectionEvents, PipelinedConnection } from './pipelined-connection.ts';
+import {
+  type ConnectionEvents,
+  type OpenSocket,
+  PipelinedConnection,
+} from './pipelined-connection.ts';
 import type { ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
@@ -12,7 +15,7 @@ export type ConnectionPoolOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
-  readonly open: (signal: AbortSignal, meter: Meter) => Promise<Socket>;
+  readonly open: OpenSocket;
 };
 
 const LOST: Failure = { reason: 'reset', detail: 'the connection closed before the answer' };
@@ -32,6 +35,9 @@ const FAILED_CONNECTIONS = 2;
  * Requests are pipelined only once the origin has kept a connection open after an answer, and no
  * more after one that broke or stalled with others behind it: those move to another connection,
  * once, and from then on each connection carries one request at a time.
+ *
+ * Where one request is known to be the first of many, the other connections are opened beside it:
+ * dialled once an address has accepted the first, taken to TLS once the first got through it.
  */
 export class ConnectionPool implements ConnectionEvents {
   readonly #options: ConnectionPoolOptions;
@@ -46,6 +52,8 @@ export class ConnectionPool implements ConnectionEvents {
   #pause: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
   #isScheduled = false;
+  #isFirstOfMany = false;
+  readonly #firstOpened = Promise.withResolvers<void>();
 
   constructor(options: ConnectionPoolOptions) {
     this.#options = options;
@@ -54,6 +62,7 @@ export class ConnectionPool implements ConnectionEvents {
 
   run(request: ExchangeRequest): Promise<Outcome> {
     const exchange = new Exchange(request);
+    this.#isFirstOfMany ||= request.isFirstOfMany === true;
     this.#queue.push(exchange);
     this.#schedule();
     return exchange.outcome;
@@ -80,6 +89,16 @@ export class ConnectionPool implements ConnectionEvents {
     clearTimeout(this.#pause);
     for (const exchange of this.#queue.splice(0)) exchange.fail(failure);
     for (const connection of [...this.#connections]) connection.end(failure);
+  }
+
+  dialled(): void {
+    if (!this.#isFirstOfMany) return;
+    this.#isFirstOfMany = false;
+    while (this.#mayOpenConnection) this.#openConnection(this.#firstOpened.promise).open();
+  }
+
+  opened(): void {
+    this.#firstOpened.resolve();
   }
 
   freed(): void {
@@ -142,6 +161,10 @@ export class ConnectionPool implements ConnectionEvents {
       for (const response of pending.toReversed()) this.#again(response, failure);
       return;
     }
+    // What waits for the first one to stand waits in vain.
+    for (const waiting of [...this.#connections]) {
+      if (!waiting.isConnected && waiting.inFlight.length === 0) waiting.end(null);
+    }
     this.#failedConnections += 1;
     for (const response of pending) response.settle(response.conclude(failure));
     if (this.#connections.size === 0 && this.#isHopeless) this.close(failure);
@@ -172,8 +195,10 @@ export class ConnectionPool implements ConnectionEvents {
   #pump(): void {
     if (this.#closed) for (const exchange of this.#queue.splice(0)) exchange.fail(this.#closed);
     if (performance.now() < this.#pausedUntil) return;
-    // A POST that waits for a connection of its own does not hold up those behind it.
-    for (const exchange of [...this.#queue]) {
+    // A POST needs a connection of its own: it goes before what can share one, and waits beside it.
+    const posts = this.#queue.filter(({ isExclusive }) => isExclusive);
+    const others = this.#queue.filter(({ isExclusive }) => !isExclusive);
+    for (const exchange of [...posts, ...others]) {
       if (!this.#options.budget.mayRequest) {
         this.#dequeue(exchange).fail(OVER_BUDGET);
         continue;
@@ -209,14 +234,21 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   #connectionForPost(): PipelinedConnection | null {
+    if (!this.#mayTakeForPost) return null;
     const idle = [...this.#connections].filter((l) => l.isOpenForWork && l.inFlight.length === 0);
     const freshAfter = performance.now() - FRESH_FOR_POST_MS;
     const fresh = idle.find(
-      (connection) => connection.isConnected && connection.idleSince > freshAfter,
+      (connection) => !connection.isConnected || connection.idleSince > freshAfter,
     );
     if (fresh) return fresh;
     for (const stale of idle) stale.end(null);
     return this.#mayOpenConnection ? this.#openConnection() : null;
+  }
+
+  /** One connection is left for those that can share it. */
+  get #mayTakeForPost(): boolean {
+    if (this.#queue.every(({ isExclusive }) => isExclusive)) return true;
+    return [...this.#connections].filter(holdsPost).length < this.#maxConnections - 1;
   }
 
   get #mayOpenConnection(): boolean {
@@ -228,9 +260,9 @@ export class ConnectionPool implements ConnectionEvents {
     return !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
   }
 
-  #openConnection(): PipelinedConnection {
+  #openConnection(beforeTls?: Promise<void>): PipelinedConnection {
     this.#options.budget.connections += 1;
-    const connection = new PipelinedConnection({ ...this.#options, events: this });
+    const connection = new PipelinedConnection({ ...this.#options, events: this, beforeTls });
     this.#connections.add(connection);
     return connection;
   }
@@ -256,18 +288,4 @@ export class ConnectionPool implements ConnectionEvents {
 
 function holdsPost(connection: PipelinedConnection): boolean {
   return connection.inFlight.some((response) => response.exchange.isExclusive);
-}
-
-/**
- * Whether a failure may have hit the wrong request: a kept-alive connection that closed as it went
- * out, or bytes that belong to the HEAD before it. Then it may be sent once more.
- */
-function isExcused(
-  connection: PipelinedConnection,
-  response: ResponseCollector,
-  failure: Failure,
-): boolean {
-  if (connection.answers === 0) return false;
-  if (failure.reason === 'reset') return !response.hasAnswerBegun;
-  return failure.reason === 'malformed' && connection.lastMethod === 'HEAD';
 }

@@ -11,6 +11,8 @@ export type ExchangeRequest = {
   readonly body: string | null;
   readonly capBytes: number;
   readonly timeoutMs: number;
+  /** Others follow its answer: the other connections are opened beside it. */
+  readonly isFirstOfMany?: boolean;
 };
 
 export type Answer = {

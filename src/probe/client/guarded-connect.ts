@@ -28,6 +28,10 @@ export type GuardedTarget = {
   readonly signal: AbortSignal;
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
+  /** Told once an address has accepted the connection. */
+  readonly onDialled?: () => void;
+  /** What TLS waits for, on a connection that is opened beside the first one. */
+  readonly beforeTls?: Promise<void> | undefined;
 };
 
 /**
@@ -46,7 +50,9 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
     }
     try {
       const socket = await dialOne(target, address, index === addresses.length - 1);
+      target.onDialled?.();
       if (origin.scheme === 'http') return meterPlain(socket, target.meter);
+      if (target.beforeTls !== undefined) await waitOn(socket, target.beforeTls, target.signal);
       return await shakeHands({ ...target, secureContext: target.secureContext(), raw: socket });
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
@@ -80,6 +86,21 @@ async function dialOne(target: GuardedTarget, address: Address, isLast: boolean)
     throw new ProbeFailure('refused', 'the egress guard: the peer is not the checked address');
   }
   return socket;
+}
+
+async function waitOn(socket: Socket, turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  const ended = Promise.withResolvers<never>();
+  const end = () => ended.reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await Promise.race([turn, ended.promise]);
+    if (socket.destroyed) throw new ProbeFailure('reset', 'the connection closed before TLS');
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 export const dial: Connector = ({ address, family, port, signal }) => {

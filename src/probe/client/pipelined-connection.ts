@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
+import type { GuardedTarget } from './guarded-connect.ts';
 import { ANSWER_WIRE_FACTOR, type Limits } from './limits.ts';
 import type { Meter } from './metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
@@ -15,11 +16,21 @@ export type PipelinedConnectionOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;
-  readonly open: (signal: AbortSignal, meter: Meter) => Promise<Socket>;
+  readonly open: OpenSocket;
   readonly events: ConnectionEvents;
+  /** What its TLS waits for; nothing where it is left out. */
+  readonly beforeTls?: Promise<void> | undefined;
 };
 
+export type OpenSocket = (
+  opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled' | 'beforeTls'>,
+) => Promise<Socket>;
+
 export type ConnectionEvents = {
+  /** An address has accepted it; TLS is still to come. */
+  dialled(): void;
+  /** Requests can be sent. */
+  opened(): void;
   /** An answer is complete and the connection holds. */
   freed(connection: PipelinedConnection): void;
   /** The first in line has held the others up for `stallMs`. */
@@ -41,13 +52,18 @@ export class PipelinedConnection implements ResponseListener, Meter {
   /** The first in line has been waiting for longer than others should have to. */
   hasStalled = false;
   answers = 0;
+  /** It stood open without a request: the origin may have closed it as one went out. */
+  hasIdled = false;
   idleSince = performance.now();
   /** Method of the last complete answer: a body after HEAD looks like garbage before the next. */
   lastMethod = '';
   readonly #options: PipelinedConnectionOptions;
   readonly #client: Client;
   readonly #opening = new AbortController();
+  #opened: Promise<Socket> | undefined;
   #socket: Socket | undefined;
+  /** undici has its socket, or will have it. */
+  #isTaken = false;
   #isEnded = false;
   /** Off the wire since the answer before ended; the handshake does not count. */
   #answerBytes = 0;
@@ -66,12 +82,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
       bodyTimeout: 0,
       keepAliveTimeoutThreshold: 500,
       connect: (_options, callback) => {
-        if (this.#socket || this.#isEnded) return callback(new ConnectionClosed(), null);
-        options.open(this.#opening.signal, this).then(
-          (socket) => {
-            this.#opened(socket);
-            callback(null, socket);
-          },
+        if (this.#isTaken || this.#isEnded) return callback(new ConnectionClosed(), null);
+        this.#isTaken = true;
+        this.#openSocket().then(
+          (socket) => callback(null, socket),
           (error) => callback(toError(error), null),
         );
       },
@@ -89,6 +103,14 @@ export class PipelinedConnection implements ResponseListener, Meter {
     return !this.#isEnded && !this.isRetiring && this.#socket?.destroyed !== true;
   }
 
+  /** Opens its socket before there is a request for it. */
+  open(): void {
+    this.#openSocket().then(
+      (socket) => socket.once('close', () => !this.#isTaken && this.end(null)),
+      (error) => !this.#isTaken && this.end(classifyFailure(error)),
+    );
+  }
+
   send(exchange: Exchange): void {
     const response = new ResponseCollector(
       exchange,
@@ -96,6 +118,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
       this.#options.budget,
       this,
     );
+    if (this.isConnected && this.inFlight.length === 0) this.hasIdled = true;
     this.inFlight.push(response);
     if (this.inFlight.length === 1) this.#startClocks();
     const { method, path, headers, body } = exchange.request;
@@ -191,7 +214,22 @@ export class PipelinedConnection implements ResponseListener, Meter {
     if (excess !== null) this.end(excess);
   }
 
-  #opened(socket: Socket): void {
+  #openSocket(): Promise<Socket> {
+    const { open, events, beforeTls } = this.#options;
+    const { signal } = this.#opening;
+    this.#opened ??= open({
+      signal,
+      meter: this,
+      beforeTls,
+      onDialled: () => events.dialled(),
+    }).then((socket) => {
+      this.#adopt(socket);
+      return socket;
+    });
+    return this.#opened;
+  }
+
+  #adopt(socket: Socket): void {
     if (this.#isEnded) {
       socket.destroy();
       return;
@@ -200,6 +238,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
     this.isConnected = true;
     this.#options.budget.sockets += 1;
     this.#stallTimer?.restart();
+    this.#options.events.opened();
   }
 
   #startClocks(): void {

@@ -15,6 +15,8 @@ export type Ask = {
   readonly number?: 1 | 2;
   /** To an MCP endpoint; each message is a request of its own. */
   readonly rpc?: RpcMessage;
+  /** Others follow its answer: the other connections are opened beside it. */
+  readonly isFirstOfMany?: boolean;
 };
 
 export class RequestCache {

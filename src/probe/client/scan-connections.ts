@@ -118,8 +118,7 @@ export class ScanConnections {
       originUrl: origin.url,
       limits,
       budget: this.budget,
-      open: (signal, meter) =>
-        openGuarded({ ...common, origin, addresses, secureContext, signal, meter }),
+      open: (opening) => openGuarded({ ...common, ...opening, origin, addresses, secureContext }),
     });
   }
 }

@@ -14,7 +14,8 @@ const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 export function goodSeller(delayMs: number): RequestListener {
   let known: readonly SellerDocument[] | null = null;
   return (request, response) => {
-    const url = `http://${request.headers.host}`;
+    const isSecure = 'encrypted' in request.socket;
+    const url = `${isSecure ? 'https' : 'http'}://${request.headers.host}`;
     const path = request.url ?? '/';
     setTimeout(() => {
       const sold = [WEATHER, SUMMARY].find((one) => one.path === path);

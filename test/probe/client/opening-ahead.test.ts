@@ -1,0 +1,120 @@
+/** Connections that are opened beside the first request, for those that follow it. */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { beforeAll, expect, test } from 'vitest';
+import {
+  createTestCa,
+  type ServerCertificate,
+  selfSigned,
+  type TestCa,
+} from '../../fixtures/tls/test-ca.ts';
+import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
+
+const FIRST = { isFirstOfMany: true } as const;
+const PATHS = Array.from({ length: 12 }, (_, index) => `/${index}`);
+
+let ca: TestCa;
+let good: ServerCertificate;
+
+beforeAll(async () => {
+  ca = await createTestCa();
+  good = await ca.issue({ hosts: ['localhost'] });
+});
+
+test('four connections are through TLS before the first answer is there', async () => {
+  const open = new Set<Socket>();
+  const four = Promise.withResolvers<void>();
+  const count = (socket: Socket) => {
+    open.add(socket);
+    if (open.size === 4) four.resolve();
+  };
+  const target = await startRawOrigin(
+    (socket) => {
+      count(socket);
+      socket.on('data', async () => {
+        await four.promise;
+        socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+      });
+    },
+    { tls: good },
+  );
+  const client = clientFor(target, { extraCa: [ca.pem] });
+  expect(dataOf(await ask(client, target, '/', FIRST)).body).toBe('ok');
+  const all = await Promise.all(PATHS.slice(0, 4).map((path) => ask(client, target, path)));
+  expect(all.every((seen) => dataOf(seen).body === 'ok')).toBe(true);
+  expect(target.connections()).toBe(4);
+  expect(client.stats()).toMatchObject({ requests: 5, sockets: 4, roundTrips: 2 });
+});
+
+test('a request that nothing follows opens one connection', async () => {
+  const target = await startOrigin((_, response) => response.end('ok'));
+  const client = clientFor(target);
+  expect(dataOf(await ask(client, target)).body).toBe('ok');
+  expect(target.connections()).toBe(1);
+});
+
+test('where the first handshake fails there is no second', async () => {
+  const bad = await selfSigned(['localhost']);
+  let handshakes = 0;
+  const target = await startOrigin((_, response) => response.end('never'), { tls: bad });
+  const client = clientFor(target, {
+    processorTime: () => {
+      handshakes += 1;
+      return 0;
+    },
+  });
+  const seen = await ask(client, target, '/', FIRST);
+  expect(seen).toMatchObject({ ok: false, reason: 'tls-self-signed' });
+  expect(client.stats()).toMatchObject({ requests: 1, sockets: 0 });
+  const after = handshakes;
+  expect(await ask(client, target, '/again')).toMatchObject({ reason: 'tls-self-signed' });
+  // As much again for one more connection: those beside the first had none of it.
+  expect(handshakes).toBe(2 * after);
+});
+
+test('connections that the origin closes before they are used cost no request', async () => {
+  const closed = Promise.withResolvers<void>();
+  let connections = 0;
+  let gone = 0;
+  const target = await startRawOrigin((socket) => {
+    connections += 1;
+    if (connections > 1 && connections <= 4) {
+      socket.once('close', () => {
+        gone += 1;
+        if (gone === 3) closed.resolve();
+      });
+      socket.destroy();
+      return;
+    }
+    socket.on('data', async (bytes) => {
+      await closed.promise;
+      const heads = bytes.toString().split('\r\n\r\n').length - 1;
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'.repeat(heads));
+    });
+  });
+  const client = clientFor(target);
+  expect(dataOf(await ask(client, target, '/', FIRST)).body).toBe('ok');
+  const all = await Promise.all(PATHS.map((path) => ask(client, target, path)));
+  expect(all.map((seen) => dataOf(seen).body)).toEqual(PATHS.map(() => 'ok'));
+});
+
+test('POSTs go beside what shares a connection, in one round trip', async () => {
+  const waiting: ServerResponse[] = [];
+  let expected = 1;
+  const target = await startOrigin((_, response) => {
+    waiting.push(response);
+    // Answers nothing before the whole wave has arrived.
+    if (waiting.length === expected) for (const each of waiting.splice(0)) each.end('ok');
+  });
+  const client = clientFor(target);
+  await ask(client, target, '/', FIRST);
+  expected = PATHS.length + 2;
+  const all = await Promise.all([
+    ...PATHS.map((path) => ask(client, target, path)),
+    ask(client, target, '/sold', { method: 'POST', body: '{}' }),
+    ask(client, target, '/sold', { method: 'POST', body: '{}' }),
+  ]);
+  expect(all.map((seen) => dataOf(seen).body)).toEqual(all.map(() => 'ok'));
+  expect(client.stats().roundTrips).toBe(2);
+  expect(target.connections()).toBe(4);
+});
