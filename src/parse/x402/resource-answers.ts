@@ -1,7 +1,10 @@
 /** What the probes of one resource came back with, as the checks on the wire ask for it. */
+import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { cleanText } from '../text/text.ts';
+import { readChallenge } from './challenge.ts';
+import { otherProtocol } from './other-protocol.ts';
 
 /** What a resource that knows POST alone answers to GET. */
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
@@ -56,13 +59,20 @@ export function wasAnswered402(
   );
 }
 
+/** "402 (MPP)" where a 402 speaks another protocol than x402, and that one alone. */
+function statusText(answer: HttpData): string {
+  const protocol = otherProtocol(answer);
+  const isOther = protocol !== null && readChallenge(answer).challenge === null;
+  return isOther ? `${answer.status} (${protocol})` : String(answer.status);
+}
+
 /** "GET /weather: 200; POST /weather: 422": the first answers to GET and POST, of a few resources. */
 export function listAnswers(resources: readonly ResourceObservation[]): string {
   const answers = resources.slice(0, MAX_LISTED).flatMap(({ path, probes, tool }) =>
     probes
       .filter(({ method, number }) => method !== 'HEAD' && number === 1)
       .map(({ method, answer }) => {
-        const status = answer.ok ? String(answer.data.status) : answer.reason;
+        const status = answer.ok ? statusText(answer.data) : answer.reason;
         const seen = tool === undefined ? status : (TOOL_ANSWERS[status] ?? status);
         return `${requestLine(method, path)}: ${seen}`;
       }),

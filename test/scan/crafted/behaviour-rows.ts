@@ -136,6 +136,14 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: 'GET /weather: 500' },
   },
   {
+    name: 'a GET that another protocol sells, beside a POST that x402 sells',
+    answers: {
+      '/weather': { status: 402, headers: { 'www-authenticate': 'Payment id="1"' }, body: '' },
+    },
+    moved: ['P2 warn some-missing'],
+    says: { P2: 'GET /weather: 402 (MPP)' },
+  },
+  {
     name: 'a paid GET that is served for free',
     answers: { '/weather': json({ sky: 'clear' }) },
     moved: ['P2 warn some-missing'],
