@@ -2,7 +2,7 @@
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool/pool.ts';
-import { warmUp } from '../scan/warm-up.ts';
+import { warmPool } from '../scan/warm-pool.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Engine = {
@@ -18,15 +18,18 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
   if (wanted === undefined || !versions.includes(wanted)) {
     throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
   }
-  // It boots while the checks are found. One scan needs one thread: each loads all of them anew.
-  const pool = createPool({ threads: 1 });
+  // One scan needs one thread: each loads all of them anew.
+  const cold = createPool({ threads: 1 });
+  // It boots while the checks are found, and warms up while the origin is asked.
+  cold.start();
   try {
     const checks = await discoverChecks();
-    const engine = { catalog: await loadCatalog(wanted, { checks }), checks, pool };
-    await warmUp(engine);
-    return engine;
+    const catalog = await loadCatalog(wanted, { checks });
+    const pool = warmPool({ catalog, checks, pool: cold });
+    pool.start();
+    return { catalog, checks, pool };
   } catch (error) {
-    await pool.close();
+    await cold.close();
     throw error;
   }
 }

@@ -2,9 +2,9 @@
  * One killable thread with the official clients. It boots when first needed, takes one challenge at
  * a time, and ends after a while without any; the next challenge boots another.
  */
-import { getCompileCacheDir } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { armDeadline } from '../engine/pool/deadline.ts';
+import { threadEnvironment } from '../engine/pool/thread-environment.ts';
 import type { TrialJob, TrialMessage } from './job.ts';
 import type { Trial } from './try-challenge.ts';
 
@@ -51,10 +51,7 @@ export function openTrialThread(limits: TrialLimits = {}): TrialThread {
     if (worker !== null) return worker;
     const booted = new Worker(WORKER, {
       name: 'clients',
-      // Settings of the host hold keys; no client has any use for them.
-      env: {},
-      // Threads do not inherit it, and the packages take long to compile.
-      workerData: getCompileCacheDir() ?? null,
+      env: threadEnvironment(),
       ...(limits.execArgv ? { execArgv: [...limits.execArgv] } : {}),
       resourceLimits: {
         maxOldGenerationSizeMb: limits.heapMb ?? 192,

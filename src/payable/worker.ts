@@ -1,12 +1,9 @@
 /** The thread of the clients: closes the network, loads the packages, tries what it is sent. */
-import { enableCompileCache } from 'node:module';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import './no-network.ts';
 import type { TrialJob, TrialMessage } from './job.ts';
 
 const MAX_DETAIL_CHARS = 500;
-
-if (typeof workerData === 'string') enableCompileCache(workerData);
 
 function say(message: TrialMessage): void {
   parentPort?.postMessage(message);

@@ -93,6 +93,8 @@ async function runScan(
   const began = performance.now();
   const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
   const gatherSignal = signal ? AbortSignal.any([gatherDeadline, signal]) : gatherDeadline;
+  // They load while the first documents are asked for.
+  pool.start();
   const client = await openClient(options, gatherSignal);
   const account = pool.openScan();
   try {

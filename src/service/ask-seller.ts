@@ -10,13 +10,17 @@ export type AskSellerOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   readonly createClient: CreateProbeClient;
-  /** From the call on; default 1,000. */
+  /** Boots what asks, where it rests: that takes no time of the seller's. Default: it is there. */
+  readonly ready?: () => Promise<void>;
+  /** From the moment on at which it can be asked; default 1,000. */
   readonly answerWithinMs?: number;
 };
 
 export function createAskSeller(options: AskSellerOptions): AskSeller {
   const { judges, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
   return async (asked) => {
+    judges.pool.start();
+    await options.ready?.();
     const deadline = AbortSignal.timeout(answerWithinMs);
     const client = createClient({ policy, userAgent, signal: deadline });
     try {

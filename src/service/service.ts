@@ -11,6 +11,7 @@ import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
+import { threadEnvironment } from '../engine/pool/thread-environment.ts';
 import type { JsonValue } from '../model/json.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
@@ -19,7 +20,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
-import { warmUp } from '../scan/warm-up.ts';
+import { warmPool } from '../scan/warm-pool.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
 import { createAskSeller } from './ask-seller.ts';
@@ -46,8 +47,6 @@ const FIRST_LISTING_MS = 5_000;
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const log = createLogger(config);
-  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  undo.defer(() => pool.close());
   const { storeUrl, timeScale } = config;
   const store = await openStore(storeUrl, { timeScale, onWarning: (text) => log.warn(text) });
   undo.defer(() => store.close());
@@ -55,11 +54,17 @@ export async function openService(config: Config): Promise<Service> {
   const checks = await discoverChecks();
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
+  const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  undo.defer(() => cold.close());
+  const pool = warmPool({ catalog, checks, pool: cold });
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
   const standing = createStanding(standingSettings(config, userAgent), snapshotCacheOn(store));
-  const probe = openProbeThread({ onError: (message, err) => log.error({ err }, message) });
+  const probe = openProbeThread({
+    onError: (message, err) => log.error({ err }, message),
+    environment: threadEnvironment(),
+  });
   undo.defer(() => probe.close());
   const { createClient, isSaturated } = probe;
   const oracle = createOracle({ onError: (message) => log.error(message) });
@@ -67,9 +72,6 @@ export async function openService(config: Config): Promise<Service> {
   const outbound = { policy, userAgent, createClient };
   const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
   undo.defer(() => scanner.close());
-  // Workers load while this thread does: what they say is awaited below, before anybody is served.
-  const warm = Promise.all([warmUp({ catalog, checks, pool }), oracle.warmUp()]);
-  warm.catch(() => undefined);
   const [{ buildApp }, { openPayments }] = await Promise.all([
     import('../http/app.ts'),
     import('./payments.ts'),
@@ -94,11 +96,10 @@ export async function openService(config: Config): Promise<Service> {
     catalog,
     fetchChallenge,
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    askSeller: createAskSeller({ judges, ...outbound }),
+    askSeller: createAskSeller({ judges, ...outbound, ready: () => probe.ready() }),
     payments,
   });
   undo.defer(() => app.close());
-  await warm;
   await payments.start();
 
   const stopTimers = startTimers(app, store, standing, payments);

@@ -27,14 +27,14 @@ function namedByPath(): readonly string[] {
 
 test('each is named here, and is there', () => {
   const named = namedByPath();
-  expect(named.filter((path) => /\.(?:ts|mjs)$/.test(path))).toEqual([
-    'src/engine/pool/boot.mjs',
+  expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
+    'src/engine/pool/worker.ts',
     'src/engine/pool/yardstick.ts',
     'src/payable/advise.ts',
     'src/payable/list-challenges.ts',
     'src/payable/worker.ts',
     'src/preflight/read-terms.ts',
-    'src/probe/client/probe-boot.mjs',
+    'src/probe/client/probe-worker.ts',
     'src/probe/plan/payees.ts',
     'src/probe/plan/plan.ts',
     'src/probe/plan/read-mcp.ts',

@@ -2,8 +2,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-const MODULE_BY_PATH =
-  /new URL\(\s*'(\.{1,2}\/[\w./-]+\.(?:ts|mjs))'\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+const MODULE_BY_PATH = /new URL\(\s*'(\.{1,2}\/[\w./-]+)\.ts'\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 /** Folders and files beside the sources that a bundle has beside itself. */
 const PLACES: Readonly<Record<string, string>> = {
   'catalog/': './catalog/',
@@ -35,13 +34,13 @@ export function pathModules(): Plugin {
         const beside = `(0, node_path_1.resolve)(import.meta.dirname, '${name}.js')`;
         return { code: code.replace(PISCINA_WORKER, beside), map: null };
       }
-      if (!/\.(?:ts|mjs)$/.test(id)) return null;
+      if (!id.endsWith('.ts')) return null;
       const rewritten = code
         .replaceAll(PLACE_BY_PATH, (_all, _up: string, place: string) => {
           return `new URL('${PLACES[place]}',`;
         })
         .replaceAll(MODULE_BY_PATH, (_all, path: string) => {
-          const file = resolve(dirname(id), path);
+          const file = `${resolve(dirname(id), path)}.ts`;
           const name = nameOf(file, names);
           if (!names.has(file)) {
             names.set(file, name);
@@ -58,6 +57,6 @@ export function pathModules(): Plugin {
 function nameOf(file: string, names: ReadonlyMap<string, string>): string {
   const known = names.get(file);
   if (known !== undefined) return known;
-  const parts = file.replace(/\.(?:ts|mjs)$/, '').split(/[\\/]/);
+  const parts = file.replace(/\.ts$/, '').split(/[\\/]/);
   return parts.slice(-2).join('-');
 }

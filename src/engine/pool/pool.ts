@@ -38,6 +38,8 @@ export type PoolOptions = {
   readonly wallMs?: number;
   /** Old-space heap of a thread, default 64. */
   readonly heapMb?: number;
+  /** Until a thread without a task ends, default 60,000; its next task boots another. */
+  readonly idleMs?: number;
   /** Tasks that may wait, default 2,500: a hundred scans. */
   readonly maxWaiting?: number;
   /** Told of tasks that threw twice, and of errors that belong to no task; default: dropped. */
@@ -57,6 +59,8 @@ export type PoolTask = {
 };
 
 export type Pool = {
+  /** Boots the threads that are not there, so that they load while others work. */
+  start(): void;
   /** The budgets of one scan; a replay has none, because its recording says what became of them. */
   openScan(kind?: 'scan' | 'replay'): ScanAccount;
   /**
@@ -76,9 +80,19 @@ export type Pool = {
   ): Promise<Verdict>;
   /** Measures this machine: on a slow one every limit of CPU time is as much longer. */
   calibrate(): Promise<void>;
-  load(): { readonly threads: number; readonly running: number; readonly waiting: number };
+  load(): PoolLoad;
   /** Kills what runs and refuses what waits. */
   close(): Promise<void>;
+};
+
+export type PoolLoad = {
+  /** That there may be. */
+  readonly threads: number;
+  /** That are there: none before the first task, and after a while without any. */
+  readonly alive: number;
+  /** Tasks. */
+  readonly running: number;
+  readonly waiting: number;
 };
 
 const DEFAULTS = {
@@ -89,6 +103,7 @@ const DEFAULTS = {
   lightMs: 500,
   wallMs: 10_000,
   heapMb: 64,
+  idleMs: 60_000,
   startMs: 60_000,
   maxWaiting: 2_500,
   onError: () => {},
@@ -113,14 +128,16 @@ export function createPool(options: PoolOptions = {}): Pool {
   const endless = openEndlessAccount('').origin;
 
   return {
+    start: () => threads.forEach(tasks.start),
     openScan(kind = 'scan') {
       if (kind === 'replay') return openEndlessAccount(randomUUID());
       const { originMs, standingMs, lightMs } = settings;
-      return openScanAccount(randomUUID(), {
-        origin: originMs * scale,
-        standing: standingMs * scale,
-        lightMs: lightMs * scale,
-      });
+      // The machine may be measured while the scan asks its first questions.
+      return openScanAccount(
+        randomUUID(),
+        { origin: originMs, standing: standingMs, lightMs },
+        () => scale,
+      );
     },
     async run({ module, exportName, input, account = endless, signal }) {
       const address = (ticket: number): Job => {
@@ -157,7 +174,10 @@ export function createPool(options: PoolOptions = {}): Pool {
       const tookMs = await measureThreads(tasks);
       scale = Math.min(Math.max(tookMs / REFERENCE_MS, 1), MAX_SCALE);
     },
-    load: () => ({ threads: size, ...queue.counts() }),
+    load() {
+      const alive = threads.filter((thread) => thread.isAlive()).length;
+      return { threads: size, alive, ...queue.counts() };
+    },
     async close() {
       tasks.close();
       await Promise.all(threads.map((thread) => thread.close()));

@@ -23,6 +23,8 @@ export type TaskLimits = {
 };
 
 export type TaskRunner = {
+  /** Boots a thread that is not there; it loads what others have loaded before its first task. */
+  start(thread: Thread): void;
   /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
   run(task: Task, signal: AbortSignal | undefined): Promise<unknown>;
   /** Ends every task, running or waiting, with EngineFault. */
@@ -33,6 +35,10 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   const closing = new AbortController();
   const modules = new Set<string>();
   let tickets = 0;
+
+  function start(thread: Thread): void {
+    if (!thread.isAlive()) thread.load([...modules]);
+  }
 
   /** One attempt, on the next thread whose turn it is. */
   async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<Answer> {
@@ -45,6 +51,7 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
       const cpuMs = Math.min(ownMs, account.leftMs());
       tickets += 1;
       const job = task.address(tickets);
+      start(thread);
       modules.add(job.module);
       const answer = await thread.attempt(job, cpuMs, signal);
       account.charge(answer.cpuMs);
@@ -56,6 +63,7 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   }
 
   return {
+    start,
     async run(task, callerSignal) {
       const { account } = task;
       const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);

@@ -1,15 +1,14 @@
 /**
- * One worker thread that can be killed, and is a fresh one after every failure. Callers submit one
- * task at a time.
+ * One worker thread that can be killed, and is a fresh one after every failure. It boots for its
+ * first task and ends after a while without any. Callers submit one task at a time.
  *
  * Hazard: V8 ends the whole process, not the worker, when one native call allocates more than about
  * 16 MB beyond the heap limit (JSON.parse of millions of values, an array of tens of millions).
  * Bodies are capped and JSON is measured before it is parsed; buffers are banned in checks.
  */
-import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
 import {
   type Answer,
@@ -19,6 +18,7 @@ import {
   type LoadJob,
   type Started,
 } from './job.ts';
+import { threadEnvironment } from './thread-environment.ts';
 
 export type ThreadOptions = {
   readonly heapMb: number;
@@ -26,6 +26,8 @@ export type ThreadOptions = {
   readonly wallMs: number;
   /** Until a task must have started: to boot the thread and load modules, on a slow machine. */
   readonly startMs: number;
+  /** Until a thread without a task ends. */
+  readonly idleMs: number;
   /** What broke outside any task, such as a timer that a task left behind. */
   readonly onError: (error: Error) => void;
 };
@@ -35,6 +37,8 @@ export type Thread = {
   attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;
   /** Once a thread is there that has loaded `modules`; never rejects. */
   load(modules: readonly string[]): Promise<void>;
+  /** Whether the thread is there, or boots. */
+  isAlive(): boolean;
   /** Kills what runs. */
   close(): Promise<void>;
 };
@@ -42,32 +46,53 @@ export type Thread = {
 /** V8 would take 48 a thread, and keep them; tasks are short and small. */
 const YOUNG_HEAP_MB = 8;
 
-const WORKER = fileURLToPath(new URL('./boot.mjs', import.meta.url));
+const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 export function openThread(options: ThreadOptions): Thread {
-  let piscina = boot(options);
+  let running: Promise<Piscina> | null = null;
+  let idle: NodeJS.Timeout | undefined;
+  let uses = 0;
   const gone = new Set<Promise<void>>();
 
   function retire(): void {
-    const ending = piscina.destroy().finally(() => gone.delete(ending));
+    clearTimeout(idle);
+    if (running === null) return;
+    const ending = running
+      .then((piscina) => piscina.destroy())
+      .catch(options.onError)
+      .finally(() => gone.delete(ending));
     gone.add(ending);
+    running = null;
+  }
+
+  /** Boots a thread where there is none, and lets it rest when it was the last use. */
+  async function use<Result>(work: (piscina: Piscina) => Promise<Result>): Promise<Result> {
+    clearTimeout(idle);
+    uses += 1;
+    try {
+      running ??= boot(options);
+      return await work(await running);
+    } finally {
+      uses -= 1;
+      if (uses === 0) idle = setTimeout(retire, options.idleMs).unref();
+    }
   }
 
   return {
-    async attempt(job, cpuMs, signal) {
+    attempt(job, cpuMs, signal) {
       const deadline = { cpuMs, wallMs: options.wallMs };
-      const answer = await attempt(piscina, deadline, options.startMs, job, signal);
-      // Where the thread was killed or crashed, Piscina has put a new one in its place already.
-      if (answer.kind !== 'done' && answer.alive) {
-        retire();
-        piscina = boot(options);
-      }
-      return answer;
+      return use(async (piscina) => {
+        const answer = await attempt(piscina, deadline, options.startMs, job, signal);
+        // Where the thread was killed or crashed, Piscina has put a new one in its place already.
+        if (answer.kind !== 'done' && answer.alive) retire();
+        return answer;
+      });
     },
     async load(modules) {
       const job: LoadJob = { kind: 'load', modules };
-      await piscina.run(job).catch(() => undefined);
+      await use((piscina) => piscina.run(job)).catch(() => undefined);
     },
+    isAlive: () => running !== null,
     async close() {
       retire();
       await Promise.all(gone);
@@ -75,7 +100,9 @@ export function openThread(options: ThreadOptions): Thread {
   };
 }
 
-function boot(options: ThreadOptions): Piscina {
+async function boot(options: ThreadOptions): Promise<Piscina> {
+  // Loaded with the first task: a service at rest has none.
+  const { Piscina } = await import('piscina');
   const piscina = new Piscina({
     filename: WORKER,
     name: 'work',
@@ -88,9 +115,7 @@ function boot(options: ThreadOptions): Piscina {
       maxOldGenerationSizeMb: options.heapMb,
       maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
     },
-    // Settings of the host hold keys; no task has any use for them.
-    env: {},
-    workerData: getCompileCacheDir() ?? null,
+    env: threadEnvironment(),
   });
   // Without a listener a throw between tasks would end the host.
   piscina.on('error', options.onError);

@@ -37,23 +37,30 @@ export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
 const REST_MS = 1;
 const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
 
-export function openScanAccount(key: string, budgets: ScanBudgets): ScanAccount {
+/** `scale`: how many times as long this machine takes as the one that the budgets are of. */
+export function openScanAccount(
+  key: string,
+  budgets: ScanBudgets,
+  scale: () => number = () => 1,
+): ScanAccount {
   let scanUsedMs = 0;
-  const isLight = () => scanUsedMs < budgets.lightMs;
+  const isLight = () => scanUsedMs < budgets.lightMs * scale();
 
   function account(budgetMs: number): WorkAccount {
-    let leftMs = budgetMs;
+    let usedMs = 0;
+    let isExhausted = false;
     let heavy = false;
+    const leftMs = () => (isExhausted ? 0 : budgetMs * scale() - usedMs);
     return {
       scanUsedMs: () => scanUsedMs,
-      leftMs: () => leftMs,
-      isSpent: () => leftMs < REST_MS,
+      leftMs,
+      isSpent: () => leftMs() < REST_MS,
       charge(ms) {
-        leftMs -= ms;
+        usedMs += ms;
         scanUsedMs += ms;
       },
       exhaust() {
-        leftMs = 0;
+        isExhausted = true;
       },
       isLight,
       markHeavy() {

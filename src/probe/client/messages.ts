@@ -42,6 +42,8 @@ export type CallResult =
   | { readonly kind: 'fault'; readonly fault: Fault };
 
 export type FromProbe =
+  /** Said once, when all is loaded. */
+  | { readonly kind: 'ready' }
   | {
       readonly kind: 'result';
       readonly client: number;

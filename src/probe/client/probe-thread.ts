@@ -1,5 +1,4 @@
 /** Sockets to origins on a thread of their own: what they cost, nobody who is being served waits for. */
-import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { HttpData, Observation } from '../../model/observation.ts';
@@ -18,6 +17,10 @@ export type ProbeThread = {
   readonly createClient: (options: ThreadedClientOptions) => ProbeClient;
   /** Whether the running scans hold all the text that they may: no further one is to begin. */
   isSaturated(): boolean;
+  /** Boots the thread where it is not there: resolves once it would ask at once, or never will. */
+  ready(): Promise<void>;
+  /** Whether the thread is there: not before the first client, nor a while after the last one. */
+  isAlive(): boolean;
   close(): Promise<void>;
 };
 
@@ -26,6 +29,10 @@ export type ProbeThreadOptions = {
   readonly onError?: OnError;
   /** Default 512: texts of answers pass through, and their bytes lie outside of it. */
   readonly heapMb?: number;
+  /** Until a thread without a client ends, default 60,000. */
+  readonly idleMs?: number;
+  /** Default empty: settings of this process hold keys, and no answer has any use for them. */
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 type OnError = (message: string, error: unknown) => void;
@@ -39,22 +46,25 @@ export class ProbeThreadLost extends Error {
   }
 }
 
-const WORKER = fileURLToPath(new URL('./probe-boot.mjs', import.meta.url));
+const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const HEAP_MB = 512;
+const IDLE_MS = 60_000;
+const NOT_ENDED = 'the thread that asks origins did not end';
 
 /** Starts the thread with the first client, or anew after it ended. */
 export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
-  const { onError = () => undefined, heapMb = HEAP_MB } = options;
   let running: RunningThread | null = null;
   let isClosed = false;
   const current = (): RunningThread => {
     if (isClosed) throw new ProbeThreadLost(new Error('closed'));
-    if (running === null || running.isLost) running = new RunningThread(onError, heapMb);
+    if (running === null || running.isLost) running = new RunningThread(options);
     return running;
   };
   return {
     createClient: (options) => current().createClient(options),
     isSaturated: () => running?.isSaturated ?? false,
+    ready: () => current().ready,
+    isAlive: () => running !== null && !running.isLost,
     close: async () => {
       isClosed = true;
       await running?.close();
@@ -70,19 +80,26 @@ type Call = {
 class RunningThread {
   isLost = false;
   isSaturated = false;
+  readonly ready: Promise<void>;
+  readonly #tellReady: () => void;
   readonly #worker: Worker;
   readonly #onError: OnError;
   readonly #calls = new Map<number, Call>();
+  readonly #clients = new Set<number>();
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
   #lastNumber = 0;
 
-  constructor(onError: OnError, heapMb: number) {
+  constructor(options: ProbeThreadOptions) {
+    const { onError = () => undefined, heapMb = HEAP_MB, idleMs = IDLE_MS } = options;
     this.#onError = onError;
-    // Settings of this process hold keys; no origin's answer has any use for them.
+    this.#idleMs = idleMs;
+    const ready = Promise.withResolvers<void>();
+    this.ready = ready.promise;
+    this.#tellReady = ready.resolve;
     this.#worker = new Worker(WORKER, {
       name: 'probe',
-      env: {},
-      // Threads do not inherit it.
-      workerData: getCompileCacheDir() ?? null,
+      env: { ...options.environment },
       // Flags of this process are about its entry, such as `--input-type`.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -105,6 +122,8 @@ class RunningThread {
       ...(extraCa ? { extraCa } : {}),
       ...(limits ? { limits } : {}),
     };
+    clearTimeout(this.#idle);
+    this.#clients.add(number);
     this.#tell({ kind: 'open', client: number, options });
     return new RemoteClient(number, signal, {
       tell: (message) => this.#tell(message),
@@ -113,11 +132,26 @@ class RunningThread {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#idle);
     await this.#worker.terminate();
   }
 
   #tell(message: ToProbe): void {
     if (!this.isLost) this.#worker.postMessage(message);
+    if (message.kind !== 'close') return;
+    this.#clients.delete(message.client);
+    this.#rest();
+  }
+
+  /** A thread that only rests holds memory, and the next client starts another. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.isLost || this.#clients.size > 0 || this.#calls.size > 0) return;
+    const end = () => {
+      this.#lose(new Error('idle'));
+      this.#worker.terminate().catch((error: unknown) => this.#onError(NOT_ENDED, error));
+    };
+    this.#idle = setTimeout(end, this.#idleMs).unref();
   }
 
   #call(client: RemoteClient, toMessage: (call: number) => ToProbe): Promise<CallResult> {
@@ -131,6 +165,11 @@ class RunningThread {
   }
 
   #hear(message: FromProbe): void {
+    if (message.kind === 'ready') {
+      this.#tellReady();
+      this.#rest();
+      return;
+    }
     if (message.kind === 'saturated') {
       this.isSaturated = message.isSaturated;
       return;
@@ -143,12 +182,14 @@ class RunningThread {
     if (call === undefined) return;
     this.#calls.delete(message.call);
     if (this.#calls.size === 0) this.#worker.unref();
+    this.#rest();
     call.client.lastStats = message.stats;
     call.settle.resolve(message.result);
   }
 
   #lose(cause: unknown): void {
     this.isLost = true;
+    this.#tellReady();
     this.isSaturated = false;
     for (const { settle } of this.#calls.values()) settle.reject(new ProbeThreadLost(cause));
     this.#calls.clear();

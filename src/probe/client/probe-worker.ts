@@ -61,6 +61,8 @@ port.on('message', (message: ToProbe) => {
   }
 });
 
+tell({ kind: 'ready' });
+
 function answer(
   { client, call }: { readonly client: number; readonly call: number },
   { stats }: ProbeClient,

@@ -201,12 +201,12 @@ describe('a caller that gives up', () => {
       const gone = new AbortController();
       const second = small.judge(plain, seen, scan, gone.signal);
       const third = small.judge(plain, seen, scan);
-      expect(small.load()).toEqual({ threads: 1, running: 1, waiting: 2 });
+      expect(small.load()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
       gone.abort(new Error('left the queue'));
       await expect(second).rejects.toThrow('left the queue');
       expect(small.load()).toMatchObject({ running: 1, waiting: 1 });
       await expect(Promise.all([first, third])).resolves.toHaveLength(2);
-      expect(small.load()).toEqual({ threads: 1, running: 0, waiting: 0 });
+      expect(small.load()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
     } finally {
       await small.close();
     }
@@ -240,5 +240,44 @@ describe('a pool', () => {
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(running).rejects.toThrow('was closed');
     await expect(small.judge(named(checks, 'plain'), seen, scan)).rejects.toThrow('was closed');
+  });
+});
+
+describe('the threads of a pool', () => {
+  const plain = () => named(checks, 'plain');
+  const seen = { origin: SELLER.origin };
+
+  test('are not there before the first task, and end after a while without any', async () => {
+    const resting = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
+    try {
+      expect(resting.load().alive).toBe(0);
+      for (const _ of ['first', 'after a rest']) {
+        const verdict = await resting.judge(plain(), seen, resting.openScan());
+        expect(verdict.outcome).toBe('seen');
+        await expect.poll(() => resting.load().alive).toBe(0);
+      }
+    } finally {
+      await resting.close();
+    }
+  });
+
+  test('stay while they work, however short a rest may be', async () => {
+    const resting = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
+    try {
+      const working = resting.judge(named(checks, 'waits'), seen, resting.openScan());
+      await expect(working).resolves.toMatchObject({ status: 'pass' });
+    } finally {
+      await resting.close();
+    }
+  });
+
+  test('boot before there is a task for them', async () => {
+    const early = createPool({ ...LIMITS, threads: 2 });
+    try {
+      early.start();
+      expect(early.load()).toMatchObject({ alive: 2, running: 0 });
+    } finally {
+      await early.close();
+    }
   });
 });

@@ -138,6 +138,40 @@ describe('a thread that ends', () => {
   });
 });
 
+describe('a thread without a client', () => {
+  test('is not there, ends after a while, and starts anew for the next one', async () => {
+    const resting = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => resting.close());
+    expect(resting.isAlive()).toBe(false);
+    const target = await startOrigin((_, response) => response.end('ok'));
+    for (const _ of ['first', 'after a rest']) {
+      const client = resting.createClient({ policy: target.policy, userAgent: 'test/1' });
+      expect(dataOf(await ask(client, target)).body).toBe('ok');
+      expect(resting.isAlive()).toBe(true);
+      client.close();
+      await expect.poll(() => resting.isAlive()).toBe(false);
+    }
+  });
+
+  test('ends no call that goes on when its client is closed', async () => {
+    const resting = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => resting.close());
+    const target = await startOrigin(() => {});
+    const client = resting.createClient({ policy: target.policy, userAgent: 'test/1' });
+    const pending = ask(client, target);
+    await expect.poll(() => target.requests.length).toBe(1);
+    client.close();
+    expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
+  });
+
+  test('is ready once it has loaded, and rests again where nobody comes', async () => {
+    const resting = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => resting.close());
+    await resting.ready();
+    await expect.poll(() => resting.isAlive()).toBe(false);
+  });
+});
+
 test('the serving thread goes on while the other one computes', async () => {
   const ca = await createTestCa();
   const tls = await ca.issue({ hosts: ['localhost'] });

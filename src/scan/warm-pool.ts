@@ -1,0 +1,38 @@
+/** A pool whose threads are warm before any origin's documents reach them, and cold until then. */
+import type { Pool } from '../engine/pool/pool.ts';
+import type { ScannerOptions } from './run-scan.ts';
+import { warmUp } from './warm-up.ts';
+
+/**
+ * The first task, or `start`, warms the pool up; all tasks wait for that, and reject where one of
+ * our checks breaks on nothing at all. The next task then tries again.
+ */
+export function warmPool(parts: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>): Pool {
+  const { pool } = parts;
+  let warm: Promise<void> | null = null;
+
+  function ready(): Promise<void> {
+    warm ??= warmUp(parts).catch((error: unknown) => {
+      warm = null;
+      throw error;
+    });
+    return warm;
+  }
+
+  return {
+    ...pool,
+    start() {
+      pool.start();
+      // Whoever has a task for it is told.
+      ready().catch(() => undefined);
+    },
+    async run(task) {
+      await ready();
+      return pool.run(task);
+    },
+    async judge(...task) {
+      await ready();
+      return pool.judge(...task);
+    },
+  };
+}

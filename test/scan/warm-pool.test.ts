@@ -1,0 +1,52 @@
+/** A pool is cold until the first scan, and nothing of an origin reaches a thread that is. */
+import { afterEach, expect, test } from 'vitest';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { EngineFault } from '../../src/engine/errors.ts';
+import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { payeesOf } from '../../src/scan/observe.ts';
+import { warmPool } from '../../src/scan/warm-pool.ts';
+import { NOBODY } from '../../src/scan/warm-up.ts';
+import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+import { NEWER } from './engine-under-test.ts';
+
+const checks: readonly DiscoveredCheck[] = await discoverChecks();
+const catalog: Catalog = await loadCatalog(NEWER, { checks });
+
+let cold: Pool;
+let calibrations = 0;
+afterEach(() => cold.close());
+
+function coldPool(): Pool {
+  const pool = createPool({ threads: 1, cpuMs: 20_000, firstTryMs: 20_000, wallMs: 60_000 });
+  calibrations = 0;
+  const calibrate = async () => {
+    calibrations += 1;
+    await pool.calibrate();
+  };
+  cold = { ...pool, calibrate };
+  return cold;
+}
+
+async function work(pool: Pool): Promise<unknown> {
+  return await payeesOf(NOBODY.resources, { pool, account: pool.openScan('replay') });
+}
+
+test('the first task warms it up, once for all', async () => {
+  const pool = warmPool({ catalog, checks, pool: coldPool() });
+  expect(pool.load().alive).toBe(0);
+  expect(await Promise.all([work(pool), work(pool)])).toEqual([[], []]);
+  expect(await work(pool)).toEqual([]);
+  expect(calibrations).toBe(1);
+});
+
+test('where a check breaks on nothing at all, no task is done, and each is told', async () => {
+  const { url } = named(await fixtureChecks(), 'throws');
+  const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
+  const pool = warmPool({ catalog, checks: broken, pool: coldPool() });
+  pool.start();
+  for (const _ of ['first', 'second']) {
+    await expect(work(pool)).rejects.toBeInstanceOf(EngineFault);
+  }
+  expect(calibrations).toBe(0);
+});
