@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-export type MetricsParts = {
+export type MetricsOptions = {
   /** Addresses and CIDR blocks that may read `/metrics`. */
   readonly allow: readonly string[];
   readonly isBehindProxy: boolean;
@@ -27,7 +27,7 @@ const SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
 export default fp(
   async (
     app: FastifyInstance,
-    { allow, isBehindProxy, runningScans, further = [] }: MetricsParts,
+    { allow, isBehindProxy, runningScans, further = [] }: MetricsOptions,
   ) => {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });

@@ -7,7 +7,7 @@ export type ListingRefresh = {
   readonly store: Pick<Store, 'leases'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
   /** What no caller meets, and an operator may want to know. */
-  onTrouble(message: string): void;
+  onError(message: string, error: unknown): void;
 };
 
 const LEASE_NAME = 'refresh:listing';
@@ -21,7 +21,7 @@ const LEASE_LIFETIME_MS = 60_000;
 export async function refreshListing({
   store,
   standing,
-  onTrouble,
+  onError,
 }: ListingRefresh): Promise<'asked' | 'held' | 'failed'> {
   try {
     const outcome = await store.leases.take({
@@ -33,9 +33,9 @@ export async function refreshListing({
     const lookup = await standing.refreshListing();
     await store.leases.release(outcome.lease);
     if (lookup.state !== 'failed') return 'asked';
-    onTrouble(`The listing was not refreshed, scans go by the last one: ${lookup.detail}`);
+    onError('The listing was not refreshed, scans go by the last one', lookup.detail);
   } catch (error) {
-    onTrouble(`The listing was not refreshed: ${String(error)}`);
+    onError('The listing was not refreshed', error);
   }
   return 'failed';
 }

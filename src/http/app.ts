@@ -41,7 +41,7 @@ import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 
-export type ServiceParts = {
+export type AppOptions = {
   readonly log: FastifyBaseLogger;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
@@ -60,7 +60,7 @@ const BODY_LIMIT_BYTES = 4 * 1_024;
 const MAX_HEADER_BYTES = 32 * 1_024;
 
 /** The parts stay the caller's: closing the app closes none of them. */
-export async function buildApp(config: Config, service: ServiceParts): Promise<FastifyInstance> {
+export async function buildApp(config: Config, service: AppOptions): Promise<FastifyInstance> {
   const limits = { ...SERVER_LIMITS, ...service.limits };
   const app = Fastify({
     loggerInstance: service.log,
@@ -106,7 +106,7 @@ export async function buildApp(config: Config, service: ServiceParts): Promise<F
 async function registerTools(
   app: FastifyInstance,
   context: RouteContext,
-  { payments, judgeInHand }: ServiceParts,
+  { payments, judgeInHand }: AppOptions,
 ): Promise<void> {
   const scan = payments.sold.find(({ operation }) => operation === 'scan');
   if (context.config.revision.offers.mcp === undefined || scan === undefined) return;
@@ -118,7 +118,7 @@ async function registerTools(
 async function registerPlugins(
   app: FastifyInstance,
   config: Config,
-  { store, scanCoordinator, payments }: ServiceParts,
+  { store, scanCoordinator, payments }: AppOptions,
 ): Promise<void> {
   await app.register(allowedMethods);
   await app.register(errors);

@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
-import type { SellingParts } from '../http/routes/paid/scan-route.ts';
+import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import type { PaymentTerms } from '../payment/challenge.ts';
 import type { Facilitator } from '../payment/facilitator.ts';
 import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
@@ -23,7 +23,7 @@ export type OpenPayments = Payments & {
   readonly metrics: MoneyMetrics;
 };
 
-export type PaymentParts = SellingParts & {
+export type PaymentsOptions = SellingOptions & {
   readonly onTrouble: (message: string, error: unknown) => void;
   /** Told of what somebody has to act on. */
   readonly onAlarm?: Alarm | undefined;
@@ -33,15 +33,15 @@ export type PaymentParts = SellingParts & {
 };
 
 /** Nothing is asked or swept before `start`. */
-export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
-  const { config, store, onTrouble, environment = process.env } = parts;
+export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
+  const { config, store, onTrouble, environment = process.env } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = termsOf(config);
-  const sold = soldRoutes(parts);
+  const sold = soldRoutes(options);
   const metrics = new MoneyMetrics();
   const onEvent = (event: PaymentEvent) => {
     metrics.observe(event);
-    if (parts.onAlarm !== undefined) alarmOf(event, parts.onAlarm);
+    if (options.onAlarm !== undefined) alarmOf(event, options.onAlarm);
   };
   const payments = createPayments({
     store,
@@ -51,7 +51,7 @@ export async function openPayments(parts: PaymentParts): Promise<OpenPayments> {
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
-    failpoints: parts.failpoints ?? failpointsOf(environment),
+    failpoints: options.failpoints ?? failpointsOf(environment),
     onTrouble,
     onEvent,
     ...scaledTimes(timeScale),

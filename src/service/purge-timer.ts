@@ -5,7 +5,7 @@ export type PurgeTimerOptions = {
   readonly store: Pick<Store, 'purge' | 'now'>;
   readonly intervalMs?: number | undefined;
   readonly onPurged: (removed: Awaited<ReturnType<Store['purge']>>, atMs: number) => void;
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onError: (message: string, error: unknown) => void;
   /** Milliseconds that only time moves; default `performance.now`. */
   readonly monotonic?: (() => number) | undefined;
 };
@@ -41,11 +41,11 @@ export class PurgeTimer {
 
   /** Never rejects. */
   async run(): Promise<void> {
-    const { store, onPurged, onTrouble } = this.#options;
+    const { store, onPurged, onError } = this.#options;
     const driftMs = this.#driftMs();
     if (Math.abs(driftMs) > MAX_DRIFT_MS) {
       const minutes = Math.round(driftMs / 60_000);
-      onTrouble(
+      onError(
         `nothing is purged: the clock has moved by ${minutes} minutes since the start; set it right and start again`,
         null,
       );
@@ -55,7 +55,7 @@ export class PurgeTimer {
       const atMs = store.now();
       onPurged(await store.purge(atMs), atMs);
     } catch (error) {
-      onTrouble('a purge failed, and is tried again', error);
+      onError('a purge failed, and is tried again', error);
     }
   }
 

@@ -48,7 +48,8 @@ export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const log = createLogger(config);
   const { storeUrl, timeScale } = config;
-  const store = await openStore(storeUrl, { timeScale, onWarning: (text) => log.warn(text) });
+  const onError = (message: string, err: unknown) => log.warn({ err }, message);
+  const store = await openStore(storeUrl, { timeScale, onError });
   undo.defer(() => store.close());
 
   const checks = await discoverChecks();
@@ -84,8 +85,7 @@ export async function openService(config: Config): Promise<Service> {
     config,
     store,
     scanCoordinator,
-    // What no caller meets, and an operator may want to know.
-    onTrouble: (message, err) => log.warn({ err }, `payments: ${message}`),
+    onTrouble: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());
@@ -109,7 +109,7 @@ export async function openService(config: Config): Promise<Service> {
   return { app, store, catalog, close };
 }
 
-type RunningParts = {
+type RunningService = {
   readonly app: FastifyInstance;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
@@ -120,8 +120,8 @@ type RunningParts = {
 };
 
 /** Lets calls end and be paid within `graceMs`, then takes the parts apart. */
-async function closeInOrder(parts: RunningParts, graceMs: number): Promise<void> {
-  const { app, store, scanCoordinator, payments, stopTimers, opened } = parts;
+async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
+  const { app, store, scanCoordinator, payments, stopTimers, opened } = service;
   stopTimers();
   // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
   const answered = app.close();
@@ -201,15 +201,15 @@ function startTimers(
       metrics.purged(atMs);
       log.info(removed, 'purged');
     },
-    onTrouble: (message, err) => log.error({ err }, message),
+    onError: (message, err) => log.error({ err }, message),
   });
   purging.start();
   const unwatchTill = watchTill(trouble, {
     closed: (message, facts) => log.error(facts, message),
     opened: (message) => log.info(message),
   });
-  const onTrouble = (message: string) => log.warn(message);
-  const refresh = () => refreshListing({ store, standing, onTrouble });
+  const onError = (message: string, err: unknown) => log.warn({ err }, message);
+  const refresh = () => refreshListing({ store, standing, onError });
   const timers = [setTimeout(refresh, FIRST_LISTING_MS), setInterval(refresh, LISTING_INTERVAL_MS)];
   for (const timer of timers) timer.unref();
   return () => {

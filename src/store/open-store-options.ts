@@ -12,5 +12,5 @@ export type OpenStoreOptions = {
   /** How long a remote database may take to answer at the start; default 5000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Told of trouble that no call of the caller meets (a missed heartbeat, a skipped time check). */
-  readonly onWarning?: ((message: string) => void) | undefined;
+  readonly onError?: ((message: string, error: unknown) => void) | undefined;
 };

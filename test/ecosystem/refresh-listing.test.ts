@@ -20,12 +20,12 @@ afterEach(() => store.close());
 
 function setUp(refresh: () => Promise<typeof SEEN | typeof FAILED>) {
   const troubles: string[] = [];
-  const parts = {
+  const options = {
     store,
     standing: { refreshListing: refresh },
-    onTrouble: (message: string) => troubles.push(message),
+    onError: (message: string, error: unknown) => troubles.push(`${message}: ${error}`),
   };
-  return { troubles, run: () => refreshListing(parts) };
+  return { troubles, run: () => refreshListing(options) };
 }
 
 test('one host asks at a time', async () => {

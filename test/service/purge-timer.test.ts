@@ -20,7 +20,7 @@ test.each([
     store,
     monotonic: () => ticks,
     onPurged: (_removed, atMs) => purged.push(atMs),
-    onTrouble: (message) => troubles.push(message),
+    onError: (message) => troubles.push(message),
   });
   nowMs += wallMs;
   ticks += monotonicMs;
@@ -35,7 +35,7 @@ test('a purge that fails is told, and stops nothing', async () => {
   const timer = new PurgeTimer({
     store: { now: Date.now, purge: () => Promise.reject(new Error('disk')) },
     onPurged: () => undefined,
-    onTrouble: (message) => troubles.push(message),
+    onError: (message) => troubles.push(message),
   });
   await timer.run();
   expect(troubles).toEqual(['a purge failed, and is tried again']);

@@ -57,7 +57,7 @@ describe('a database that is killed', needs(lack ?? (own ? null : lacksProcess))
   it('gives clear errors, and service again when it is back, without a restart of ours', async () => {
     const warnings: string[] = [];
     const url = freshDatabase('uri' in server ? server.uri : '');
-    const store = await open(url, { onWarning: (warning) => warnings.push(warning) });
+    const store = await open(url, { onError: (warning) => warnings.push(warning) });
     await store.instances.join({ settings: SETTINGS });
     await store.ledger.append(ledgerStep('before', 1, 'claimed'));
     await store.publish(publishedScan());

@@ -8,7 +8,7 @@ import type { CheckResult, ScanReport } from '../../src/model/report.ts';
 import { readRecording, underCatalog } from '../../src/probe/recording.ts';
 import { judge } from '../../src/scan/run-scan.ts';
 
-export type CompareParts = {
+export type CompareOptions = {
   readonly from: Catalog;
   readonly to: Catalog;
   readonly checks: readonly DiscoveredCheck[];
@@ -27,14 +27,14 @@ export type ComparedOrigin = {
 };
 
 /** One row a recording, by name; none where there is no folder of recordings. */
-export async function compareCatalogs(parts: CompareParts): Promise<readonly ComparedOrigin[]> {
+export async function compareCatalogs(options: CompareOptions): Promise<readonly ComparedOrigin[]> {
   const rows: ComparedOrigin[] = [];
-  for (const file of await recordingFiles(parts.recordings)) {
-    const url = new URL(encodeURIComponent(file), parts.recordings);
+  for (const file of await recordingFiles(options.recordings)) {
+    const url = new URL(encodeURIComponent(file), options.recordings);
     const { observations, scannedAt } = await readRecording(fileURLToPath(url));
-    const reports = [parts.from, parts.to].map(async (catalog) => {
+    const reports = [options.from, options.to].map(async (catalog) => {
       const allowed = underCatalog(observations, catalog.probing);
-      return (await judge(allowed, scannedAt, { ...parts, catalog })).report;
+      return (await judge(allowed, scannedAt, { ...options, catalog })).report;
     });
     const [from, to] = await Promise.all(reports);
     if (!from || !to) continue;

@@ -12,7 +12,7 @@ export class DatabaseClock {
   readonly #database: Db;
   readonly #location: string;
   readonly #given: (() => number) | undefined;
-  readonly #onWarning: (message: string) => void;
+  readonly #onError: (message: string, error: unknown) => void;
   #offsetMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -21,12 +21,12 @@ export class DatabaseClock {
     database: Db,
     location: string,
     given: (() => number) | undefined,
-    onWarning: (message: string) => void,
+    onError: (message: string, error: unknown) => void,
   ) {
     this.#database = database;
     this.#location = location;
     this.#given = given;
-    this.#onWarning = onWarning;
+    this.#onError = onError;
   }
 
   readonly now = (): number => this.#given?.() ?? Date.now() + this.#offsetMs;
@@ -37,7 +37,7 @@ export class DatabaseClock {
     await this.#measure();
     this.#timer = setInterval(() => {
       this.#measure().catch((error: unknown) => {
-        this.#onWarning(`the database's time was not measured: ${String(error)}`);
+        this.#onError("the database's time was not measured", error);
       });
     }, MEASURE_EVERY_MS);
     this.#timer.unref();

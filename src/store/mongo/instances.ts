@@ -28,15 +28,19 @@ type JoinRequest = Parameters<InstanceStore['join']>[0];
 export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;
   readonly #leases: LeaseStore;
-  readonly #onWarning: (message: string) => void;
+  readonly #onError: (message: string, error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
   #signer: Lease | null = null;
   #lastBeatMs = 0;
 
-  constructor(context: MongoContext, leases: LeaseStore, onWarning: (message: string) => void) {
+  constructor(
+    context: MongoContext,
+    leases: LeaseStore,
+    onError: (message: string, error: unknown) => void,
+  ) {
     this.#context = context;
     this.#leases = leases;
-    this.#onWarning = onWarning;
+    this.#onError = onError;
   }
 
   async join(request: JoinRequest): Promise<void> {
@@ -128,7 +132,7 @@ export class MongoInstances implements InstanceStore {
     const beat = this.#beat(request.settings, true).then(() =>
       wasSilent ? this.#returnFromSilence(request) : undefined,
     );
-    beat.catch((error: unknown) => this.#onWarning(`a heartbeat was missed: ${String(error)}`));
+    beat.catch((error: unknown) => this.#onError('a heartbeat was missed', error));
   }
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {

@@ -73,17 +73,12 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
 async function storeOn(
   client: MongoClient,
   { database: name, location }: MongoUrl,
-  {
-    owner = newOwner(),
-    clock: given,
-    timeScale = 1,
-    onWarning = () => undefined,
-  }: OpenStoreOptions,
+  { owner = newOwner(), clock: given, timeScale = 1, onError = () => undefined }: OpenStoreOptions,
 ): Promise<Store> {
   let closed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
-  const clock = new DatabaseClock(database, location, given, onWarning);
+  const clock = new DatabaseClock(database, location, given, onError);
   await clock.start();
   const tables = tablesOf(database, { location, isClosed: () => closed });
   const context: MongoContext = {
@@ -95,7 +90,7 @@ async function storeOn(
   };
   const leases = mongoLeases(context);
   const slots = mongoSlots(context);
-  const instances = new MongoInstances(context, leases, onWarning);
+  const instances = new MongoInstances(context, leases, onError);
 
   return {
     info: { kind: 'mongodb', location, shared: true, owner },
@@ -123,7 +118,7 @@ async function storeOn(
       if (closed) return;
       clock.stop();
       // A lost database cannot be told that this instance leaves; the silence will tell the others.
-      await instances.leave().catch((error: unknown) => onWarning(`not left: ${String(error)}`));
+      await instances.leave().catch((error: unknown) => onError('not left', error));
       closed = true;
       await client.close();
     },

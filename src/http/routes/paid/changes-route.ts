@@ -3,13 +3,13 @@ import type { PaidOffer } from '../../../config/revision.ts';
 import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { JSON_HEADERS } from './json-headers.ts';
-import type { SellingParts } from './scan-route.ts';
+import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;
 
 /** `GET /v1/changes`: what changed in the directory since an instant. */
 export function changesRoute(
-  { config, store }: SellingParts,
+  { config, store }: SellingOptions,
   offer: PaidOffer,
 ): PaidRoute<ChangesQuery> {
   return {

@@ -3,12 +3,12 @@ import type { PaidOffer } from '../../../config/revision.ts';
 import { ExportSnapshots } from '../../../directory/export-snapshots.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { JSON_HEADERS } from './json-headers.ts';
-import type { SellingParts } from './scan-route.ts';
+import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;
 
 /** `GET /v1/directory/export`: the whole directory in one answer. */
-export function exportRoute({ config, store }: SellingParts, offer: PaidOffer): PaidRoute<null> {
+export function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
   const snapshots = new ExportSnapshots({ store, siteUrl: config.siteUrl, headers: JSON_HEADERS });
   return {
     name: 'export',

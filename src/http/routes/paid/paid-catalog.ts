@@ -4,7 +4,7 @@ import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { changesRoute } from './changes-route.ts';
 import { exportRoute } from './export-route.ts';
 import { reportRoute } from './report-route.ts';
-import { type SellingParts, scanRoute } from './scan-route.ts';
+import { type SellingOptions, scanRoute } from './scan-route.ts';
 
 const MAKERS = {
   scan: scanRoute,
@@ -12,7 +12,7 @@ const MAKERS = {
   export: exportRoute,
   changes: changesRoute,
 } as const satisfies Partial<
-  Record<keyof Revision['offers'], (parts: SellingParts, offer: PaidOffer) => PaidRoute>
+  Record<keyof Revision['offers'], (options: SellingOptions, offer: PaidOffer) => PaidRoute>
 >;
 
 export type PaidOperation = keyof typeof MAKERS;
@@ -24,11 +24,11 @@ export type SoldRoute = {
 };
 
 /** What the revision sells, in its words and at its prices. */
-export function soldRoutes(parts: SellingParts): SoldRoute[] {
+export function soldRoutes(options: SellingOptions): SoldRoute[] {
   const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
   return operations.flatMap((operation) => {
-    const offer = parts.config.revision.offers[operation];
+    const offer = options.config.revision.offers[operation];
     if (offer?.kind !== 'paid') return [];
-    return [{ operation, offer, route: MAKERS[operation](parts, offer) }];
+    return [{ operation, offer, route: MAKERS[operation](options, offer) }];
   });
 }

@@ -8,13 +8,13 @@ import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { reportExample } from './report-example.ts';
-import type { SellingParts } from './scan-route.ts';
+import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;
 
 /** `GET /v1/report`, in revisions that sell it. */
-export function reportRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Origin> {
-  const { config, store } = parts;
+export function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<Origin> {
+  const { config, store } = options;
   const { siteUrl, revision } = config;
   return {
     name: 'report',
@@ -34,7 +34,7 @@ export function reportRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Or
 
     parse({ query }) {
       const { url } = query as { url: string }; // validated by the route's schema
-      return requestedOrigin(url, parts);
+      return requestedOrigin(url, options);
     },
     canonical: (origin) => origin.host,
 

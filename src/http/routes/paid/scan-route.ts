@@ -13,15 +13,15 @@ import { reportExample } from './report-example.ts';
 
 export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string };
 
-export type SellingParts = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
+export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
 /** A payer who did not get its finished scan may still pay for it: ten minutes, and the scan itself. */
 const WAITING_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
 /** `POST /v1/scan`: runs all checks now, or hands over what this payer's last call found. */
-export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<ScanInput> {
-  const { config, store, scanCoordinator } = parts;
+export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
+  const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
   const answer = (scan: FinishedScan, cache: 'hit' | 'miss') => ({
@@ -56,7 +56,7 @@ export function scanRoute(parts: SellingParts, offer: PaidOffer): PaidRoute<Scan
 
     parse({ body }) {
       const { url } = body as { url: string }; // validated by the route's schema
-      return { origin: requestedOrigin(url, parts), submittedUrl: url };
+      return { origin: requestedOrigin(url, options), submittedUrl: url };
     },
     admit: ({ origin }) => scanCoordinator.admit(origin),
     canonical: ({ origin }) => origin.host,
