@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
 import { newPayer } from '../payment/payer.ts';
+import type { Payment } from './call.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';
-import { type Payment, PRICE, type Rig } from './rig.ts';
+import { PRICE, type Rig, type Way } from './rig.ts';
 
 const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two joiners'] as const;
 export type Retry = (typeof RETRIES)[number];
 
-export type Cell = { readonly failpoint: Failpoint; readonly retry: Retry };
+export type Cell = {
+  readonly failpoint: Failpoint;
+  readonly retry: Retry;
+  /** How it was bought, and how its client comes back; default by the route. */
+  readonly ways?: readonly [first: Way, back: Way];
+};
 
 /** Every failpoint with every way of coming back. */
 export function allCells(): Cell[] {
@@ -23,8 +29,10 @@ export function diagonal(): Cell[] {
 }
 
 /** The service dies at the failpoint while it serves a paid call; then its client comes back. */
-export async function playCell(rig: Rig, { failpoint, retry }: Cell): Promise<void> {
-  const host = `${failpoint}-${retry.replaceAll(' ', '-')}.example.com`;
+export async function playCell(rig: Rig, { failpoint, retry, ways }: Cell): Promise<void> {
+  const [way, wayBack] = ways ?? ['route', 'route'];
+  const host = `${failpoint}-${retry.replaceAll(' ', '-')}-${way}-${wayBack}.example.com`;
+  rig.way = way;
   const before = rig.calls.length;
   const first = await pay(host);
   const second = retry === 'two joiners' ? await pay(host) : null;
@@ -35,6 +43,7 @@ export async function playCell(rig: Rig, { failpoint, retry }: Cell): Promise<vo
     assert.equal(status, 0, `a whole answer from a process that died at ${failpoint}`);
   }
   await rig.start();
+  rig.way = wayBack;
   await comeBack(rig, retry, first, second);
   await rig.quiet();
   checkChargedOnce(rig, first);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Call, Payment, Rig } from './rig.ts';
+import type { Call, Payment } from './call.ts';
+import type { Rig } from './rig.ts';
 import type { Transfer } from './settlement-record.ts';
 
 const SETTLES_IN_MS = 60_000;

@@ -1,7 +1,8 @@
 import { type Dice, diceOf } from '../fixtures/dice.ts';
 import { newPayer, type Payer } from '../payment/payer.ts';
+import type { Payment } from './call.ts';
 import { checkNothingElseSettled, checkPromises } from './promises.ts';
-import { type Payment, PRICE, type Rig } from './rig.ts';
+import { PRICE, type Rig } from './rig.ts';
 
 const HOSTS = ['a.example.com', 'b.example.com', 'c.example.com'];
 const PAYERS = 4;

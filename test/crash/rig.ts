@@ -4,7 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Payer, type SignedHeader, TERMS } from '../payment/payer.ts';
+import { TERMS } from '../payment/payer.ts';
+import { askTool } from './ask-tool.ts';
+import type { Call, Payment } from './call.ts';
 import type { Arm, Ask, ChildMessage } from './child.ts';
 import { type SettlementRecord, startSettlementRecord } from './settlement-record.ts';
 
@@ -12,22 +14,8 @@ const CHILD = fileURLToPath(new URL('child.ts', import.meta.url));
 export const PRICE = 50_000n;
 const QUIET_WITHIN_MS = 60_000;
 
-/** One request and what came of it. */
-export type Call = {
-  readonly payment: Payment;
-  /** 0: the connection broke before the answer was whole. */
-  readonly status: number;
-  readonly body: string;
-  readonly error: string | null;
-  readonly isRedelivered: boolean;
-  readonly transaction: string | null;
-};
-
-export type Payment = {
-  readonly payer: Payer;
-  readonly host: string;
-  readonly signed: SignedHeader;
-};
+/** How a scan is bought: by its route, or as a tool. */
+export type Way = 'route' | 'mcp';
 
 /** A service that dies and is started again on the same file, and everything that was asked of it. */
 export class Rig implements AsyncDisposable {
@@ -37,6 +25,8 @@ export class Rig implements AsyncDisposable {
   #child: ChildProcess | null = null;
   #url = '';
   starts = 0;
+  /** How the next scans are bought. */
+  way: Way = 'route';
 
   private constructor(folder: string, record: SettlementRecord) {
     this.#folder = folder;
@@ -52,6 +42,10 @@ export class Rig implements AsyncDisposable {
 
   get record(): SettlementRecord {
     return this.#record;
+  }
+
+  get url(): string {
+    return this.#url;
   }
 
   get storeUrl(): string {
@@ -144,6 +138,7 @@ export class Rig implements AsyncDisposable {
   async #ask(payment: Payment, host: string, signal?: AbortSignal): Promise<Call> {
     const nothing = { body: '', error: null, isRedelivered: false, transaction: null };
     try {
+      if (this.way === 'mcp') return await askTool(this.#url, payment, host, signal);
       const response = await fetch(`${this.#url}/v1/scan`, {
         method: 'POST',
         headers: {

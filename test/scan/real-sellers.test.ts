@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
 import { startExpressV2Seller } from '../fixtures/sellers/express-v2-seller.ts';
-import { startFastApiSeller } from '../fixtures/sellers/fastapi-seller.ts';
+import { startFastApiSeller } from '../fixtures/sellers/python-sellers.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
 import { cells, type EngineUnderTest, OLDER, resultOf, startEngine } from './engine-under-test.ts';
 
