@@ -5,7 +5,7 @@ import type { Payment } from './call.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';
 import { PRICE, type Rig, type Way } from './rig.ts';
 
-const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two joiners'] as const;
+export const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two joiners'] as const;
 export type Retry = (typeof RETRIES)[number];
 
 export type Cell = {
