@@ -13,6 +13,7 @@ const CASES = [
   'judging',
   'sales',
   'reads',
+  'directory',
   'ledger',
   'storage',
   'restart',

@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { answersKeep } from './contract/answers.ts';
 import { changesAreNumbered } from './contract/changes.ts';
+import { countsAreExact } from './contract/counts.ts';
 import { directoryLists } from './contract/directory.ts';
 import { exportsAreConsistent } from './contract/exports.ts';
 import { identifiersChain } from './contract/identifiers.ts';
@@ -26,6 +27,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     resultsWait(subject);
     publishingRepeats(subject);
     directoryLists(subject);
+    countsAreExact(subject);
     exportsAreConsistent(subject);
     changesAreNumbered(subject);
     ownershipCounts(subject);

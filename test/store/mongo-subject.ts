@@ -27,6 +27,7 @@ export function mongoSubject(uri: string): ContractSubject {
   };
 
   return {
+    operations: 150,
     fresh: (options) => open(freshDatabase(uri), options),
     async restart(store, options) {
       const url = opened.find((each) => each.store === store)?.url;

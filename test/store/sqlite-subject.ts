@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';
-import { openStore } from '../../src/store/open-store.ts';
+import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/store.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
 /** Embedded stores in folders of their own, closed and removed after each test. */
-export function sqliteSubject(): ContractSubject {
+export function sqliteSubject(fixed: SqliteOptions = {}): ContractSubject {
   const opened: Store[] = [];
   const folders: string[] = [];
 
@@ -25,12 +25,13 @@ export function sqliteSubject(): ContractSubject {
   };
 
   async function reopen(path: string, options: Parameters<typeof open>[0]): Promise<Store> {
-    const store = await openStore(`sqlite:${path}`, options);
+    const store = openSqlite(path, { ...fixed, ...options });
     opened.push(store);
     return store;
   }
 
   return {
+    operations: 1_000,
     fresh: open,
     async restart(store, options) {
       await store.close();

@@ -4,7 +4,7 @@ import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { nextChange } from '../rules/changes.ts';
-import { NGRAM_LENGTH, ngramsOf } from '../rules/host-ngrams.ts';
+import { allNgramsOf } from '../rules/host-ngrams.ts';
 import { publishedScanToJson } from '../rules/published-scan.ts';
 import { changeId } from './change-feed.ts';
 import { insertChange } from './changes.ts';
@@ -90,7 +90,7 @@ async function projectRecord({ records }: MongoContext, history: HostHistory): P
       firstSeenAtMs,
       scanCount: seq,
       scan: publishedScanToJson(newest),
-      ngrams: [1, 2, NGRAM_LENGTH].flatMap((length) => ngramsOf(host, length)),
+      ngrams: allNgramsOf(host),
     });
   } while (await history.catchUp());
 }

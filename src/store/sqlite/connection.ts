@@ -4,6 +4,9 @@ import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';
 import { Row } from './row.ts';
 
+/** A store without a file: what is in it ends with its connection. */
+export const MEMORY = ':memory:';
+
 /**
  * One synchronous connection with its prepared statements. Every statement is a literal of this
  * folder; values travel as parameters only.
@@ -11,13 +14,15 @@ import { Row } from './row.ts';
 export class Connection {
   readonly location: string;
   readonly #database: DatabaseSync;
+  readonly #file: string;
   readonly #statements = new Map<string, StatementSync>();
 
   /** @throws StoreError */
-  constructor(file: string, location: string) {
+  constructor(file: string, location: string, { readOnly = false } = {}) {
     this.location = location;
+    this.#file = file;
     try {
-      this.#database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+      this.#database = new DatabaseSync(file, { readOnly, enableForeignKeyConstraints: false });
     } catch (cause) {
       throw sqliteError(cause, location);
     }
@@ -56,6 +61,12 @@ export class Connection {
         throw cause;
       }
     });
+  }
+
+  /** A second connection to the same file, which can only read; null where there is no file. */
+  openReader(): Connection | null {
+    if (this.#file === MEMORY) return null;
+    return new Connection(this.#file, this.location, { readOnly: true });
   }
 
   get isOpen(): boolean {

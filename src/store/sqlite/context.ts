@@ -2,13 +2,16 @@
 import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
 import type { RecordRows } from './record-rows.ts';
+import type { SearchEffort } from './search-effort.ts';
+import type { SubstringCounts } from './substring-counts.ts';
 
 /** What each part of the embedded store works with. */
 export type SqliteContext = {
   readonly connection: Connection;
   readonly owner: Owner;
+  readonly search: SearchEffort;
+  readonly substringCounts: SubstringCounts;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Forgets a host in whatever writes its record, a preference or a proof. */
   readonly recordRows: RecordRows;
 };

@@ -1,11 +1,12 @@
 /** The directory on SQLite. */
-import type { DirectoryStore } from '../contract/directory.ts';
+import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { countsOf } from '../rules/grade-counts.ts';
+import { hostSubstring } from '../rules/host-ngrams.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { SqliteContext } from './context.ts';
-import { directoryStatements, NEWEST_FIRST } from './directory-statements.ts';
-import { IS_LISTED, RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
+import { findListed } from './listed-search.ts';
+import { RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
 import type { Row } from './row.ts';
 import { readVersions } from './versions.ts';
 
@@ -17,6 +18,22 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
   const { connection, now, recordRows } = context;
   const parse = rememberingParser();
   const read = (row: Row) => toDirectoryRecord(row, now(), parse);
+
+  /** In the order of their ids here; an owner may have opted out since these were found. */
+  function recordsOf(ids: readonly number[]): readonly DirectoryRecord[] {
+    const rows = connection.all(
+      `SELECT r.id, ${RECORD_COLUMNS} FROM records r
+       WHERE r.id IN (SELECT value FROM json_each(?))`,
+      JSON.stringify(ids),
+    );
+    const found = new Map(rows.map((row) => [row.integer('id'), row]));
+    return ids
+      .map((id) => found.get(id))
+      .filter((row) => row !== undefined)
+      .map(read)
+      .filter((record) => record.listed);
+  }
+
   return {
     async versions() {
       return readVersions(context);
@@ -33,31 +50,29 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
     },
 
     async list(query) {
-      const statements = directoryStatements(query, now());
-      if (!statements) return { count: 0, records: [] };
-      const { values, page } = statements;
-      const count = connection.get(statements.count, ...values);
-      const rows = connection.all(page, ...values, query.pageSize, query.page * query.pageSize);
-      return { count: count?.integer('count') ?? 0, records: rows.map(read) };
+      const q = hostSubstring(query.q ?? '');
+      if (q === null) return { count: 0, records: [] };
+      const { page, pageSize } = query;
+      const range = { offset: page * pageSize, size: pageSize };
+      const { count, ids } = await findListed(context, query, q, range);
+      return { count, records: recordsOf(ids) };
     },
 
     async grades() {
       const rows = connection.all(
-        `SELECT r.grade AS grade, count(*) AS count FROM records r WHERE ${IS_LISTED} GROUP BY r.grade`,
+        'SELECT grade, sum(n) AS count FROM listed_counts GROUP BY grade',
       );
       const counts = new Map(rows.map((row) => [row.text('grade'), row.integer('count')]));
       return countsOf((grade) => counts.get(grade) ?? 0);
     },
 
     async featured({ sinceMs, limit }) {
-      const from = `FROM records r WHERE r.grade = 'A' AND r.scanned_at_ms >= ? AND ${IS_LISTED}`;
-      const count = connection.get(`SELECT count(*) AS count ${from}`, sinceMs);
-      const rows = connection.all(
-        `SELECT ${RECORD_COLUMNS} ${from} ORDER BY ${NEWEST_FIRST} LIMIT ?`,
-        sinceMs,
-        limit,
-      );
-      return { count: count?.integer('count') ?? 0, records: rows.map(read) };
+      const from = "FROM listed INDEXED BY listed_best WHERE grade = 'A' AND recency <= ?";
+      const count = connection.get(`SELECT count(*) AS count ${from}`, -sinceMs);
+      const ids = connection
+        .all(`SELECT id ${from} ORDER BY recency, host LIMIT ?`, -sinceMs, limit)
+        .map((row) => row.integer('id'));
+      return { count: count?.integer('count') ?? 0, records: recordsOf(ids) };
     },
   };
 }

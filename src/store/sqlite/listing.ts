@@ -1,6 +1,7 @@
 /** Owners' preferences on SQLite. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { SqliteContext } from './context.ts';
+import { changeHosts } from './listed-rows.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteListing(context: SqliteContext): ListingStore {
@@ -20,12 +21,11 @@ export function sqliteListing(context: SqliteContext): ListingStore {
     async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
       const write = (setting: keyof ListingSettings, value: boolean) =>
         writeSetting(context, { host, setting, value, keyedBy });
-      return context.connection.transaction(() => {
+      return changeHosts(context, [host], () => {
         if (listed !== undefined) write('listed', listed);
         if (enrichmentSuppressed !== undefined) {
           write('enrichmentSuppressed', enrichmentSuppressed);
         }
-        context.recordRows.forget(host);
         bumpPreferences(context);
         return readListing(context, host);
       });

@@ -14,10 +14,11 @@ export function migrate(connection: Connection): void {
     const message = `the store ${connection.location} has schema ${had}, this program knows ${MIGRATIONS.length}: run the newer program, or give this one its own STORE_URL`;
     throw new StoreError('incompatible', message);
   }
-  for (const [index, sql] of MIGRATIONS.entries()) {
+  for (const [index, step] of MIGRATIONS.entries()) {
     if (index < had) continue;
     connection.transaction(() => {
-      connection.exec(sql);
+      if (typeof step === 'string') connection.exec(step);
+      else step(connection);
       connection.exec(`PRAGMA user_version = ${index + 1}`);
     });
   }

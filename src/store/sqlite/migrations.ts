@@ -1,8 +1,16 @@
+/** The schema of the embedded store, as steps. */
+import type { Connection } from './connection.ts';
+import { LISTED_SCHEMA } from './listed-schema.ts';
+import { rebuildListed } from './rebuild-listed.ts';
+
+/** SQL, or what SQL alone cannot say. */
+export type Migration = string | ((connection: Connection) => void);
+
 /**
  * The schema, step by step. A published step never changes; a new need is a new step at the end.
  * `user_version` counts the steps a file has had.
  */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE ledger (
     key TEXT NOT NULL, step INTEGER NOT NULL, state TEXT NOT NULL, attempt TEXT NOT NULL,
@@ -135,4 +143,8 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX ledger_unknown ON ledger (payer, at_ms) WHERE state = 'unknown';
   `,
+  LISTED_SCHEMA,
+  rebuildListed,
+  // The newest scan of a host is in its record, and no other is ever shown again.
+  'ALTER TABLE history DROP COLUMN scan; ALTER TABLE history DROP COLUMN first_seen_at_ms',
 ];

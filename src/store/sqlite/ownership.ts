@@ -3,10 +3,11 @@ import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
 import { ownershipOn } from '../rules/ownership.ts';
 import type { SqliteContext } from './context.ts';
+import { changeHosts } from './listed-rows.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteOwnership(context: SqliteContext, slots: SlotStore): OwnershipStore {
-  const { connection, recordRows } = context;
+  const { connection } = context;
   return ownershipOn(slots, {
     async get(host) {
       const row = connection.get(
@@ -24,7 +25,7 @@ export function sqliteOwnership(context: SqliteContext, slots: SlotStore): Owner
     },
 
     async put(host, { atMs, tokenHash, keyHash, client }) {
-      connection.transaction(() => {
+      changeHosts(context, [host], () => {
         connection.run(
           `INSERT INTO confirms (host, at_ms, token_hash, key_hash, client) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash,
@@ -36,7 +37,6 @@ export function sqliteOwnership(context: SqliteContext, slots: SlotStore): Owner
           keyHash,
           client,
         );
-        recordRows.forget(host);
         bumpPreferences(context);
       });
     },

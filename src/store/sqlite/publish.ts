@@ -1,37 +1,58 @@
 /** Publication of a scan: history, record, change on SQLite. */
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { StoreError } from '../contract/store-error.ts';
 import { nextChange } from '../rules/changes.ts';
-import { NGRAM_LENGTH, ngramsOf } from '../rules/host-ngrams.ts';
 import { publishedScanFromJson, publishedScanToJson } from '../rules/published-scan.ts';
 import { gradeFromText } from '../rules/stored-json.ts';
 import type { SqliteContext } from './context.ts';
+import { changeHosts } from './listed-rows.ts';
 
 /** History row, record and change in one transaction; nothing is left to do a second time. */
 export function publishToSqlite(context: SqliteContext, scan: PublishedScan): void {
   const { connection } = context;
-  connection.transaction(() => {
+  changeHosts(context, [scan.host], () => {
     if (connection.get('SELECT n FROM changes WHERE scan_id = ?', scan.scanId)) return;
-    insertHistory(context, scan);
-    const current = projectRecord(context, scan.host);
+    const known = readRecord(context, scan.host);
+    const seq = (known?.scanCount ?? 0) + 1;
+    insertHistory(context, scan, seq);
+    const current = known && !isNewer(scan, known.scan) ? known.scan : scan;
+    const firstSeenAtMs = Math.min(known?.firstSeenAtMs ?? scan.scannedAtMs, scan.scannedAtMs);
+    writeRecord(context, { scan: current, firstSeenAtMs, scanCount: seq }, known === null);
     insertChange(context, scan.scanId, current);
   });
 }
 
-function insertHistory({ connection }: SqliteContext, scan: PublishedScan): void {
-  const tail = connection.get(
-    'SELECT seq, first_seen_at_ms FROM history WHERE host = ? ORDER BY seq DESC LIMIT 1',
-    scan.host,
+type StoredRecord = {
+  /** The one with the greatest time of all that were published. */
+  readonly scan: PublishedScan;
+  readonly firstSeenAtMs: number;
+  readonly scanCount: number;
+};
+
+function readRecord({ connection }: SqliteContext, host: string): StoredRecord | null {
+  const row = connection.get(
+    'SELECT scan, first_seen_at_ms, scan_count FROM records WHERE host = ?',
+    host,
   );
-  const seq = (tail?.integer('seq') ?? 0) + 1;
-  const firstSeenAtMs = Math.min(
-    tail?.integer('first_seen_at_ms') ?? scan.scannedAtMs,
-    scan.scannedAtMs,
+  return (
+    row && {
+      scan: publishedScanFromJson(row.text('scan')),
+      firstSeenAtMs: row.integer('first_seen_at_ms'),
+      scanCount: row.integer('scan_count'),
+    }
   );
+}
+
+/** By time, and by id where two scans ended in one millisecond. */
+function isNewer(a: PublishedScan, b: PublishedScan): boolean {
+  if (a.scannedAtMs !== b.scannedAtMs) return a.scannedAtMs > b.scannedAtMs;
+  return a.scanId > b.scanId;
+}
+
+function insertHistory({ connection }: SqliteContext, scan: PublishedScan, seq: number): void {
   connection.run(
-    `INSERT INTO history (host, seq, scan_id, scanned_at_ms, grade, score, checks_version,
-       first_seen_at_ms, scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO history (host, seq, scan_id, scanned_at_ms, grade, score, checks_version)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     scan.host,
     seq,
     scan.scanId,
@@ -39,8 +60,6 @@ function insertHistory({ connection }: SqliteContext, scan: PublishedScan): void
     scan.grade,
     scan.score,
     scan.checksVersion,
-    firstSeenAtMs,
-    publishedScanToJson(scan),
   );
   connection.run(
     'DELETE FROM history WHERE host = ? AND seq <= ?',
@@ -49,62 +68,33 @@ function insertHistory({ connection }: SqliteContext, scan: PublishedScan): void
   );
 }
 
-/** Rewrites the host's record from its newest history row, and answers that row's scan. */
-function projectRecord(context: SqliteContext, host: string): PublishedScan {
-  const { connection } = context;
-  const newest = connection.get(
-    'SELECT scan FROM history WHERE host = ? ORDER BY scanned_at_ms DESC, scan_id DESC LIMIT 1',
-    host,
-  );
-  const tail = connection.get(
-    'SELECT seq, first_seen_at_ms FROM history WHERE host = ? ORDER BY seq DESC LIMIT 1',
-    host,
-  );
-  if (!newest || !tail) {
-    throw new StoreError('corrupt', `the history of ${host} is gone; restore from a backup`);
-  }
-  const scan = publishedScanFromJson(newest.text('scan'));
-  context.recordRows.forget(host);
-  const inserted = connection.run(
+function writeRecord(
+  { connection }: SqliteContext,
+  { scan, firstSeenAtMs, scanCount }: StoredRecord,
+  isFirst: boolean,
+): void {
+  connection.run(
     `INSERT INTO records (host, scan_id, scanned_at_ms, grade, score, category, first_seen_at_ms,
-       scan_count, scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    host,
-    ...recordValues(),
+       scan_count, scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (host) DO UPDATE SET scan_id = excluded.scan_id,
+       scanned_at_ms = excluded.scanned_at_ms, grade = excluded.grade, score = excluded.score,
+       category = excluded.category, first_seen_at_ms = excluded.first_seen_at_ms,
+       scan_count = excluded.scan_count, scan = excluded.scan`,
+    scan.host,
+    scan.scanId,
+    scan.scannedAtMs,
+    scan.grade,
+    scan.score,
+    scan.branding.category,
+    firstSeenAtMs,
+    scanCount,
+    publishedScanToJson(scan),
   );
-  if (inserted > 0) indexHost(context, host);
-  else {
-    connection.run(
-      `UPDATE records SET scan_id = ?, scanned_at_ms = ?, grade = ?, score = ?, category = ?,
-         first_seen_at_ms = ?, scan_count = ?, scan = ? WHERE host = ?`,
-      ...recordValues(),
-      host,
-    );
-  }
-  return scan;
-
-  function recordValues(): readonly (string | number)[] {
-    return [
-      scan.scanId,
-      scan.scannedAtMs,
-      scan.grade,
-      scan.score,
-      scan.branding.category,
-      tail?.integer('first_seen_at_ms') ?? scan.scannedAtMs,
-      tail?.integer('seq') ?? 1,
-      publishedScanToJson(scan),
-    ];
-  }
-}
-
-/** Full-text trigrams answer substrings of three and more characters, own n-grams the shorter ones. */
-function indexHost({ connection }: SqliteContext, host: string): void {
-  const id = connection.get('SELECT id FROM records WHERE host = ?', host)?.integer('id') ?? 0;
-  connection.run('INSERT INTO host_trigrams (rowid, host) VALUES (?, ?)', id, host);
-  for (let length = 1; length < NGRAM_LENGTH; length += 1) {
-    for (const ngram of ngramsOf(host, length)) {
-      connection.run('INSERT INTO host_ngrams (ngram, id) VALUES (?, ?)', ngram, id);
-    }
-  }
+  if (!isFirst) return;
+  connection.run(
+    'INSERT INTO host_trigrams (rowid, host) SELECT id, host FROM records WHERE host = ?',
+    scan.host,
+  );
 }
 
 function insertChange(

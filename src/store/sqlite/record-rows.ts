@@ -6,7 +6,7 @@ const MAX_ROWS = 1_000;
 
 /**
  * Rows of the one process that uses an embedded store. A row goes when anything that it is made of
- * is written: by publication, by a preference, by a proof; all of them go at a purge.
+ * is written, by publication, by a preference or by a proof (`listed-rows.ts`).
  */
 export class RecordRows {
   readonly #rows = new Map<string, Row>();
@@ -22,12 +22,8 @@ export class RecordRows {
     this.#rows.set(host, row);
   }
 
-  /** To be called in the transaction that writes: nothing is read in between. */
+  /** In the transaction that writes: nothing is read in between. */
   forget(host: string): void {
     this.#rows.delete(host);
-  }
-
-  clear(): void {
-    this.#rows.clear();
   }
 }

@@ -19,10 +19,6 @@ export const RECORD_COLUMNS = `
 export const IS_LISTED = `NOT EXISTS (
   SELECT 1 FROM listing WHERE setting = 'listed' AND listing.host = r.host AND value = 0)`;
 
-/** Takes `verifiedSinceMs`. */
-export const IS_VERIFIED = `EXISTS (
-  SELECT 1 FROM confirms WHERE confirms.host = r.host AND confirms.at_ms > ?)`;
-
 export function toDirectoryRecord(
   row: Row,
   nowMs: number,

@@ -28,6 +28,11 @@ export class Row {
     return this.#columns[name] === null ? null : this.integer(name);
   }
 
+  /** As it came, to be given back to a statement. */
+  value(name: string): SQLOutputValue {
+    return this.#columns[name] ?? null;
+  }
+
   bytes(name: string): Uint8Array {
     const value = this.#columns[name];
     return value instanceof Uint8Array ? value : this.#wrong(name, 'bytes');

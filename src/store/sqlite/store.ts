@@ -7,7 +7,7 @@ import type { OpenStoreOptions } from '../open-store-options.ts';
 import { sharesOn } from '../rules/shares.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
-import { Connection } from './connection.ts';
+import { Connection, MEMORY } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { sqliteDirectory } from './directory.ts';
 import { sqliteError } from './error.ts';
@@ -26,14 +26,19 @@ import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { RecordRows } from './record-rows.ts';
 import { sqliteResults } from './results.ts';
+import type { SearchEffort } from './search-effort.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
+import { SubstringCounts } from './substring-counts.ts';
 
-export const MEMORY = ':memory:';
+export { MEMORY };
+
+const SEARCH: SearchEffort = { candidates: 4_000, slice: 32_000 };
 
 export type SqliteOptions = OpenStoreOptions & {
   /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
   readonly maxPages?: number | undefined;
+  readonly search?: SearchEffort | undefined;
 };
 
 /**
@@ -63,10 +68,12 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
 function storeOn(
   connection: Connection,
   path: string,
-  { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
+  { clock: now = Date.now, owner = newOwner(), search = SEARCH }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const context: SqliteContext = { connection, now, owner, recordRows: new RecordRows() };
+  const substringCounts = new SubstringCounts(connection, search);
+  const recordRows = new RecordRows();
+  const context: SqliteContext = { connection, now, owner, search, substringCounts, recordRows };
   const limits = new MemoryLimits(now);
   const slots = sqliteSlots(context);
   return {
@@ -92,11 +99,10 @@ function storeOn(
       publishToSqlite(context, scan);
     },
     async ping() {
-      connection.get('SELECT count(*) FROM listing');
+      connection.get('SELECT EXISTS (SELECT 1 FROM listing)');
     },
     async purge(nowMs) {
       const report = await purgeSqlite(context, nowMs);
-      context.recordRows.clear();
       return { ...report, other: report.other + limits.purge(nowMs) };
     },
     async close() {

@@ -4,6 +4,8 @@ import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts'
 
 /** A kind of store under the contract suite. The subject closes what it opened after each test. */
 export type ContractSubject = {
+  /** How many random operations it is put through: as many as it takes a few seconds for. */
+  readonly operations: number;
   /** A store on a database that nobody used before. */
   fresh(options?: OpenStoreOptions): Promise<Store>;
   /** Closes the store and opens the same database again, as a restart does. */

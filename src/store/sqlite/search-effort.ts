@@ -1,0 +1,9 @@
+/** How much a search may do at once. */
+
+/** How searches weigh one way against another; tests make both small. */
+export type SearchEffort = {
+  /** So many hosts are looked at one by one, 2 µs each; where more may match, the order is walked. */
+  readonly candidates: number;
+  /** Hosts that a walk looks at before the event loop has its turn. */
+  readonly slice: number;
+};

@@ -1,0 +1,84 @@
+/** Hosts of a seeded directory: the same for the same number, and spread as real ones are. */
+import { CATEGORIES } from '../../src/model/categories.ts';
+import { ALL_GRADES } from '../../src/model/report.ts';
+import type { PublishedScan } from '../../src/store/contract/published-scan.ts';
+
+export type DirectorySeed = {
+  readonly hosts: number;
+  readonly sample: PublishedScan;
+  /** Scans lie in the 60 days before. */
+  readonly nowMs: number;
+  /** Default: names as real ones, made of syllables. */
+  readonly nameOf?: (n: number) => string;
+};
+
+export type SeededHost = { readonly n: number; readonly scan: PublishedScan };
+
+const DAY_MS = 86_400_000;
+const SPREAD_DAYS = 60;
+const CONSONANTS = 'bcdfghjklmnpqrstvwxz';
+const VOWELS = 'aeiou';
+const SYLLABLES = CONSONANTS.length * VOWELS.length;
+const PREFIXES = ['', '', '', '', 'api.', 'x402.', 'www.', 'agent-'];
+const SUFFIXES = ['.com', '.com', '.io', '.dev', '.ai', '.xyz', '.vercel.app', '.workers.dev'];
+/** A prime that is no factor of any size: neighbours by number are neighbours in nothing else. */
+const STRIDE = 7_919;
+
+export function* seededHosts(seed: DirectorySeed): Generator<SeededHost> {
+  const { hosts, sample, nowMs, nameOf = syllableName } = seed;
+  for (let n = 0; n < hosts; n += 1) {
+    const scan: PublishedScan = {
+      ...sample,
+      scanId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
+      host: nameOf(n),
+      scannedAtMs: nowMs - 1_000 - Math.floor(mixed(n, 1) * SPREAD_DAYS * DAY_MS),
+      grade: pick(ALL_GRADES, mixed(n, 2)),
+      score: Math.floor(mixed(n, 3) * 101),
+      branding: { ...sample.branding, category: pick(CATEGORIES, mixed(n, 4) ** 2) },
+    };
+    yield { n, scan };
+  }
+}
+
+/** A fiftieth: when they proved it, a few of them over a year ago. */
+export function ownersOf({ n, scan }: SeededHost): readonly { readonly confirmedAtMs: number }[] {
+  if (n % 50 !== 7) return [];
+  const yearsAgo = n % 5_000 === 7 ? 2 : 0;
+  return [{ confirmedAtMs: scan.scannedAtMs - yearsAgo * 365 * DAY_MS }];
+}
+
+export function hiddenBy({ n }: SeededHost): readonly ('listed' | 'enrichmentSuppressed')[] {
+  if (n % 200 === 3) return ['listed'];
+  return n % 200 === 5 ? ['enrichmentSuppressed'] : [];
+}
+
+/** No two have the same syllables; how many there are depends on the number alone. */
+function syllableName(n: number): string {
+  let rest = (n * STRIDE) % SYLLABLES ** 3;
+  let name = '';
+  for (let digit = 0; digit < 3; digit += 1) {
+    name += syllable(rest % SYLLABLES);
+    rest = Math.floor(rest / SYLLABLES);
+  }
+  const more = Math.floor(n / SYLLABLES ** 3);
+  const label = more === 0 ? name : `${name}${more}`;
+  return `${pick(PREFIXES, mixed(n, 5))}${label}${pick(SUFFIXES, mixed(n, 6))}`;
+}
+
+function syllable(digit: number): string {
+  return `${CONSONANTS[Math.floor(digit / VOWELS.length)]}${VOWELS[digit % VOWELS.length]}`;
+}
+
+function pick<T>(values: readonly T[], at: number): T {
+  const value = values[Math.floor(at * values.length)];
+  if (value === undefined) throw new Error('nothing to pick from');
+  return value;
+}
+
+/** From 0 to 1, as if by chance. */
+function mixed(n: number, salt: number): number {
+  let mix = Math.imul(n + 1, 0x9e37_79b1) ^ Math.imul(salt, 0x85eb_ca6b);
+  mix = Math.imul(mix ^ (mix >>> 15), 0x2c1b_3c6d);
+  mix = Math.imul(mix ^ (mix >>> 12), 0x297a_2d39);
+  return ((mix ^ (mix >>> 15)) >>> 0) / 4_294_967_296;
+}

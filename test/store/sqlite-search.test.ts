@@ -1,0 +1,15 @@
+/** The embedded store's searches, each way of them. */
+import { describe } from 'vitest';
+import { countsAreExact } from './contract/counts.ts';
+import { directoryLists } from './contract/directory.ts';
+import { sqliteSubject } from './sqlite-subject.ts';
+
+describe('where too many hosts could match to be looked at one by one', () => {
+  const subject = sqliteSubject({ search: { candidates: 0, slice: 4 } });
+  directoryLists(subject);
+  countsAreExact(subject);
+});
+
+describe('where some searches look at hosts and others walk', () => {
+  countsAreExact(sqliteSubject({ search: { candidates: 5, slice: 3 } }));
+});
