@@ -69,6 +69,11 @@ export default fp(
           reply.hijack();
           reply.raw.destroy();
         },
+        // Also what is refused before the handler: a payment that was charged before says so.
+        errorHandler: async (error, request) => {
+          const payment = payments.get(request);
+          throw payment === undefined ? error : await gate.toldCharged(error, payment);
+        },
       });
     });
   },

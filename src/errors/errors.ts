@@ -281,7 +281,7 @@ export class ScanProcessing extends ServiceError {
   constructor(retryAfterSec = 10) {
     super(
       'scan_processing',
-      'The scan is still running and goes on. Nothing was charged: send the same request again after Retry-After, with the same payment header or a new one, and it is answered from this scan.',
+      'The scan is still running and goes on. Send the same request again after Retry-After, with the same payment header or a new one: it is answered from this scan, and you will not be charged twice.',
       { retryAfterSec, body: { status: 'processing', retryAfterSec } },
     );
   }

@@ -14,6 +14,7 @@ import { PaidRun, type RunOptions } from './paid-run.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
 import { SignatureProofs } from './signature-proofs.ts';
+import type { SignedPayment } from './signed-payment.ts';
 import { refuseDebtor } from './unpaid-work.ts';
 import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
 import {
@@ -78,8 +79,20 @@ export class PaymentGate {
     } catch (error) {
       if (error instanceof PaymentRefused)
         return this.#challenges.refuse(route, error, payment.legacyHeader);
-      throw await this.#toldCharged(error, key);
+      throw await this.toldCharged(error, payment);
     }
+  }
+
+  /** Tells with an error of a paid call whether the payment that came along was charged. */
+  async toldCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
+    if (error instanceof PaidCallFailed) return error;
+    if (error instanceof ServiceError && error.charged !== undefined) return error;
+    const { store, terms } = this.#options;
+    const charged = await store.ledger.entry(paymentKey(terms, authorization)).then(
+      (entry) => (entry === null ? false : chargedOf(standingOf(entry.last.state))),
+      () => null,
+    );
+    return new PaidCallFailed(error, charged);
   }
 
   /** Ends what is not being settled yet, and waits for what is. */
@@ -97,8 +110,8 @@ export class PaymentGate {
     if (proof === 'gone') return 'gone';
     failpoints.pass('parsed');
     for (;;) {
-      const ended = endOf(purchase.call, this.#stopping.signal);
-      if (ended !== null) return this.#ended(ended);
+      if (purchase.call.gone.aborted) return 'gone';
+      if (this.#stopping.signal.aborted) throw new Saturated();
       const decision = await this.#decide(purchase, proof.isVerified, entry);
       if (decision !== 'again') return decision;
       entry = undefined;
@@ -125,6 +138,8 @@ export class PaymentGate {
       case 'free':
     }
 
+    const ended = endOf(purchase.call, this.#stopping.signal);
+    if (ended !== null) return this.#ended(ended);
     checkTerms(payment, offer.requirements, store.now());
     const isInFlight = (other: string) => this.#inFlight.has(other);
     const identifier =
@@ -233,18 +248,5 @@ export class PaymentGate {
   #ended(ended: Ended): 'gone' {
     if (ended === 'gone') return 'gone';
     throw ended === 'late' ? new ScanProcessing() : new Saturated();
-  }
-
-  /** Tells with an error whether the payment that came along was charged. */
-  async #toldCharged(error: unknown, key: string): Promise<unknown> {
-    // Bad input is told before anything is looked up, and some errors know by themselves.
-    if (error instanceof ServiceError && (error.charged !== undefined || error.status === 400)) {
-      return error;
-    }
-    const charged = await this.#options.store.ledger.entry(key).then(
-      (entry) => (entry === null ? false : chargedOf(standingOf(entry.last.state))),
-      () => null,
-    );
-    return new PaidCallFailed(error, charged);
   }
 }

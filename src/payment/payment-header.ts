@@ -147,7 +147,8 @@ function readSignature(value: unknown): Hex {
     value.length >= MIN_SIGNATURE_LENGTH &&
     value.length % 2 === 0
   ) {
-    return value;
+    // Hex digits in one spelling: a signature that is known is compared by its text.
+    return `0x${value.slice(2).toLowerCase()}`;
   }
   throw malformed('payload.signature must be 0x and an even number of hex digits');
 }
@@ -195,14 +196,20 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function saySame(a: Decoded, b: Decoded): boolean {
-  return fingerprint(a) === fingerprint(b);
+  const members = ['asset', 'amount', 'payTo'] as const;
+  // A v1 payload repeats no terms, so it contradicts none.
+  const isContradicted = members.some((member) => {
+    const [one, other] = [a.accepted[member], b.accepted[member]];
+    return one !== null && other !== null && one.toLowerCase() !== other.toLowerCase();
+  });
+  return !isContradicted && fingerprint(a) === fingerprint(b);
 }
 
 function fingerprint({ authorization, signature, accepted, identifier }: Decoded): string {
   const { from, to, value, validAfter, validBefore } = authorization;
   const terms = [accepted.scheme, accepted.network, identifier];
   const signed = [from, to, `${value}`, `${validAfter}`, `${validBefore}`, authorization.nonce];
-  return JSON.stringify([...signed, signature.toLowerCase(), ...terms]);
+  return JSON.stringify([...signed, signature, ...terms]);
 }
 
 function malformed(problem: string): PaymentRefused {

@@ -1,6 +1,6 @@
 /** Waiting for what becomes of a payment, as long as its caller does. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScanProcessing } from '../errors/errors.ts';
+import { ScanProcessing, type SettlementUnknown } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { errorOfReleased } from './answers.ts';
 import { type Delivery, deliveryOf } from './delivery.ts';
@@ -113,9 +113,7 @@ export async function awaitPayment(
   // What the caller has read serves for the first look; whatever is waited for is read again.
   let read = known;
   for (;;) {
-    const ended = endOf(purchase.call);
-    if (ended === 'gone') return { kind: 'gone' };
-    if (ended !== null) return { kind: 'refused', error: new ScanProcessing() };
+    if (purchase.call.gone.aborted) return { kind: 'gone' };
     const other = inFlight.get(key);
     if (other !== undefined) {
       const fate = await join(other, purchase, key === purchase.key);
@@ -128,11 +126,23 @@ export async function awaitPayment(
     if (entry === null) return { kind: 'free', entry };
     const fate = await fateOf(gate, entry, purchase, wasBusy);
     if (fate !== null) return fate;
+    // What is there already is handed out however late the call is; nothing is waited for any more.
+    if (endOf(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
     const doubt = await awaitElsewhere(gate, entry, purchase);
     if (doubt !== null) return doubt;
     read = undefined;
   }
+}
+
+/** No text may say that a call goes on uncharged while its payment, or that of another, is in doubt. */
+function lateError(entry: LedgerEntry): Error {
+  return standingOf(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
+}
+
+function doubtOf(entry: LedgerEntry): SettlementUnknown {
+  const { authorization, requirements } = storedPayment(entry);
+  return unknownSettlement(authorization, requirements.network, transactionOf(entry));
 }
 
 /** Null where somebody works on it, or where it is in doubt. */
@@ -216,10 +226,7 @@ async function awaitElsewhere(
   if (waited.kind === 'gone') return { kind: 'gone' };
   const found = waited.kind === 'done' ? waited.value : entry;
   if (found === null || standingOf(found.last.state) !== 'in_doubt') return null;
-  const { authorization, requirements } = storedPayment(found);
-  const transaction = transactionOf(found);
-  const error = unknownSettlement(authorization, requirements.network, transaction);
-  return { kind: 'refused', error };
+  return { kind: 'refused', error: doubtOf(found) };
 }
 
 /** Releases the key of a process that is gone, or of a call that lost track of it, before it was sent. */

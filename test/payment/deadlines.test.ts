@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SettleOutcome, VerifyOutcome } from '../../src/payment/facilitator.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
 import { gateKeeper, PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
@@ -74,4 +75,28 @@ test('a store that is gone says nothing of a charge that it cannot look up', asy
   expect(answer.json['message']).not.toMatch(/nothing was charged/i);
   const unpaid = await shop.buy('x');
   expect(unpaid.json).toMatchObject({ error: 'store_unavailable', charged: false });
+});
+
+test('what was bought is handed out however late the call is; new work is not begun', async () => {
+  const open = openSqlite(MEMORY);
+  await using _closing = { [Symbol.asyncDispose]: () => open.close() };
+  const signed = await pay();
+  {
+    await using shop = await startShop({ store: open });
+    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+  }
+  // Its calls are late before they reach the gate.
+  await using shop = await startShop({ store: open, answerWithinMs: 0 });
+  const again = await shop.buy('x', v2(signed));
+  expect(again.status).toBe(200);
+  expect(again.headers.get('x-redelivered')).toBe('1');
+  const late = await shop.buy('x', v2(await pay()));
+  expect(late.status).toBe(504);
+  expect(late.json).toMatchObject({
+    error: 'scan_processing',
+    status: 'processing',
+    charged: false,
+  });
+  expect(late.headers.get('retry-after')).toBe('10');
+  expect(shop.computations).toHaveLength(0);
 });

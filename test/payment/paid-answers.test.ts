@@ -152,6 +152,19 @@ describe('one payment buys one request', () => {
     expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
   });
 
+  test.each([
+    ['input that is no good', '{"item":7}', 'application/json', 400],
+    ['a body that is no JSON', '{"item":', 'application/json', 400],
+    ['a body of another type', '<item/>', 'application/xml', 415],
+  ])('%s is refused, and told that the payment was charged', async (_name, body, type, status) => {
+    const headers = { ...v2(signed), 'content-type': type };
+    const charged = await shop.buy('', headers, { body });
+    expect(charged.status).toBe(status);
+    expect(charged.json).toMatchObject({ charged: true });
+    const fresh = { ...v2(await pay()), 'content-type': type };
+    expect((await shop.buy('', fresh, { body })).json).toMatchObject({ charged: false });
+  });
+
   test('nobody gets it with a signature of their own', async () => {
     const thief = newPayer();
     const stolen = await pay({ nonce: signed.nonce, signAs: thief.privateKey });

@@ -59,6 +59,21 @@ describe('a payment header', () => {
     expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
       'different payments',
     );
+    const cheaper = changed((payload) =>
+      Object.assign(payload['accepted'] as Json, { amount: '1' }),
+    );
+    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [cheaper] })).toContain(
+      'different payments',
+    );
+  });
+
+  test('keeps a signature in one spelling', () => {
+    const header = changed(({ payload }) => {
+      const digits = String(payload['signature']).slice(2).toUpperCase();
+      Object.assign(payload, { signature: `0x${digits}` });
+    });
+    const known = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
+    expect(decodePayment({ 'payment-signature': [header] }, TERMS).signature).toBe(known.signature);
   });
 
   test('keeps a nonce in one spelling', () => {

@@ -148,6 +148,30 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     expect(shop.computations).toHaveLength(0);
   });
 
+  test('never say 504, nor that nothing was charged, of what a living host is settling', async () => {
+    const signed = await pay();
+    const { pen, key } = await claimAs(await openLivingHost(), signed);
+    await pen.write('computed', {}, { answerId: 'answer-of-x' });
+    await pen.write('settling', {});
+    await using shop = await startShop({
+      ...TIMING,
+      store: await openLivingHost(),
+      answerWithinMs: 1_000,
+    });
+    const [own, fresh] = await Promise.all([
+      shop.buy('x', v2(signed)),
+      pay().then((other) => shop.buy('x', v2(other))),
+    ]);
+    expect(own.status).toBe(503);
+    expect(own.json).toMatchObject({ error: 'settlement_unknown', charged: null });
+    expect(own.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
+    // Under a fresh signature too: its payer would sign a third.
+    expect(fresh.status).toBe(503);
+    expect(fresh.json).toMatchObject({ error: 'settlement_unknown' });
+    expect(shop.settlements).toHaveLength(0);
+    expect(await shop.store.ledger.history(key)).toHaveLength(3);
+  });
+
   test('take over from a host that is gone, which then stops for good', async () => {
     const gone = await openHost();
     const signed = await pay();
