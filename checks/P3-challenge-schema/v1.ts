@@ -80,7 +80,7 @@ export default defineCheck({
       (one) => {
         const { challenge } = one.reading;
         const offers = judgeOffers(challenge, saidOf(one), kit);
-        return [...inspectTop(one, origin, kit), ...flawsOf(offers, saidOf(one), kit)];
+        return [...inspectTop(one, origin, saidOf(one), kit), ...flawsOf(offers, saidOf(one), kit)];
       },
       (count, challenged) => {
         const named = challenged.flatMap((one) =>
@@ -98,14 +98,18 @@ export default defineCheck({
 function inspectTop(
   { reading, resource }: ChallengedResource,
   origin: Origin,
+  said: ResourcePayability | null,
   kit: Kit,
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
+  const words = wordsOf(said, kit);
   const found: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
   if (version === 1) found.push(['version-1', `/x402Version: ${stated}`]);
-  else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}`]);
-  if (offers.length === 0) found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}`]);
+  else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}${words}`]);
+  if (offers.length === 0) {
+    found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${words}`]);
+  }
   const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
   if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return found;
@@ -118,6 +122,8 @@ function judgeUrl(written: string, origin: Origin, tool: ToolFacts | undefined):
     // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
     return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
   }
+  // What the transport over MCP prints, sold over HTTP.
+  if (url?.protocol === 'mcp:') return 'other-host';
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
   if (url.hostname !== origin.hostname) return 'other-host';
   if (isRelative) return 'relative-url';
@@ -224,7 +230,7 @@ function flawsOf(
   });
 }
 
-function wordsOf(said: OfferPayability | null, kit: Kit): string {
+function wordsOf(said: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
   if (said === null || said.words === null) return '';
   return ` (the official client says ${kit.quote(said.words, MAX_WORDS)})`;
 }

@@ -8,6 +8,7 @@ import {
 } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
+import { caip2 } from '../parse/x402/networks.ts';
 
 const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
 const MAX_OFFERS = 32;
@@ -50,10 +51,9 @@ function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
   return json.ok ? jsonObject(json.value) : null;
 }
 
-/** EVM addresses are one in any case. */
+/** EVM addresses are one in any case; version 1 has names of its own for networks. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
-  if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
-    return one === other;
-  }
-  return one.toLowerCase() === other.toLowerCase();
+  if (typeof one !== 'string' || typeof other !== 'string') return one === other;
+  if (one.startsWith('0x')) return one.toLowerCase() === other.toLowerCase();
+  return caip2(one) === caip2(other);
 }

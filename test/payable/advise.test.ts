@@ -60,6 +60,7 @@ describe('advice', () => {
     const terms = { scheme: 'exact', amount: '10000', payTo: PAY_TO.toLowerCase() };
     expect(extending(signed(terms))).toEqual([]);
     expect(extending(signed({ ...terms, amount: '1' }))).toEqual(['signed-offer-differs']);
+    expect(extending(signed({ ...terms, network: 'base' }))).toEqual([]);
     const body = Buffer.from(JSON.stringify({ amount: '1' })).toString('base64url');
     const jws = { format: 'jws', signature: `e30.${body}.sig` };
     expect(extending({ 'offer-receipt': { info: { offers: [jws] } } })).toEqual([
