@@ -5,10 +5,14 @@ export type Measured = {
   readonly wrong: readonly string[];
   readonly longestMs: number;
   readonly firstRoundMib: number;
+  readonly lastRoundMib: number;
   readonly laterRoundsMib: number;
   readonly delayP99Ms: number;
   readonly unhandled: readonly string[];
+  /** Connections that a service inside saw. */
   readonly reachedInside: number;
+  /** Connections that were attempted to any server but those of the farm. */
+  readonly outside: readonly string[];
   readonly moved: readonly string[];
   readonly survivesSmallHeap: boolean;
   readonly healthP99Ms: number;
@@ -31,6 +35,12 @@ const BOUNDS: readonly Bound[] = [
     value: (m) => m.firstRoundMib,
   },
   {
+    what: 'memory after the last round, over rest',
+    most: 256 + 32,
+    unit: 'MiB',
+    value: (m) => m.lastRoundMib,
+  },
+  {
     what: 'memory after the last round, over the second',
     most: 32,
     unit: 'MiB',
@@ -38,7 +48,12 @@ const BOUNDS: readonly Bound[] = [
   },
   { what: 'delay of the event loop, p99', most: 200, unit: 'ms', value: (m) => m.delayP99Ms },
   { what: 'unhandled errors', most: 0, unit: '', value: ({ unhandled }) => unhandled.length },
-  { what: 'sockets to blocked addresses', most: 0, unit: '', value: (m) => m.reachedInside },
+  {
+    what: 'sockets to blocked addresses',
+    most: 0,
+    unit: '',
+    value: (m) => m.reachedInside + m.outside.length,
+  },
   { what: 'grades of good origins moved', most: 0, unit: '', value: ({ moved }) => moved.length },
   {
     what: 'processes of a 1 GiB heap that ended',
@@ -63,7 +78,12 @@ export function judge(measured: Measured): boolean {
     isHeld &&= holds;
     console.log(`${holds ? 'ok    ' : 'MISSED'} ${what}: ${seen} ${unit} (at most ${most})`);
   }
-  for (const line of [...measured.wrong, ...measured.unhandled, ...measured.moved]) {
+  for (const line of [
+    ...measured.wrong,
+    ...measured.unhandled,
+    ...measured.outside,
+    ...measured.moved,
+  ]) {
     console.log(`       ${line}`);
   }
   return isHeld;

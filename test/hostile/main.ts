@@ -25,6 +25,7 @@ if (table !== undefined) {
 await using stack = new AsyncDisposableStack();
 const farm = stack.adopt(await startFarmProcess(), (one) => one.stop());
 const scanner = stack.adopt(await startScanProcess(), (one) => one.stop());
+const own = [...farm.urls.map(([, url]) => url), ...farm.good];
 const told: RoundTold[] = [];
 const moved: string[] = [];
 
@@ -88,10 +89,12 @@ const measured: Measured = {
   wrong: [...new Set(wrong)],
   longestMs: Math.max(...told.flatMap(({ scans }) => scans.map(({ totalMs }) => totalMs))),
   firstRoundMib: grown[0] ?? 0,
+  lastRoundMib: grown.at(-1) ?? 0,
   laterRoundsMib: (grown.at(-1) ?? 0) - (grown[1] ?? 0),
   delayP99Ms: Math.max(...told.map(({ delayP99Ms }) => delayP99Ms)),
   unhandled: told.flatMap(({ unhandled }) => unhandled),
   reachedInside: await farm.reachedInside(),
+  outside: told.flatMap(({ outside }) => outside),
   moved,
   survivesSmallHeap,
   healthP99Ms: health.p99Ms,
@@ -105,7 +108,7 @@ async function play(
 ): Promise<RoundTold> {
   // Good origins have their time: a busy machine makes their servers slow, which is no finding.
   const patient = fullClocks ? urls : farm.good;
-  const one = await ask({ urls, ca: farm.ca, patient });
+  const one = await ask({ urls, ca: farm.ca, patient, own });
   told.push(one);
   return one;
 }
@@ -118,6 +121,7 @@ async function survives(): Promise<boolean> {
         urls: names.slice(first, first + AT_ONCE).map(urlOf),
         ca: farm.ca,
         patient: [],
+        own,
       });
     }
     return true;

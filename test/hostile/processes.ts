@@ -2,8 +2,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { WATCH_FLAGS } from './connection-attempts.ts';
 import type { FarmFacts } from './farm-process.ts';
 import type { RoundAsked, RoundTold } from './scan-process.ts';
+
+const STOP_MS = 5_000;
 
 export type FarmProcess = FarmFacts & {
   reachedInside(): Promise<number>;
@@ -32,7 +35,7 @@ export async function startFarmProcess(): Promise<FarmProcess> {
 }
 
 export async function startScanProcess(flags: readonly string[] = []): Promise<ScanProcess> {
-  const child = start('scan-process.ts', ['--expose-gc', ...flags]);
+  const child = start('scan-process.ts', ['--expose-gc', ...WATCH_FLAGS, ...flags]);
   const { rssMib } = await answerOf<{ rssMib: number }>(child);
   return {
     restMib: rssMib,
@@ -67,6 +70,9 @@ async function answerOf<T>(child: ChildProcess): Promise<T> {
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  child.kill('SIGKILL');
+  // It ends by itself once nobody listens, and so keeps what it compiled for the next one.
+  if (child.connected) child.disconnect();
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
   await ended;
+  clearTimeout(late);
 }

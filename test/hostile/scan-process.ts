@@ -1,14 +1,23 @@
 /** A process that scans as the service does, and tells what it cost. Run with --expose-gc. */
+import { enableCompileCache } from 'node:module';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { openProbeThread } from '../../src/probe/client/probe-thread.ts';
-import { cells, startEngine } from '../scan/engine-under-test.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { collectAttempts, WATCH_FLAGS } from './connection-attempts.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
+
+// As `npm start`: without it each thread brings a compiler of its own, which is no hostile origin's.
+enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
+const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');
+const { cells, startEngine } = await import('../scan/engine-under-test.ts');
 
 export type RoundAsked = {
   readonly urls: readonly string[];
   readonly ca: string;
   /** Those of them that have as long as in earnest: 10 s a request. */
   readonly patient: readonly string[];
+  /** The only servers that may be connected to. */
+  readonly own: readonly string[];
 };
 
 export type ScanTold = {
@@ -22,20 +31,27 @@ export type ScanTold = {
 
 export type RoundTold = {
   readonly scans: readonly ScanTold[];
-  /** After collecting garbage. */
+  /** At rest: threads that were killed are there again, and garbage is collected. */
   readonly rssMib: number;
   readonly peakMib: number;
   readonly delayP99Ms: number;
   readonly unhandled: readonly string[];
+  /** Connections that were attempted to any other server. */
+  readonly outside: readonly string[];
 };
 
 const MIB = 1_048_576;
+/** For threads that boot, and for V8 to sweep what was collected. */
+const SETTLE_MS = 1_500;
+const SWEEP_MS = 300;
 const unhandled: string[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(String(reason)));
 process.on('uncaughtException', (error) => unhandled.push(String(error.stack)));
 
 const engine = await startEngine();
+const attemptsOutside = collectAttempts();
 const thread = openProbeThread({
+  execArgv: WATCH_FLAGS,
   onError: (message, error) => unhandled.push(`${message}: ${error}`),
 });
 
@@ -43,10 +59,10 @@ process.on('disconnect', () => process.exit());
 process.on('message', (asked: RoundAsked) => {
   play(asked).then((told) => process.send?.(told));
 });
-process.send?.({ rssMib: rss() });
+process.send?.({ rssMib: await restingMib() });
 
-async function play({ urls, ca, patient }: RoundAsked): Promise<RoundTold> {
-  let peak = rss();
+async function play({ urls, ca, patient, own }: RoundAsked): Promise<RoundTold> {
+  let peak = 0;
   const watching = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss() / MIB);
   }, 50);
@@ -56,7 +72,9 @@ async function play({ urls, ca, patient }: RoundAsked): Promise<RoundTold> {
   delay.disable();
   clearInterval(watching);
   const delayP99Ms = delay.percentile(99) / 1e6;
-  return { scans, rssMib: rss(), peakMib: peak, delayP99Ms, unhandled: unhandled.splice(0) };
+  const rssMib = await restingMib();
+  const outside = attemptsOutside(own);
+  return { scans, rssMib, peakMib: peak, delayP99Ms, unhandled: unhandled.splice(0), outside };
 }
 
 async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTold> {
@@ -76,8 +94,10 @@ async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTo
   }
 }
 
-function rss(): number {
+async function restingMib(): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
+  await pause(SETTLE_MS);
   globalThis.gc();
+  await pause(SWEEP_MS);
   return process.memoryUsage.rss() / MIB;
 }

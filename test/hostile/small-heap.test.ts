@@ -11,10 +11,11 @@ it('scans what is large, in pieces or packed, and goes on', async () => {
   const scanner = await startScanProcess(['--max-old-space-size=1024']);
   try {
     const urls = [...farm.urls.values()];
-    const told = await scanner.play({ urls, ca: farm.ca, patient: [] });
+    const told = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls });
     expect(told.scans.map(({ failure }) => failure)).toEqual(urls.map(() => null));
     for (const { cells } of told.scans) expect(cells).toHaveLength(25);
     expect(told.unhandled).toEqual([]);
+    expect(told.outside).toEqual([]);
   } finally {
     await scanner.stop();
   }

@@ -33,6 +33,8 @@ export type ProbeThreadOptions = {
   readonly idleMs?: number;
   /** Default empty: settings of this process hold keys, and no answer has any use for them. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Default none: flags of this process are about its entry, such as `--input-type`. */
+  readonly execArgv?: readonly string[];
 };
 
 type OnError = (message: string, error: unknown) => void;
@@ -48,6 +50,8 @@ export class ProbeThreadLost extends Error {
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const HEAP_MB = 512;
+/** V8 would let it grow to several times that, and keep it: what is new here is soon gone. */
+const YOUNG_HEAP_MB = 8;
 const IDLE_MS = 60_000;
 const NOT_ENDED = 'the thread that asks origins did not end';
 
@@ -92,6 +96,7 @@ class RunningThread {
 
   constructor(options: ProbeThreadOptions) {
     const { onError = () => undefined, heapMb = HEAP_MB, idleMs = IDLE_MS } = options;
+    const { environment = {}, execArgv = [] } = options;
     this.#onError = onError;
     this.#idleMs = idleMs;
     const ready = Promise.withResolvers<void>();
@@ -99,10 +104,12 @@ class RunningThread {
     this.#tellReady = ready.resolve;
     this.#worker = new Worker(WORKER, {
       name: 'probe',
-      env: { ...options.environment },
-      // Flags of this process are about its entry, such as `--input-type`.
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      env: environment,
+      execArgv: [...execArgv],
+      resourceLimits: {
+        maxOldGenerationSizeMb: heapMb,
+        maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
+      },
     });
     this.#worker.on('message', (message: FromProbe) => this.#hear(message));
     this.#worker.on('error', (error) => {

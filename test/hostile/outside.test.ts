@@ -1,0 +1,26 @@
+/** No connection is so much as attempted to where an origin leads, other than to itself. */
+import { expect, it } from 'vitest';
+import { FARM, startFarm } from './farm.ts';
+import { startScanProcess } from './processes.ts';
+
+const LEADING = FARM.filter(({ kind, name }) => kind === 'redirect' || name.includes('inside'));
+
+it('is watched in every thread, and none goes outside', async () => {
+  expect(LEADING.length).toBeGreaterThanOrEqual(12);
+  await using farm = await startFarm(LEADING);
+  const scanner = await startScanProcess();
+  try {
+    const urls = [...farm.urls.values()];
+    const told = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls });
+    expect(told.scans.map(({ cells }) => cells.length)).toEqual(urls.map(() => 25));
+    expect(told.outside).toEqual([]);
+
+    const [url = ''] = farm.good;
+    const port = new URL(url).port;
+    const [first] = (await scanner.play({ urls: [url], ca: farm.ca, patient: [url], own: urls }))
+      .outside;
+    expect(first).toBe(`127.0.0.1, port ${port}`);
+  } finally {
+    await scanner.stop();
+  }
+});
