@@ -11,15 +11,15 @@ it('is watched in every thread, and none goes outside', async () => {
   const scanner = await startScanProcess();
   try {
     const urls = [...farm.urls.values()];
-    const told = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls });
+    const asked = { ca: farm.ca, patient: farm.good, own: urls, toRest: true };
+    const told = await scanner.play({ ...asked, urls });
     expect(told.scans.map(({ cells }) => cells.length)).toEqual(urls.map(() => 25));
     expect(told.outside).toEqual([]);
 
     const [url = ''] = farm.good;
     const port = new URL(url).port;
-    const [first] = (await scanner.play({ urls: [url], ca: farm.ca, patient: [url], own: urls }))
-      .outside;
-    expect(first).toBe(`127.0.0.1, port ${port}`);
+    const { outside } = await scanner.play({ ...asked, urls: [url] });
+    expect(outside[0]).toBe(`127.0.0.1, port ${port}`);
   } finally {
     await scanner.stop();
   }

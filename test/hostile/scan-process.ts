@@ -18,6 +18,8 @@ export type RoundAsked = {
   readonly patient: readonly string[];
   /** The only servers that may be connected to. */
   readonly own: readonly string[];
+  /** Waits until the process is at rest before it tells what it holds. */
+  readonly toRest: boolean;
 };
 
 export type ScanTold = {
@@ -31,7 +33,7 @@ export type ScanTold = {
 
 export type RoundTold = {
   readonly scans: readonly ScanTold[];
-  /** At rest: threads that were killed are there again, and garbage is collected. */
+  /** At rest, where that was asked for: killed threads are there again, garbage is collected. */
   readonly rssMib: number;
   readonly peakMib: number;
   readonly delayP99Ms: number;
@@ -59,9 +61,9 @@ process.on('disconnect', () => process.exit());
 process.on('message', (asked: RoundAsked) => {
   play(asked).then((told) => process.send?.(told));
 });
-process.send?.({ rssMib: await restingMib() });
+process.send?.({ rssMib: await rssMib(true) });
 
-async function play({ urls, ca, patient, own }: RoundAsked): Promise<RoundTold> {
+async function play({ urls, ca, patient, own, toRest }: RoundAsked): Promise<RoundTold> {
   let peak = 0;
   const watching = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss() / MIB);
@@ -72,9 +74,10 @@ async function play({ urls, ca, patient, own }: RoundAsked): Promise<RoundTold> 
   delay.disable();
   clearInterval(watching);
   const delayP99Ms = delay.percentile(99) / 1e6;
-  const rssMib = await restingMib();
+  const heldMib = await rssMib(toRest);
   const outside = attemptsOutside(own);
-  return { scans, rssMib, peakMib: peak, delayP99Ms, unhandled: unhandled.splice(0), outside };
+  const errors = unhandled.splice(0);
+  return { scans, rssMib: heldMib, peakMib: peak, delayP99Ms, unhandled: errors, outside };
 }
 
 async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTold> {
@@ -94,10 +97,10 @@ async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTo
   }
 }
 
-async function restingMib(): Promise<number> {
+async function rssMib(atRest: boolean): Promise<number> {
   if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc.');
-  await pause(SETTLE_MS);
+  if (atRest) await pause(SETTLE_MS);
   globalThis.gc();
-  await pause(SWEEP_MS);
+  if (atRest) await pause(SWEEP_MS);
   return process.memoryUsage.rss() / MIB;
 }
