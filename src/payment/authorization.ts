@@ -32,6 +32,11 @@ const MAX_VALIDITY_MS = 24 * 3_600_000;
 /** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
+/** Whether a signature has the form of those that a plain account makes, and some contracts take too. */
+export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>): boolean {
+  return signature.length === PLAIN_SIGNATURE_LENGTH;
+}
+
 /**
  * Whether the key behind `from` itself signed this authorization for our token (EIP-712,
  * EIP-3009). False says nothing of contract wallets: only the chain can ask them.
@@ -40,7 +45,7 @@ export async function isSignedByPayer(
   { authorization, signature }: Pick<SignedPayment, 'authorization' | 'signature'>,
   terms: PaymentTerms,
 ): Promise<boolean> {
-  if (signature.length !== PLAIN_SIGNATURE_LENGTH) return false;
+  if (!isPlainSignature({ signature })) return false;
   try {
     const signer = await recoverTypedDataAddress({
       domain: {

@@ -1,7 +1,7 @@
 /** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
 import { type ChainEvidence, createChainEvidence } from './chain/chain-evidence.ts';
-import { nodeRequests } from './chain/node-client.ts';
+import { clientOn, type NodeRequests, nodeRequests } from './chain/node-client.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
@@ -13,6 +13,7 @@ import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
 import type { OnPaymentEvent } from './payment-events.ts';
 import type { PublishByRoute } from './publisher.ts';
+import type { GateOptions } from './purchase.ts';
 import { PaymentsReadiness } from './readiness.ts';
 import { Reconciler, type ReconcileTiming } from './reconciler.ts';
 import { Recovery } from './recovery.ts';
@@ -93,6 +94,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     facilitator,
     reconciler,
     publish,
+    isContract: contractsOn(node),
     isReady: () => readiness.isReady,
     failpoints: options.failpoints ?? NO_FAILPOINTS,
   });
@@ -146,6 +148,16 @@ function nodeFor({ facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions
     timeoutMs: rpcTimeoutMs,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
+}
+
+function contractsOn(node: NodeRequests | null): GateOptions['isContract'] {
+  if (node === null) return async () => null;
+  const client = clientOn(node);
+  return (address) =>
+    client.getCode({ address }).then(
+      (code) => code !== undefined && code !== '0x',
+      () => null,
+    );
 }
 
 function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {

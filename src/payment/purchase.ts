@@ -1,5 +1,6 @@
 /** One purchase, how it can end, and what the gate gives it to work with. */
 
+import type { Address } from 'viem';
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
@@ -48,6 +49,8 @@ export type GateOptions = {
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
   readonly reconciler: Reconciler;
+  /** Whether there is a contract at an address; null where no node is there to say, or it does not. */
+  readonly isContract: (address: Address) => Promise<boolean | null>;
   readonly publish: PublishByRoute;
   /** Whether the facilitator was reached. */
   readonly isReady: () => boolean;

@@ -1,7 +1,14 @@
 /** Who signed a payment: recovered here, or vouched for by the facilitator. */
 import { PaymentsUnavailable, Saturated } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { checkTerms, checkValidity, differingField, isSignedByPayer } from './authorization.ts';
+import {
+  checkTerms,
+  checkValidity,
+  differingField,
+  isPlainSignature,
+  isSignedByPayer,
+} from './authorization.ts';
+import { PaymentRefused } from './challenge.ts';
 import { standingOf, storedPayment } from './ledger.ts';
 import { refusalOf } from './paid-run.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
@@ -9,18 +16,23 @@ import { withDeadline } from './waiting.ts';
 
 /** Verifications of signatures that we cannot recover ourselves, a minute and process. */
 const VERIFICATIONS_A_MINUTE = 60;
+/** Looks for a contract at the address of a payer: each is one quick call of the node. */
+const CODE_LOOKUPS_A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /**
  * A bucket for all callers together: signatures of contract wallets are free to make up, from any
  * number of addresses, and each costs a call to the facilitator. Never switched off.
  */
-class VerifyBudget {
+export class CallBudget {
+  readonly #perMinute: number;
   readonly #now: () => number;
-  #left = VERIFICATIONS_A_MINUTE;
+  #left: number;
   #countedMs: number;
 
-  constructor(now: () => number = () => performance.now()) {
+  constructor(perMinute: number, now: () => number = () => performance.now()) {
+    this.#perMinute = perMinute;
+    this.#left = perMinute;
     this.#now = now;
     this.#countedMs = now();
   }
@@ -28,11 +40,11 @@ class VerifyBudget {
   /** Zero where one was taken; else the seconds until there is one again. */
   take(): number {
     const nowMs = this.#now();
-    const gained = ((nowMs - this.#countedMs) / MINUTE_MS) * VERIFICATIONS_A_MINUTE;
-    this.#left = Math.min(VERIFICATIONS_A_MINUTE, this.#left + gained);
+    const gained = ((nowMs - this.#countedMs) / MINUTE_MS) * this.#perMinute;
+    this.#left = Math.min(this.#perMinute, this.#left + gained);
     this.#countedMs = nowMs;
     if (this.#left < 1) {
-      return Math.ceil(((1 - this.#left) * MINUTE_MS) / VERIFICATIONS_A_MINUTE / 1000);
+      return Math.ceil(((1 - this.#left) * MINUTE_MS) / this.#perMinute / 1000);
     }
     this.#left -= 1;
     return 0;
@@ -43,7 +55,8 @@ class VerifyBudget {
 export class SignatureProofs {
   readonly #gate: GateOptions;
   readonly #stopping: AbortSignal;
-  readonly #budget = new VerifyBudget();
+  readonly #verifications = new CallBudget(VERIFICATIONS_A_MINUTE);
+  readonly #codeLookups = new CallBudget(CODE_LOOKUPS_A_MINUTE);
 
   constructor(gate: GateOptions, stopping: AbortSignal) {
     this.#gate = gate;
@@ -66,9 +79,23 @@ export class SignatureProofs {
     checkTerms(payment, offer.requirements, store.now());
     checkValidity(payment, route, store.now());
     await mayAsk();
-    const waitSec = this.#budget.take();
+    if (await this.#isForged(purchase)) {
+      throw new PaymentRefused(
+        'invalid_signature',
+        'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
+      );
+    }
+    const waitSec = this.#verifications.take();
     if (waitSec > 0) throw new Saturated(waitSec);
     return this.#ask(purchase);
+  }
+
+  /** Known without the facilitator: where no contract is, an account must sign by its own key. */
+  async #isForged({ payment, call }: Purchase): Promise<boolean> {
+    if (!isPlainSignature(payment) || this.#codeLookups.take() > 0) return false;
+    const looking = this.#gate.isContract(payment.authorization.from);
+    const waited = await withDeadline(looking, call, this.#stopping);
+    return waited.kind === 'done' && waited.value === false;
   }
 
   async #ask({ payment, offer, call }: Purchase): Promise<{ readonly isVerified: true } | 'gone'> {
