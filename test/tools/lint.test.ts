@@ -161,6 +161,14 @@ describe('a check folder', () => {
     ]);
   });
 
+  test('has nothing left of what "npm run check:new" wrote', async () => {
+    const scaffold = 'Say in one imperative line what to do.';
+    const content = V1.replace('Send a Date header, then fetch the process list.', scaffold);
+    expect(await findings(`${CHECK}/v2.ts`, content.replace('version: 1', 'version: 2'))).toEqual([
+      expect.stringContaining(`${CHECK}/v2.ts:1: says nothing yet`),
+    ]);
+  });
+
   test('has versions that can be loaded and cases that are a list', async () => {
     expect(await findings(`${CHECK}/v2.ts`, V1)).toContainEqual(
       expect.stringContaining(`${CHECK}/v2.ts:1: version is 1`),
@@ -206,6 +214,7 @@ describe('files are tidy', () => {
   test.each([
     ['src/engine/utils.ts', '', ':1: "utils" says nothing'],
     ['test/helpers/chain.ts', '', ':1: "helpers" says nothing'],
+    ['catalog/CHANGELOG.md', '| P6 | `P6@1`: … | `P6@2`: two |', ':1: "`P6@1`: …" says nothing'],
     ['docs/a.md', `One\n${MARK}: two\n`, `:2: ${MARK}`],
     [
       'package-lock.json',

@@ -97,11 +97,12 @@ async function create(
   await writeChecksReadme(catalog, files.checks);
   const changed = changedChecks(base, catalog);
   return [
-    `catalog/${version}.json is made from ${newest}; ${changed.length} checks differ:`,
+    `catalog/${version}.json is made from ${newest}; ${changed.length} ${changed.length === 1 ? 'check differs' : 'checks differ'}:`,
     ...changed.map(({ before, after }) => `  ${before.impl} -> ${after.impl}`),
     ...(await comparison(base, catalog, files)),
     'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
-    `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden.`,
+    `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden,`,
+    'and defaultChecksVersion in src/config/revision.ts, by which the service judges.',
   ];
 }
 

@@ -4,7 +4,7 @@ import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import { publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
-import { folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
+import { catalogChangelog, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
 
 const RULES: readonly HouseRule[] = [
   checkFolders,
@@ -13,6 +13,7 @@ const RULES: readonly HouseRule[] = [
   roomNames,
   unfinished,
   folderReadmes,
+  catalogChangelog,
   lockfile,
 ];
 

@@ -40,6 +40,20 @@ export const unfinished: HouseRule = (tree) =>
         }),
     );
 
+/** `npm run catalog:new` leaves before and after of each check to be said. */
+export const catalogChangelog: HouseRule = (tree) => {
+  const file = 'catalog/CHANGELOG.md';
+  if (!tree.has(file)) return [];
+  return tree
+    .read(file)
+    .split('\n')
+    .flatMap((line, index): Finding[] => {
+      const [row] = /`[PSD]\d+@\d+`: …/.exec(line) ?? [];
+      if (row === undefined) return [];
+      return [{ file, line: index + 1, message: `"${row}" says nothing: say before and after` }];
+    });
+};
+
 export const folderReadmes: HouseRule = (tree) => {
   const folders = tree.files.flatMap((file) => /^(src\/[^/]+)\//.exec(file)?.[1] ?? []);
   return [...new Set(folders)]
