@@ -1,7 +1,7 @@
 /** All that is decided about the signed fields of a payment: its key, its signer, its terms. */
 
 import { authorizationTypes } from '@x402/evm';
-import { isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 'viem';
+import { type Hex, isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 'viem';
 import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 import type { PaidRoute } from './paid-route.ts';
@@ -37,11 +37,31 @@ export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>
   return signature.length === PLAIN_SIGNATURE_LENGTH;
 }
 
+/** Whether the key behind `from` itself signed; see `isSignedByPayer`. */
+export type SignerCheck = (
+  payment: Pick<SignedPayment, 'authorization' | 'signature'>,
+) => Promise<boolean>;
+
+/**
+ * Recovers a signature once a call: the gate asks before anything, the mock facilitator before the
+ * work and as it settles. An authorization is known as the object that it was decoded to.
+ */
+export function rememberingSignerCheck(terms: PaymentTerms): SignerCheck {
+  const known = new WeakMap<Authorization, { signature: Hex; isSigned: Promise<boolean> }>();
+  return ({ authorization, signature }) => {
+    const found = known.get(authorization);
+    if (found?.signature === signature) return found.isSigned;
+    const isSigned = isSignedByPayer({ authorization, signature }, terms);
+    known.set(authorization, { signature, isSigned });
+    return isSigned;
+  };
+}
+
 /**
  * Whether the key behind `from` itself signed this authorization for our token (EIP-712,
  * EIP-3009). False says nothing of contract wallets: only the chain can ask them.
  */
-export async function isSignedByPayer(
+async function isSignedByPayer(
   { authorization, signature }: Pick<SignedPayment, 'authorization' | 'signature'>,
   terms: PaymentTerms,
 ): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
+import type { SignerCheck } from './authorization.ts';
 import { type ChainEvidence, createChainEvidence } from './chain/chain-evidence.ts';
 import { clientOn, type NodeRequests, nodeRequests } from './chain/node-client.ts';
 import type { PaymentTerms } from './challenge.ts';
@@ -24,6 +25,8 @@ export type PaymentsOptions = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
+  /** Shared with a facilitator that recovers signatures, too; default one of its own. */
+  readonly isSigned?: SignerCheck | undefined;
   /** Where settlements can be looked up; null without one, and it is not asked in mock mode. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];

@@ -3,6 +3,7 @@
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { SignerCheck } from './authorization.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
 import type { Delivery } from './delivery.ts';
 import type { Facilitator } from './facilitator.ts';
@@ -48,6 +49,8 @@ export type GateOptions = {
   /** Without a trailing slash; every URL that a challenge names begins with it. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
+  /** Shared with a facilitator that recovers signatures, too; default one of its own. */
+  readonly isSigned?: SignerCheck | undefined;
   readonly reconciler: Reconciler;
   /** Whether there is a contract at an address; null where no node is there to say, or it does not. */
   readonly isContract: (address: Address) => Promise<boolean | null>;

@@ -6,7 +6,8 @@ import {
   checkValidity,
   differingField,
   isPlainSignature,
-  isSignedByPayer,
+  rememberingSignerCheck,
+  type SignerCheck,
 } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import { standingOf, storedPayment } from './ledger.ts';
@@ -57,10 +58,12 @@ export class SignatureProofs {
   readonly #stopping: AbortSignal;
   readonly #verifications = new CallBudget(VERIFICATIONS_A_MINUTE);
   readonly #codeLookups = new CallBudget(CODE_LOOKUPS_A_MINUTE);
+  readonly #isSigned: SignerCheck;
 
   constructor(gate: GateOptions, stopping: AbortSignal) {
     this.#gate = gate;
     this.#stopping = stopping;
+    this.#isSigned = gate.isSigned ?? rememberingSignerCheck(gate.terms);
   }
 
   /**
@@ -72,9 +75,9 @@ export class SignatureProofs {
     known: LedgerEntry | null,
     mayAsk: () => Promise<void>,
   ): Promise<{ readonly isVerified: boolean } | 'gone'> {
-    const { terms, store } = this.#gate;
+    const { store } = this.#gate;
     const { payment, offer, route } = purchase;
-    if (await isSignedByPayer(payment, terms)) return { isVerified: false };
+    if (await this.#isSigned(payment)) return { isVerified: false };
     if (isVouchedFor(purchase, known)) return { isVerified: true };
     checkTerms(payment, offer.requirements, store.now());
     checkValidity(payment, route, store.now());

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
+import { rememberingSignerCheck, type SignerCheck } from '../payment/authorization.ts';
 import type { PaymentTerms } from '../payment/challenge.ts';
 import type { Facilitator } from '../payment/facilitator.ts';
 import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
@@ -39,6 +40,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
   const terms = termsOf(config);
   const sold = soldRoutes(options);
   const metrics = new MoneyMetrics();
+  const isSigned = rememberingSignerCheck(terms);
   const onEvent = (event: PaymentEvent) => {
     metrics.observe(event);
     if (options.onAlarm !== undefined) alarmOf(event, options.onAlarm);
@@ -47,7 +49,8 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     store,
     terms,
     baseUrl,
-    facilitator: facilitatorFor(config, terms, store, onEvent),
+    facilitator: facilitatorFor(config, { terms, store, isSigned, onEvent }),
+    isSigned,
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
@@ -85,11 +88,16 @@ export function termsOf({ payment }: Config): PaymentTerms {
   };
 }
 
+type FacilitatorParts = {
+  readonly terms: PaymentTerms;
+  readonly store: Store;
+  readonly isSigned: SignerCheck;
+  readonly onEvent: OnPaymentEvent;
+};
+
 function facilitatorFor(
   { payment }: Config,
-  terms: PaymentTerms,
-  store: Store,
-  onEvent: OnPaymentEvent,
+  { terms, store, isSigned, onEvent }: FacilitatorParts,
 ): Facilitator {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
@@ -99,5 +107,5 @@ function facilitatorFor(
     return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network, onEvent });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
-  return createMockFacilitator({ terms, now: () => store.now() });
+  return createMockFacilitator({ terms, now: () => store.now(), isSigned });
 }

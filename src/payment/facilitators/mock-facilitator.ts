@@ -1,5 +1,10 @@
 /** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
-import { isSignedByPayer, mockTransaction, paymentKey } from '../authorization.ts';
+import {
+  mockTransaction,
+  paymentKey,
+  rememberingSignerCheck,
+  type SignerCheck,
+} from '../authorization.ts';
 import type { PaymentTerms } from '../challenge.ts';
 import type { Facilitator, VerifyOutcome } from '../facilitator.ts';
 import type { StoredPayment } from '../ledger.ts';
@@ -16,6 +21,8 @@ export type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;
+  /** Default: one of its own. */
+  readonly isSigned?: SignerCheck | undefined;
   /** Called once for each settlement that is asked for, before it is answered. */
   readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
 };
@@ -24,11 +31,16 @@ export type MockOptions = {
  * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment
  * again names the same transaction, so that recovery works as with a chain.
  */
-export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
+export function createMockFacilitator({
+  terms,
+  now,
+  isSigned = rememberingSignerCheck(terms),
+  onSettle,
+}: MockOptions): Facilitator {
   async function verify(payment: StoredPayment): Promise<VerifyOutcome> {
     const { authorization, requirements, signature } = payment;
     const nowSec = BigInt(Math.floor(now() / 1000));
-    if (!(await isSignedByPayer({ authorization, signature }, terms))) {
+    if (!(await isSigned({ authorization, signature }))) {
       return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
     }
     if (authorization.value !== BigInt(requirements.amount)) {
