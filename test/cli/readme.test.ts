@@ -1,0 +1,31 @@
+/** What the README shows is what the command prints, and the flags that it lists are those that there are. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+/** The last line of the report that is shown; the rest of it is left out. */
+const CUT = '\n  …\n';
+
+/** Arguments of the first scan of the README, up to its comment. */
+function firstScan(): readonly string[] {
+  const [, args = ''] = /^npm run -s scan -- (.+?) +#/m.exec(README) ?? [];
+  return args.split(' ');
+}
+
+test('the report that is shown is the one that the first command prints', async () => {
+  const [, block = ''] = /\n\n```\n([^`]*?)```\n/.exec(README) ?? [];
+  expect(block).toContain(CUT);
+  const { code, stdout } = await runCli(['scan', ...firstScan()]);
+  expect(code).toBe(0);
+  expect(stdout.trimStart()).toMatch(/^Yes: /);
+  expect(stdout.startsWith(`\n${block.slice(0, block.indexOf(CUT))}`)).toBe(true);
+});
+
+test('each flag that is listed is one of the command', async () => {
+  const { stdout } = await runCli(['scan', '--help']);
+  const table = README.split('| flag | does |')[1]?.split('\n\n')[0] ?? '';
+  const listed = [...table.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag);
+  expect(listed.length).toBeGreaterThan(10);
+  expect(listed.filter((flag) => flag !== undefined && !stdout.includes(flag))).toEqual([]);
+});
