@@ -1,4 +1,5 @@
 /** Which third parties are asked, and for what payments. */
+import type { LookupTurn } from './lookup-rate.ts';
 
 export type EcosystemOptions = {
   /** Null switches a source off. */
@@ -10,4 +11,6 @@ export type EcosystemOptions = {
   readonly asset: string;
   readonly network: string;
   readonly userAgent: string;
+  /** Waited for before each call of the chain; left out where nothing else uses the node. */
+  readonly chainTurn?: LookupTurn | undefined;
 };

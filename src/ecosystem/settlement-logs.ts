@@ -7,10 +7,15 @@ import { BaseError, getAddress, type PublicClient } from 'viem';
 import type { SettlementFacts } from '../model/observations.ts';
 import { type Answer, failed, type RequestContext } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './chain-client.ts';
+import type { LookupTurn } from './lookup-rate.ts';
 import { readSettlements, type Settlement, type SettlementChunk } from './read-settlements.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
 
-export type LogsOptions = { readonly rpcUrl: string; readonly asset: string };
+export type LogsOptions = {
+  readonly rpcUrl: string;
+  readonly asset: string;
+  readonly chainTurn?: LookupTurn | undefined;
+};
 
 const DAY_SEC = 86_400;
 /** Far above what any check asks for: a busy address is not counted to its end. */
@@ -22,12 +27,12 @@ const FEW_BLOCKS_A_CALL = 1_000n;
 const MAX_CALLS = 20;
 
 export async function settlementsInLogs(
-  { rpcUrl, asset }: LogsOptions,
+  { rpcUrl, asset, chainTurn }: LogsOptions,
   address: string,
   context: RequestContext,
 ): Promise<Answer<SettlementFacts>> {
   try {
-    const client = createChainClient(rpcUrl, context);
+    const client = createChainClient(rpcUrl, context, chainTurn);
     const place = { asset: getAddress(asset), to: getAddress(address) };
     const { settlements, windowDays } = await readBack(client, place, context);
     const newest = settlements[0];

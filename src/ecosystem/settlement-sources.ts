@@ -26,7 +26,7 @@ export type SettlementSource = {
 
 /** Leaves out sources that are switched off; an empty list means that no source can be asked. */
 export function settlementSources(options: EcosystemOptions): readonly SettlementSource[] {
-  const { x402scanUrl, bazaarUrl, rpcUrl, asset, network } = options;
+  const { x402scanUrl, bazaarUrl, rpcUrl, asset, network, chainTurn } = options;
   const sources: SettlementSource[] = [];
   if (x402scanUrl !== null) {
     sources.push(
@@ -54,7 +54,7 @@ export function settlementSources(options: EcosystemOptions): readonly Settlemen
       byAddress(
         'chain logs',
         `${network} ${asset}`,
-        (address, context) => settlementsInLogs({ rpcUrl, asset }, address, context),
+        (address, context) => settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context),
         (payee) => payee.network === network || payee.network === V1_NAMES.get(network),
       ),
     );

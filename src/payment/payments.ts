@@ -3,6 +3,7 @@ import type { Store } from '../store/contract/store.ts';
 import type { SignerCheck } from './authorization.ts';
 import { type ChainEvidence, createChainEvidence } from './chain/chain-evidence.ts';
 import { clientOn, type NodeRequests, nodeRequests } from './chain/node-client.ts';
+import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
 import type { Facilitator } from './facilitator.ts';
@@ -56,6 +57,8 @@ export type Payments = {
   /** What settles, and why it cannot at this moment, if so. */
   readonly facilitator: Facilitator;
   trouble(): string | null;
+  /** Whether facilitator or node work for a payment at this moment. */
+  isBusy(): boolean;
   /** Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer is asked again later. */
   start(): Promise<void>;
   /** Settles nothing that is not under way, and waits for what is. */
@@ -65,9 +68,10 @@ export type Payments = {
 export function createPayments(options: PaymentsOptions): Payments {
   const { store, terms, baseUrl, routes, onTrouble, onEvent = () => undefined } = options;
   checkChallenges(options);
-  const node = nodeFor(options);
+  const work = new WorkInProgress();
+  const node = nodeFor(options, work);
   const evidence = node === null ? null : createChainEvidence(node);
-  const facilitator = metered(guarded(evidence, options), onEvent);
+  const facilitator = trackedFacilitator(metered(guarded(evidence, options), onEvent), work);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
   const reconciler = new Reconciler({
@@ -114,6 +118,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     recovery,
     facilitator,
     trouble: () => readiness.trouble(),
+    isBusy: () => work.isAny,
     mode: facilitator.kind === 'mock' ? 'mock' : 'live',
     async start() {
       await readiness.start();
@@ -144,13 +149,17 @@ function guarded(
 }
 
 /** Null for the mock: what it settles is on no chain. */
-function nodeFor({ facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions) {
+function nodeFor(
+  { facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions,
+  work: WorkInProgress,
+): NodeRequests | null {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
-  return nodeRequests({
+  const node = nodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
+  return trackedNode(node, work);
 }
 
 function contractsOn(node: NodeRequests | null): GateOptions['isContract'] {

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
 import { createStanding, type RefreshingStanding } from '../ecosystem/create-standing.ts';
+import { createLookupRate } from '../ecosystem/lookup-rate.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
 import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
@@ -61,7 +62,7 @@ export async function openService(config: Config): Promise<Service> {
 
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const policy = config.originPolicy;
-  const standing = createStanding(standingSettings(config, userAgent), snapshotCacheOn(store));
+  const { standing, yieldTo } = openStanding(config, userAgent, store);
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),
     environment: threadEnvironment(),
@@ -89,6 +90,7 @@ export async function openService(config: Config): Promise<Service> {
     onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());
+  yieldTo(payments);
   const app = await buildApp(config, {
     log,
     store,
@@ -172,9 +174,18 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
   });
 }
 
-function standingSettings({ ecosystem, payment }: Config, userAgent: string) {
+/** Look-ups for D3 and D4 share a node with payments: those come first, once they are open. */
+function openStanding({ ecosystem, payment }: Config, userAgent: string, store: Store) {
+  let mustYield = () => false;
+  const chainTurn = createLookupRate({ mustYield: () => mustYield() });
   const { rpcUrl, asset, network } = payment;
-  return { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent };
+  const options = { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent, chainTurn };
+  return {
+    standing: createStanding(options, snapshotCacheOn(store)),
+    yieldTo(payments: OpenPayments) {
+      mustYield = () => payments.isBusy();
+    },
+  };
 }
 
 /** Answers of third parties, kept where every host finds them. */

@@ -1,0 +1,32 @@
+/** Whether money is being moved, or looked for, at this moment: others leave the node alone then. */
+import type { Facilitator } from '../facilitator.ts';
+import type { NodeRequests } from './node-client.ts';
+
+export class WorkInProgress {
+  #count = 0;
+
+  get isAny(): boolean {
+    return this.#count > 0;
+  }
+
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#count += 1;
+    try {
+      return await work;
+    } finally {
+      this.#count -= 1;
+    }
+  }
+}
+
+export function trackedNode(node: NodeRequests, work: WorkInProgress): NodeRequests {
+  return { request: (args) => work.track(node.request(args)) };
+}
+
+export function trackedFacilitator(facilitator: Facilitator, work: WorkInProgress): Facilitator {
+  return {
+    ...facilitator,
+    verify: (request) => work.track(facilitator.verify(request)),
+    settle: (request) => work.track(facilitator.settle(request)),
+  };
+}

@@ -1,0 +1,75 @@
+/** Look-ups of settlements use the node of the payments: rarely, and after them. */
+import { numberToHex, pad } from 'viem';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLookupRate } from '../../src/ecosystem/lookup-rate.ts';
+import { settlementsInLogs } from '../../src/ecosystem/settlement-logs.ts';
+import { requestContext, SHORT_MS } from './request-context.ts';
+import { type StandIn, startStandIn } from './stand-in.ts';
+
+const ASSET = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const PAY_TO = '0x1111111111111111111111111111111111111111';
+
+let node: StandIn;
+afterEach(() => node.close());
+
+/** A chain of one block, on which nothing was ever paid: a look-up of a few calls. */
+async function startNode(): Promise<void> {
+  const block = {
+    number: numberToHex(1),
+    timestamp: numberToHex(1_700_000_000),
+    hash: pad('0x1'),
+    transactions: [],
+  };
+  node = await startStandIn((_url, text) => {
+    const { id, method } = JSON.parse(text);
+    return { json: { jsonrpc: '2.0', id, result: method === 'eth_getLogs' ? [] : block } };
+  });
+}
+
+const lookUp = (chainTurn: ReturnType<typeof createLookupRate>, timeoutMs?: number) =>
+  settlementsInLogs(
+    { rpcUrl: node.url, asset: ASSET, chainTurn },
+    PAY_TO,
+    requestContext(timeoutMs),
+  );
+
+describe('look-ups of settlements on the chain', () => {
+  test('wait until payments leave the node alone', async () => {
+    await startNode();
+    let isPaying = true;
+    const looking = lookUp(createLookupRate({ mustYield: () => isPaying }));
+    // A payment's call, made meanwhile, is the only one that the node hears.
+    await fetch(`${node.url}/payment`, { method: 'POST', body: '{"id":1}' });
+    expect(node.asked).toEqual(['/payment']);
+    isPaying = false;
+    expect(await looking).toMatchObject({ ok: true, value: { settlements: 0 } });
+    expect(node.asked.length).toBeGreaterThan(1);
+  });
+
+  test('give up at their own limit of time where payments never do', async () => {
+    await startNode();
+    const answer = await lookUp(createLookupRate({ mustYield: () => true }), SHORT_MS);
+    expect(answer).toMatchObject({
+      ok: false,
+      detail: `${new URL(node.url).host} was left to the settling of payments`,
+    });
+    expect(node.asked).toEqual([]);
+  });
+
+  test('make no more calls than their rate allows, all look-ups together', async () => {
+    await startNode();
+    let nowMs = 0;
+    const turn = createLookupRate({
+      mustYield: () => false,
+      burst: 5,
+      perSecond: 10,
+      now: () => nowMs,
+    });
+    const many = Array.from({ length: 8 }, () => lookUp(turn, SHORT_MS));
+    await Promise.all(many);
+    expect(node.asked).toHaveLength(5);
+    nowMs += 300;
+    await Promise.all(Array.from({ length: 8 }, () => lookUp(turn, SHORT_MS)));
+    expect(node.asked).toHaveLength(8);
+  });
+});
