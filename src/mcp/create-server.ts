@@ -18,7 +18,11 @@ export type McpServerOptions = {
   readonly version: string;
   /** What a failure of a tool tells its caller; what is not the caller's business is kept back. */
   readonly describeFailure: (error: unknown) => object;
+  /** Base units of USDC, by the name of a tool that is sold; default: all of them are free. */
+  readonly prices?: Readonly<Record<string, bigint>>;
 };
+
+const UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
 /** Once a process: schemas are compiled to code. */
@@ -34,12 +38,13 @@ const LISTED = TOOLS.map(({ name, title, description, input, output, asksOthers 
   annotations: { readOnlyHint: true, openWorldHint: asksOthers },
 }));
 
-export function createMcpServer({ host, version, describeFailure }: McpServerOptions): Server {
+export function createMcpServer(options: McpServerOptions): Server {
+  const { host, version, describeFailure, prices = {} } = options;
   const server = new Server(
     { name: 'x402-scan', title: 'x402 Conformance Scanner', version },
     { capabilities: { tools: {} } },
   );
-  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: LISTED }));
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: priced(prices) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const { name, arguments: input = {}, _meta } = params;
     const tool = TOOLS.find((one) => one.name === name);
@@ -59,6 +64,19 @@ export function createMcpServer({ host, version, describeFailure }: McpServerOpt
     }
   });
   return server;
+}
+
+/** As buyers' libraries read prices before they call: the keys of Cloudflare's agents. */
+function priced(prices: Readonly<Record<string, bigint>>) {
+  return LISTED.map((tool) => {
+    const price = prices[tool.name];
+    if (price === undefined) return tool;
+    const _meta = {
+      'agents-x402/paymentRequired': true,
+      'agents-x402/priceUSD': Number(price) / UNITS_PER_DOLLAR,
+    };
+    return { ...tool, _meta };
+  });
 }
 
 function resultOf({ value, isError, meta }: ToolAnswer): CallToolResult {

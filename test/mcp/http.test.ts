@@ -7,18 +7,20 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+import { NEWER, resultOf, startEngine } from '../scan/engine-under-test.ts';
 
 const SHOP = 'https://shop.example.com';
 
 let service: TestApp;
 let client: Client;
+let address: string;
 beforeEach(async () => {
   // Official clients sign by the clock of the day, and the ledger judges by the store's.
   service = await startApp();
   service.advance(Date.now() - service.now());
-  const url = await service.app.listen({ port: 0, host: '127.0.0.1' });
+  address = await service.app.listen({ port: 0, host: '127.0.0.1' });
   client = new Client({ name: 'test', version: '1' });
-  const transport = new StreamableHTTPClientTransport(new URL('/mcp', url));
+  const transport = new StreamableHTTPClientTransport(new URL('/mcp', address));
   await client.connect(transport as Parameters<typeof client.connect>[0]);
 });
 afterEach(async () => {
@@ -45,6 +47,19 @@ describe('/mcp, 0.3.0', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('scan_origin');
     expect(tools).toHaveLength(7);
+    const paid = tools.filter(({ _meta }) => _meta?.['agents-x402/paymentRequired'] === true);
+    expect(paid).toMatchObject([{ name: 'scan_origin', _meta: { 'agents-x402/priceUSD': 0.05 } }]);
+  });
+
+  test('is a good seller by its own scan with --mcp', async () => {
+    const engine = await startEngine();
+    const outcome = await engine.scan(address, NEWER, { mcp: { path: null } });
+    const tool = outcome.observations.resources.probed.filter((one) => one.tool !== undefined);
+    expect(tool).toMatchObject([{ path: '/mcp#scan_origin', tool: { binding: 'tool-result' } }]);
+    for (const id of ['P2', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {
+      expect(resultOf(outcome, id)).toMatchObject({ id, status: 'pass' });
+    }
+    await engine.stop();
   });
 
   test('sells a scan once, over either of the two ways', async () => {

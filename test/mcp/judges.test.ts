@@ -1,4 +1,9 @@
-/** The official inspector and conformance runner against both transports. */
+/**
+ * The official inspector against both transports, and the conformance runner against the one that it
+ * speaks: HTTP. Its scenarios beside these call tools, resources and prompts of its reference server
+ * (`test_simple_text`, `test://static-text`), or capabilities that this server does not offer and
+ * does not declare (logging, completion, sampling, elicitation, resources, prompts, SSE streams).
+ */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -23,10 +28,26 @@ describe('outside judges', needs('unavailable' in judge ? judge.unavailable : nu
     return stdout;
   }
 
-  test('the inspector lists the tools over standard input and output', async () => {
+  async function inspect(target: readonly string[], method: readonly string[]) {
+    const stdout = await execute('inspector', ['--cli', ...target, '--method', ...method]);
+    return JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1));
+  }
+
+  const CALL = ['tools/call', '--tool-name', 'explain_check', '--tool-arg', 'id=P6'];
+  const EXPLAINED = { structuredContent: { id: 'P6', title: 'price-integrity' } };
+
+  test('the inspector lists and calls the tools over standard input and output', async () => {
     const command = [process.execPath, 'src/cli/main.ts', 'mcp'];
-    const stdout = await execute('inspector', ['--cli', ...command, '--method', 'tools/list']);
-    expect(JSON.parse(stdout.slice(0, stdout.lastIndexOf('}') + 1)).tools).toHaveLength(TOOLS);
+    expect((await inspect(command, ['tools/list'])).tools).toHaveLength(TOOLS);
+    expect(await inspect(command, CALL)).toMatchObject(EXPLAINED);
+  });
+
+  test('the inspector lists and calls the tools over HTTP', async () => {
+    await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+    const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
+    const target = [url, '--transport', 'http'];
+    expect((await inspect(target, ['tools/list'])).tools).toHaveLength(TOOLS);
+    expect(await inspect(target, CALL)).toMatchObject(EXPLAINED);
   });
 
   test.each(['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'])(

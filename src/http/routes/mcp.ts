@@ -46,6 +46,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
         host: hostOf(request, reply, gone, options),
         version: revision.name,
         describeFailure: (error) => describeFailure(error, request),
+        prices: { scan_origin: options.scanRoute.priceBaseUnits },
       });
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
       reply.raw.once('close', () => {
