@@ -3,7 +3,8 @@ import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { OriginRefused } from '../origin/errors.ts';
 import { DEFAULT_POLICY } from '../origin/origin.ts';
 import { createOracle } from '../payable/create-oracle.ts';
-import { preflightInHand as preflightInHandOf } from '../preflight/challenge-in-hand.ts';
+import { preflightInHand } from '../preflight/challenge-in-hand.ts';
+import type { Judges } from '../preflight/judge-challenge.ts';
 import { askedUrl, isPrice, preflightUrl, refusedPreflight } from '../preflight/preflight.ts';
 import { type Preflight, type PreflightReason, preflightOf } from '../preflight/result.ts';
 import { createProbeClient } from '../probe/client/client.ts';
@@ -50,19 +51,38 @@ export function preflight(
   first: string | PreflightHookOptions = {},
   options: PreflightOptions = {},
 ): Promise<Preflight> | PreflightHook {
-  if (typeof first === 'string') return preflightOfUrl(first, options);
+  if (typeof first === 'string') return preflightOnce(first, options);
   limitOf(first);
-  return (context) => refusalOf(context, first);
+  const judges = keptJudges();
+  return async (context) => refusalOf(context, first, await judges());
+}
+
+/**
+ * One engine for all payments of a hook, opened by the first: booting takes most of a second. Its
+ * threads end after a while without work and keep no process alive, so nothing has to be closed.
+ */
+function keptJudges(): () => Promise<Judges> {
+  let opened: Promise<Judges> | null = null;
+  return () => {
+    opened ??= openEngine(undefined)
+      .then((engine) => ({ ...engine, oracle: createOracle() }))
+      .catch((error: unknown) => {
+        opened = null;
+        throw error;
+      });
+    return opened;
+  };
 }
 
 async function refusalOf(
   context: PaymentCreation,
   options: PreflightHookOptions,
+  judges: Judges,
 ): Promise<undefined | { abort: true; reason: string }> {
   const { url, strict = false } = options;
-  const inHand = await preflightInHand(context, options);
+  const inHand = await judgeInHand(context, options, judges);
   const asked =
-    url === undefined || inHand.verdict === 'no-go' ? null : await preflightOfUrl(url, options);
+    url === undefined || inHand.verdict === 'no-go' ? null : await ask(url, options, judges);
   const reasons = [...inHand.reasons, ...(asked?.reasons ?? [])];
   const { verdict } = preflightOf(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
@@ -74,22 +94,14 @@ function describe(reasons: readonly PreflightReason[]): string {
   return first === undefined ? '' : `${first.code}, ${first.evidence}`;
 }
 
-async function preflightInHand(
+function judgeInHand(
   { paymentRequired, selectedRequirements }: PaymentCreation,
   options: PreflightHookOptions,
+  judges: Judges,
 ): Promise<Preflight> {
   const { url = null } = options;
-  await using engine = await openEngine(undefined);
-  const oracle = createOracle();
-  try {
-    const buyer = {
-      maxPrice: limitOf(options),
-      chosen: chosenOf(paymentRequired, selectedRequirements),
-    };
-    return await preflightInHandOf(paymentRequired, url, buyer, { ...engine, oracle });
-  } finally {
-    await oracle.close();
-  }
+  const chosen = chosenOf(paymentRequired, selectedRequirements);
+  return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, judges);
 }
 
 /** Which offer the client chose; null where it made one up. */
@@ -101,20 +113,27 @@ function chosenOf(required: object, selected: object): number | null {
   return at === -1 ? null : at;
 }
 
-async function preflightOfUrl(url: string, options: PreflightOptions): Promise<Preflight> {
+async function preflightOnce(url: string, options: PreflightOptions): Promise<Preflight> {
+  await using engine = await openEngine(undefined);
+  const oracle = createOracle();
+  try {
+    return await ask(url, options, { ...engine, oracle });
+  } finally {
+    await oracle.close();
+  }
+}
+
+async function ask(url: string, options: PreflightOptions, judges: Judges): Promise<Preflight> {
   const { method = 'GET', allowPrivate = false } = options;
   const maxPrice = limitOf(options);
   try {
     const policy = allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
     const asked = { ...askedUrl(url, policy), method: method.toUpperCase(), maxPrice };
-    await using engine = await openEngine(undefined);
-    const oracle = createOracle();
     const client = createProbeClient({ policy, userAgent: scannerUserAgent('library') });
     try {
-      return await preflightUrl(asked, { ...engine, oracle, client, mayPost: true });
+      return await preflightUrl(asked, { ...judges, client, mayPost: true, mayFollow: true });
     } finally {
       client.close();
-      await oracle.close();
     }
   } catch (error) {
     if (error instanceof OriginRefused) return refusedPreflight(error);

@@ -7,6 +7,7 @@ import type { Preflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';
 
 const NOWHERE = 'https://unknown.invalid';
+const MCP_URL = /^mcp:\/\//i;
 
 /**
  * `url` is where the challenge came from; null where nobody says, and then `resource.url` is taken
@@ -18,16 +19,21 @@ export async function preflightInHand(
   buyer: Omit<BuyerTerms, 'origin'>,
   judges: Judges,
 ): Promise<Preflight> {
-  const stated = originText(url ?? resourceUrlOf(required));
+  const resourceUrl = resourceUrlOf(required);
+  const stated = originText(url ?? resourceUrl);
   // Nothing is asked here: an address that the guard would refuse is the caller's own.
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
   const answer = answerOf(required, url ?? NOWHERE);
-  const judged = await judgeChallenge(origin, 'GET', answer, judges);
+  const asked = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
+  const judged = await judgeChallenge(asked, answer, judges);
   return verdictOn(judged, { ...buyer, origin: url === null ? null : origin });
 }
 
+/** "mcp://api.example.com/tools/x" names its server, "mcp://tool/x" none. */
 function originText(url: string): string {
-  return URL.parse(url)?.origin ?? NOWHERE;
+  const named = MCP_URL.test(url) ? url.replace(MCP_URL, 'https://') : url;
+  const parsed = /^https?:\/\//i.test(named) ? URL.parse(named) : null;
+  return parsed === null || parsed.hostname === 'tool' ? NOWHERE : parsed.origin;
 }
 
 /** Version 2 stands in the header, version 1 in the body. */
@@ -48,6 +54,5 @@ function answerOf(required: object, url: string): HttpData {
 function resourceUrlOf(required: object): string {
   const resource: unknown = 'resource' in required ? required.resource : null;
   const isNamed = typeof resource === 'object' && resource !== null && 'url' in resource;
-  const url = isNamed ? String(resource.url) : NOWHERE;
-  return /^https?:\/\//i.test(url) ? url : NOWHERE;
+  return isNamed ? String(resource.url) : NOWHERE;
 }

@@ -4,7 +4,7 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/pool/pool.ts';
 import type { HttpData } from '../model/observation.ts';
-import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
+import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import type { ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Origin } from '../origin/origin.ts';
@@ -18,6 +18,14 @@ export type Judges = {
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
   readonly oracle: Oracle;
+};
+
+/** What gave the challenge. */
+export type AskedFor = {
+  readonly origin: Origin;
+  readonly method: 'GET' | 'POST';
+  /** Whether it came over MCP, where `mcp://tool/NAME` is a good `resource.url`. */
+  readonly isTool?: boolean;
 };
 
 export type JudgedChallenge = {
@@ -39,8 +47,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts
 
 /** Rejects where the failure is ours, or with the signal's reason. */
 export async function judgeChallenge(
-  origin: Origin,
-  method: 'GET' | 'POST',
+  asked: AskedFor,
   answer: HttpData,
   { catalog, checks, pool, oracle }: Judges,
   signal?: AbortSignal,
@@ -51,7 +58,8 @@ export async function judgeChallenge(
   const terms = read.ok ? read.output : null;
   if (terms === null) return { terms, payability: null, schema: null };
 
-  const resources = setOf(origin, method, answer);
+  const { origin } = asked;
+  const resources = setOf(asked, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const payability = await oracle.judge(listed.ok ? listed.output : { challenged: [], silent: [] });
   const [judged] = await judgeAll({
@@ -73,7 +81,17 @@ function factsOf({ url, scheme, hostname, port, host }: Origin) {
   return { url, scheme, hostname, port, host };
 }
 
-function setOf(origin: Origin, method: 'GET' | 'POST', answer: HttpData): ResourceSet {
+/** A tool whose challenge somebody has in hand: a client read it already. */
+const TOOL_IN_HAND: ToolFacts = {
+  name: '',
+  endpoint: '/',
+  binding: 'extension',
+  isError: null,
+  extension: 'client',
+  price: null,
+};
+
+function setOf({ origin, method, isTool = false }: AskedFor, answer: HttpData): ResourceSet {
   const { pathname, search } = new URL(answer.url);
   const path = `${pathname}${search}`;
   const resource: ResourceObservation = {
@@ -83,6 +101,7 @@ function setOf(origin: Origin, method: 'GET' | 'POST', answer: HttpData): Resour
     method,
     sources: ['undeclared'],
     declaredPaid: true,
+    ...(isTool ? { tool: TOOL_IN_HAND } : {}),
     probes: [{ method, number: 1, answer: { ok: true, data: answer, ms: 0, truncated: false } }],
   };
   return { probed: [resource], declared: 1, otherMethods: 0, looked: [] };

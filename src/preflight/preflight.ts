@@ -21,6 +21,8 @@ export type PreflightOptions = Judges & {
   readonly client: Pick<ProbeClient, 'check' | 'request'>;
   /** Whether a POST of `{}` may be sent; else POST resources are `not_asked`. */
   readonly mayPost: boolean;
+  /** Whether a redirect on the same origin is followed; else the one request is all there is. */
+  readonly mayFollow: boolean;
   /** What was not answered by then is `no_answer`; give it to the client as well. */
   readonly deadline?: AbortSignal;
 };
@@ -69,14 +71,14 @@ export async function preflightUrl(asked: Asked, options: PreflightOptions): Pro
     ...(method === 'POST' ? { body: '{}' as const } : {}),
     accept: ACCEPT,
     capBytes: CAP_BYTES,
-    redirects: method === 'GET' ? 'same-origin' : 'none',
+    redirects: method === 'GET' && options.mayFollow ? 'same-origin' : 'none',
   });
   if (!seen.ok) {
     const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
     return preflightOf([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
   }
   if (seen.data.status !== 402) return preflightOf([withoutPrice(method, path, seen.data)]);
-  const judged = await judgeChallenge(origin, method, seen.data, options);
+  const judged = await judgeChallenge({ origin, method }, seen.data, options);
   return verdictOn(judged, { origin, maxPrice });
 }
 

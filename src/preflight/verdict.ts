@@ -79,6 +79,8 @@ function originReasons(
 /** TLS that ends at a proxy makes "http://" of the seller's own address, which P3 names. */
 function isSame(url: URL, origin: Origin): boolean {
   if (url.origin === origin.url) return true;
+  // A tool's "mcp://tool/NAME" names no server; P3 refuses it where no tool was called.
+  if (url.protocol === 'mcp:') return url.host === 'tool' || url.hostname === origin.hostname;
   return (
     url.protocol === 'http:' && url.port === '' && url.hostname === new URL(origin.url).hostname
   );

@@ -24,7 +24,13 @@ export function createAskSeller(options: AskSellerOptions): AskSeller {
     const deadline = AbortSignal.timeout(answerWithinMs);
     const client = createClient({ policy, userAgent, signal: deadline });
     try {
-      return await preflightUrl(asked, { ...judges, client, deadline, mayPost: false });
+      return await preflightUrl(asked, {
+        ...judges,
+        client,
+        deadline,
+        mayPost: false,
+        mayFollow: false,
+      });
     } finally {
       client.close();
     }

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { toolChallenge } from '../fixtures/origins/crafted-mcp.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 
@@ -83,6 +84,21 @@ describe('x402-scan mcp', () => {
         verdict: 'no-go',
         reasons: [{ code: 'other_origin' }, { code: 'flawed_challenge' }],
       },
+    });
+  });
+
+  test('judges the challenge of a tool in hand', async () => {
+    const inHand = async (more: object, url?: string) => {
+      const challenge = toolChallenge(more);
+      const { value } = await call('validate_challenge', { challenge, ...(url ? { url } : {}) });
+      return value;
+    };
+    expect(await inHand({})).toMatchObject({ verdict: 'go' });
+    expect(await inHand({}, `${seller.url}/mcp`)).toMatchObject({ verdict: 'go' });
+    const elsewhere = { resource: { url: 'mcp://elsewhere.example/x', description: 'x' } };
+    expect(await inHand(elsewhere, `${seller.url}/mcp`)).toMatchObject({
+      verdict: 'no-go',
+      reasons: [{ code: 'other_origin' }, { code: 'flawed_challenge' }],
     });
   });
 

@@ -1,4 +1,7 @@
 /** The hook in the official client: what it refuses is never signed for, what it lets pass is paid. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { x402Client } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment } from '@x402/fetch';
@@ -46,6 +49,23 @@ describe('with the hook', () => {
       const asked = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
       expect(asked.status).toBe(200);
       expect(paid(seller)).toHaveLength(2);
+    } finally {
+      await seller.stop();
+    }
+  });
+
+  test('one engine serves all payments of a hook, and keeps no process alive', async () => {
+    const seller = await startSeller();
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        fileURLToPath(new URL('three-payments.ts', import.meta.url)),
+        seller.url,
+      ]);
+      const threads: readonly number[] = JSON.parse(stdout);
+      expect(threads).toHaveLength(3);
+      expect(threads[0]).toBeGreaterThan(0);
+      expect(threads[2]).toBe(threads[0]);
+      expect(paid(seller)).toHaveLength(3);
     } finally {
       await seller.stop();
     }

@@ -5,7 +5,7 @@ import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from '
 
 /** `/llms.txt`: what is here and where, as the format at llmstxt.org has it. */
 export function llmsTxt(facts: ServiceFacts): string {
-  return `${[...introduction(facts), ...operationLists(facts), ...documentList(facts)].join('\n')}\n`;
+  return `${[...introduction(facts), ...operationLists(facts), ...toolList(facts), ...documentList(facts)].join('\n')}\n`;
 }
 
 /** `/llms-full.txt`: the same, and how each operation is called. */
@@ -13,6 +13,7 @@ export function llmsFullTxt(facts: ServiceFacts): string {
   const operations = apiOperations(facts).flatMap((operation) => inFull(operation));
   const lines = [
     ...introduction(facts),
+    ...toolList(facts),
     ...documentList(facts),
     '## Operations',
     '',
@@ -56,6 +57,17 @@ function operationLists(facts: ServiceFacts): string[] {
     '## Free operations',
     '',
     ...list('free'),
+    '',
+  ];
+}
+
+/** `POST` alone, and JSON-RPC: an agent with MCP calls the tools, the others call the operations. */
+function toolList({ baseUrl, hasMcp }: ServiceFacts): string[] {
+  if (!hasMcp) return [];
+  return [
+    '## Tools for agents',
+    '',
+    `- [MCP](${baseUrl}${PATHS.mcp}): the same as MCP tools over streamable HTTP; scan_origin is sold over x402's MCP transport, all others are free`,
     '',
   ];
 }

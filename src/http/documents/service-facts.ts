@@ -16,6 +16,7 @@ export const PATHS = {
   agentCard: '/.well-known/agent-card.json',
   terms: '/terms.txt',
   termsJson: '/terms.json',
+  mcp: '/mcp',
 } as const;
 
 /** All that the discovery documents are written from. */
@@ -31,6 +32,8 @@ export type ServiceFacts = {
   readonly payTo: string;
   /** False: signatures are verified, but nothing is settled. */
   readonly isLive: boolean;
+  /** Whether the tools for agents are served, which are no operations of the API. */
+  readonly hasMcp: boolean;
   readonly operations: readonly Operation[];
 };
 

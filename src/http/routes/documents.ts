@@ -92,6 +92,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (ap
     network: payment.network,
     payTo: payment.payTo,
     isLive: payment.mode !== 'mock',
+    hasMcp: revision.offers.mcp !== undefined,
     operations: app.operations,
   };
   for (const document of DOCUMENTS) addDocument(app, document, facts);

@@ -52,6 +52,17 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     }
   });
 
+  test('preflight and the tools for agents are named where the revision has them', async () => {
+    const has = revision === '0.3.0';
+    for (const path of ['/llms.txt', '/llms-full.txt']) {
+      const { body } = await service.get(path);
+      expect(body.includes(`](${BASE}/mcp)`)).toBe(has);
+      expect(body.includes('POST /v1/preflight')).toBe(has);
+    }
+    expect((await service.get('/discovery')).body.includes('/v1/preflight')).toBe(has);
+    expect((await service.get('/mcp')).statusCode).toBe(has ? 405 : 404);
+  });
+
   test('interface spec 2.9: /discovery lists what is free and what is paid', async () => {
     const document = (await service.get('/discovery')).json();
     expect(document).toMatchObject({

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/engine/pool/pool.ts';
+import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';
 import { parseAllowHosts } from '../../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY } from '../../../src/origin/origin.ts';
 import { createOracle } from '../../../src/payable/create-oracle.ts';
@@ -15,6 +16,16 @@ import { startApp } from '../../fixtures/service/start-app.ts';
 
 const PATH = '/v1/preflight';
 const URL_ASKED = 'https://shop.example.com/weather?city=Lisbon';
+
+const OFFER = {
+  pointer: '/accepts/0',
+  scheme: 'exact',
+  network: 'eip155:8453',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  amount: '10000',
+  client: '@x402/evm',
+  words: null,
+};
 
 function recordingAsker() {
   const asked: Asked[] = [];
@@ -50,6 +61,67 @@ describe('POST /v1/preflight', () => {
     expect(asked).toEqual([]);
   });
 
+  const known = (method: string, path: string, payableBy: PayableBy): ResourcePayability => ({
+    method,
+    path,
+    payableBy,
+    words: payableBy === 'default' ? null : 'No.',
+    offers: [{ ...OFFER, verdict: payableBy === 'default' ? 'signs' : 'refuses' }],
+  });
+
+  test('answers for POST resources from the report of the last day', async () => {
+    const { asked, askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const payability = [known('POST', '/summaries', 'default'), known('POST', '/broken', 'nobody')];
+    await service.publish('shop.example.com', { report: { payability } });
+    const ask = async (path: string, more: object = {}) => {
+      const url = `https://shop.example.com${path}`;
+      return (await service.post(PATH, { url, method: 'POST', ...more })).json();
+    };
+    const answer = await ask('/summaries');
+    expect(answer).toMatchObject({
+      verdict: 'go',
+      terms: { payableBy: 'default', offers: [{ price: '0.01 USDC', payTo: null }] },
+    });
+    expect(await ask('/summaries', { maxPrice: '0.001' })).toMatchObject({
+      verdict: 'no-go',
+      reasons: [{ code: 'over_max_price' }],
+    });
+    expect(await ask('/broken')).toMatchObject({
+      verdict: 'no-go',
+      reasons: [{ code: 'nobody_can_pay' }],
+    });
+    expect(await ask('/unknown')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
+    service.advance(24 * 3_600_000);
+    expect(await ask('/summaries')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
+    expect(asked).toEqual([]);
+  });
+
+  test('answers from the report while a host rests', async () => {
+    const { asked, askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const payability = [known('GET', '/weather', 'default')];
+    await service.publish('shop.example.com', { report: { payability } });
+    const url = 'https://shop.example.com/weather';
+    await service.post(PATH, { url });
+    const second = await service.post(PATH, { url });
+    expect(second.json()).toMatchObject({ verdict: 'go', terms: { payableBy: 'default' } });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('answers 30 calls a minute and client', async () => {
+    const { askSeller } = recordingAsker();
+    await using service = await startApp({ askSeller });
+    const codes: number[] = [];
+    for (let call = 0; call < 31; call += 1) {
+      codes.push((await service.post(PATH, { url: URL_ASKED })).statusCode);
+    }
+    expect(codes.filter((code) => code === 200)).toHaveLength(30);
+    const limited = await service.post(PATH, { url: URL_ASKED });
+    expect(limited.statusCode).toBe(429);
+    expect(limited.headers).toHaveProperty('retry-after');
+  });
+
   test('calls a no-go what the guard refuses', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
@@ -72,8 +144,11 @@ describe('POST /v1/preflight', () => {
   });
 });
 
-test('the seller gets one GET; silence is caution', async () => {
-  const seller = await startCraftedSeller({ hangs: ['/silent'] });
+test('the seller gets one GET; silence is caution, and a redirect is not followed', async () => {
+  const seller = await startCraftedSeller({
+    hangs: ['/silent'],
+    answers: { 'GET /moved': { status: 308, headers: { location: '/weather' } } },
+  });
   const checks = await discoverChecks();
   const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
   await using pool = Object.assign(createPool(), {
@@ -104,7 +179,15 @@ test('the seller gets one GET; silence is caution', async () => {
       verdict: 'caution',
       reasons: [{ code: 'no_answer' }],
     });
-    expect(seller.requests.filter(({ path }) => path === '/weather')).toHaveLength(1);
+    expect(await ask('/moved', 10_000)).toMatchObject({
+      verdict: 'caution',
+      reasons: [{ code: 'not_challenged', evidence: expect.stringContaining('308') }],
+    });
+    expect(seller.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /weather',
+      'GET /silent',
+      'GET /moved',
+    ]);
   } finally {
     await oracle.close();
     await seller.stop();
