@@ -63,7 +63,7 @@ function chargedUnsaid({ charged, status }: ServiceError, request: FastifyReques
   return routeOptions.config.offer?.kind === 'paid' && hasPayment && isUnread ? null : false;
 }
 
-/** What is over once somebody acts: room is made, a lock is given back, a server returns. */
+/** Errors that end by an act: room is made, a lock is given back, a server returns. */
 const PASSING: ReadonlySet<StoreErrorCode> = new Set(['unavailable', 'full', 'locked']);
 
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {

@@ -93,7 +93,7 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /**
- * Who counts as one client; null behind a proxy that nobody has said to trust: all its clients would
+ * Who counts as one client; null behind a proxy that no setting trusts: all its clients would
  * count as one.
  */
 function clientReader(

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
-/** Pages load their own styles, scripts and images, and nothing else; nobody frames them. */
+/** Pages load their own styles, scripts and images, and nothing else; no site frames them. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",

@@ -66,7 +66,7 @@ function oneLine(error: unknown): string {
   return text.split('\n')[0] ?? text;
 }
 
-// Whoever reads may have seen enough ("| head"): that is no failure of the scan.
+// A reader that has seen enough ("| head") closes the pipe: that is no failure of the scan.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
 });

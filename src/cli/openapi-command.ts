@@ -1,5 +1,5 @@
 /**
- * `openapi FILE…`: judges OpenAPI documents before anybody serves them, by the checks that read
+ * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that read
  * nothing else (S1 to S4). For hooks and editors: a line a finding, at its line of the file.
  */
 import { readFile } from 'node:fs/promises';

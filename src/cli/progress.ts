@@ -1,4 +1,4 @@
-/** What the scan is at, on standard error and only where somebody watches. */
+/** Shows the stage that a scan has reached, on standard error and only on a terminal. */
 const STAGES = {
   documents: 'reading documents',
   resources: 'asking for paid resources',

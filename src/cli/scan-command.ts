@@ -36,7 +36,7 @@ type Subject =
 /** The exit code: 0, or 1 where a threshold was missed. Throws UsageError and what scans throw. */
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   const options = parseScanOptions(args);
-  // Whatever is wrong with the call is said before anything is started or anybody asked.
+  // Bad arguments are refused before a thread is started or a host is asked.
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
   const engine = await startEngine(options.checksVersion);

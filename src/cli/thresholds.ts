@@ -30,6 +30,6 @@ function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): bo
 function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
-  // What nobody could observe is no fault of the seller: builds must not break on it.
+  // Results that could not be observed are no fault of the seller: builds must not break on them.
   return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
 }

@@ -120,7 +120,7 @@ function allowHosts(list: string): ReadonlySet<string> {
 
 function listeningAddress({ HOST, PORT }: Settings): string {
   if (PORT === 0) throw new SettingError('PORT', '0', acceptedFor('PORT'));
-  // "Every address" is no address that anybody could call.
+  // "Every address" is no address that a client could call.
   if (HOST === '0.0.0.0') return `http://127.0.0.1:${PORT}`;
   if (HOST === '::') return `http://[::1]:${PORT}`;
   const host = isIPv6(HOST) ? `[${HOST}]` : HOST;

@@ -37,7 +37,7 @@ export type PaymentConfig = {
   readonly signer: `0x${string}` | null;
 };
 
-/** No key exists for it: what is paid to it by mistake is gone, and nobody gains by that. */
+/** No key exists for this address: money paid to it by mistake is lost, and enriches no operator. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
 type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];

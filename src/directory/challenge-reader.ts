@@ -1,4 +1,4 @@
-/** Reads challenge files for all who wait: one fetch answers everybody who asked before it began. */
+/** Reads challenge files for all waiters: one fetch answers every caller that asked before it began. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Saturated } from '../errors/errors.ts';
 import { OriginRefused } from '../origin/errors.ts';
@@ -81,7 +81,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       if (round.waiters.length === 0) return true;
       const slot = await ownership.beginChallengeFetch(origin.host);
       if (!slot.taken) return false;
-      // Whoever arrives from here on waits for the next fetch.
+      // Callers that arrive from here on wait for the next fetch.
       rounds.delete(origin.host);
       const fetched = await fetchOrRefuse(fetchChallenge, origin);
       handshakeMs = fetched.handshakeMs;

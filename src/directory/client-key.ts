@@ -8,7 +8,7 @@ export type Client = {
   readonly key: string;
   /** The /24 or /48 around it: what one organisation or provider hands out. */
   readonly block: string;
-  /** Aborted once the client has hung up: nothing is fetched for nobody. */
+  /** Aborted once the client has hung up: a fetch without a reader does not begin. */
   readonly gone?: AbortSignal | undefined;
 };
 

@@ -4,7 +4,7 @@ import type { DirectoryRecord, DirectoryStore } from '../store/contract/director
 
 const PAGE_SIZE = 50;
 const PER_DOMAIN = 3;
-/** Pages that are read to fill one: beyond it somebody floods the directory, and a short page will do. */
+/** Pages that are read to fill one: beyond it the directory is being flooded, and a short page will do. */
 const MAX_READS = 10;
 
 export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };

@@ -19,7 +19,7 @@ export type ListingOptions = { readonly store: Store; readonly verification: Ver
 
 /**
  * Sets what an owner asks for. Within an hour of the host's last confirm anything, for the client
- * that started its token and for whoever shows the key that came with it. Anybody else may hide,
+ * that started its token and for each caller that shows the key that came with it. Any other may hide,
  * and nothing more, while that token is still being served.
  * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
@@ -44,7 +44,7 @@ export async function changeListing(
     const when = isRecent ? 'by another client' : 'over an hour ago';
     if (shows(change)) throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
     const isServed = await verification.stillServes(origin, client, confirm.tokenHash);
-    // The fetch took its time: whoever proved control meanwhile is not overruled by what it found.
+    // The fetch took its time: its finding overrules no owner who proved control meanwhile.
     const last = await store.ownership.lastConfirm(host);
     if (!isServed || last?.tokenHash !== confirm.tokenHash) {
       throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);

@@ -24,7 +24,7 @@ export type PreflightDeskOptions = {
   readonly askSeller: AskSeller;
 };
 
-/** Anybody may call for free: no host is asked more often on their behalf. */
+/** Calls are free: no host is asked more often for the sake of anonymous callers. */
 const COOL_DOWN_MS = 5_000;
 
 export function createPreflightDesk({

@@ -40,7 +40,7 @@ export type Verification = {
   confirm(origin: Origin, client: Client, listingKey?: string): Promise<Confirmation>;
   /**
    * Whether this token is still being served. Counts as a failed confirm of the client whatever it
-   * finds: anybody may ask, and each asks the origin. Throws ConfirmLimit, ScannerFailed.
+   * finds: the call is open to all, and each call asks the origin. Throws ConfirmLimit, ScannerFailed.
    */
   stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
 };

@@ -24,7 +24,7 @@ const INDEX_CACHE_MS = HOUR_MS;
 const LISTING_CACHE_MS = 24 * HOUR_MS;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
-/** `timeoutMs`: how long each of the two lookups of a scan may take, whoever is asked and how often. */
+/** `timeoutMs`: how long each of the two lookups of a scan may take, over all sources and retries. */
 export function createStanding(
   options: EcosystemOptions,
   snapshots: SnapshotCache,

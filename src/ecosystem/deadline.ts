@@ -8,7 +8,7 @@ export type Deadline = {
   leftMs(): number;
 };
 
-/** A scan waits at most this long for anybody else. */
+/** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
 export function startDeadline(timeoutMs: number): Deadline {

@@ -21,7 +21,7 @@ export async function askPartners(
   const page = await askText(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
   if (!page.ok) return page;
   const partners = partnersIn(page.value);
-  // A listing without anybody in it is a page that has changed, not a deserted ecosystem.
+  // A listing without a partner is a page that has changed, not a deserted ecosystem.
   if (partners.length === 0) return failed(`${new URL(base).host} shows no partner records`);
   return { ok: true, value: partners.slice(0, MAX_PARTNERS) };
 }

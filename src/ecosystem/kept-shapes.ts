@@ -1,6 +1,6 @@
 /**
  * The shapes that are kept of third parties' answers. What comes back from a store or a file may
- * have been written by an older release, or by nobody: it is checked like any answer.
+ * have been written by an older release, or by hand: it is checked like any answer.
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';

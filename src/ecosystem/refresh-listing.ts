@@ -11,11 +11,11 @@ export type ListingRefresh = {
 };
 
 const LEASE_NAME = 'refresh:listing';
-/** Longer than any lookup takes: a host that died on the way holds up nobody for long. */
+/** Longer than any lookup takes: the lease of an instance that died on the way ends soon. */
 const LEASE_LIFETIME_MS = 60_000;
 
 /**
- * By one host at a time: whoever comes after it finds a young snapshot and asks nobody. Never
+ * Runs on one instance at a time: the next one finds a young snapshot and asks no source. Never
  * rejects, whatever becomes of the store.
  */
 export async function refreshListing({

@@ -1,6 +1,6 @@
 /**
  * Settlements on the chain itself: `Transfer` logs of the asset to one address. Only those count
- * whose transaction also carries `AuthorizationUsed` of the payer (EIP-3009): anybody can send
+ * whose transaction also carries `AuthorizationUsed` of the payer (EIP-3009): any account can send
  * coins, but that pair is what settling an x402 payment leaves behind.
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';

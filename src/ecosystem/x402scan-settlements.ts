@@ -52,7 +52,7 @@ export async function x402scanSettlementsByOrigin(
   return { ok: true, value: toFacts(null, own, own.length === 0 ? 0 : WINDOW_DAYS) };
 }
 
-/** Settlements to one address, whoever sells under it. `include` must never be empty: it means all. */
+/** Counts settlements to one address, of all origins that sell under it. `include` must never be empty: it means all. */
 export async function x402scanSettlementsByAddress(
   base: string,
   address: string,

@@ -38,7 +38,7 @@ type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
 
 /** A result that equals a row in every member that the row names caps the score. */
 const CAPS: readonly Cap[] = [
-  // P1: nobody can reach the origin, so nothing that was seen of it counts.
+  // P1: the origin cannot be reached, so nothing that was seen of it counts.
   { id: 'P1', status: 'fail', atMost: CAP_POINTS.unreachable },
   { severity: 'critical', status: 'fail', atMost: CAP_POINTS.criticalFail },
   { severity: 'critical', status: 'warn', atMost: CAP_POINTS.flawed },

@@ -59,8 +59,8 @@ type ErrorOptions = {
 };
 
 /**
- * What became of the payment that the request carried: charged, not charged, or null while nobody
- * can say.
+ * What became of the payment that the request carried: charged, not charged, or null while that
+ * is not known.
  */
 export type Charged = boolean | null;
 

@@ -21,7 +21,7 @@ export type SoldScanOptions = {
 
 const RESPONSE_META = 'x402/payment-response';
 
-/** Throws what the gate throws; the caller has gone where there is nobody left to answer. */
+/** Throws what the gate throws; `gone` means that the caller has left. */
 export async function soldScan(
   url: string,
   payment: unknown,

@@ -62,7 +62,7 @@ export type Probe = {
   readonly answer: HttpObservation;
 };
 
-/** A resource that somebody calls paid, or that may turn out to be, with the answers it gave. */
+/** A resource that a document or index calls paid, or that may turn out to be, with the answers it gave. */
 export type ResourceObservation = {
   readonly url: string;
   /** Path and query as requested, path parameters filled in. */

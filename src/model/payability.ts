@@ -10,7 +10,7 @@ export type ClientVersion = { readonly name: string; readonly version: string };
 export const OFFER_VERDICTS = ['signs', 'limited', 'refuses', 'unsupported'] as const;
 export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
 
-/** Best first: default clients, clients with settings, not known, nobody. */
+/** Best first: default clients, clients with settings, not known, no client. */
 export const PAYABLE_BY = ['default', 'settings', 'unknown', 'nobody'] as const;
 export type PayableBy = (typeof PAYABLE_BY)[number];
 
@@ -43,6 +43,6 @@ export type Payability = {
   readonly clients: readonly ClientVersion[];
   /** Those that challenged. */
   readonly resources: readonly ResourcePayability[];
-  /** Paid resources that were asked and gave no challenge: nobody can pay them. */
+  /** Paid resources that were asked and gave no challenge: no client can pay them. */
   readonly silent: readonly { readonly method: string; readonly path: string }[];
 };

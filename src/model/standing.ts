@@ -1,4 +1,4 @@
-/** What the gatherer asks third parties; `src/ecosystem` answers it, or nobody does. */
+/** The questions of the gatherer to third parties; `src/ecosystem` answers them, or they stay open. */
 import type { Origin } from '../origin/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, SettlementFacts } from './observations.ts';
 
@@ -16,7 +16,7 @@ export type Standing = {
 
 const OFF = { state: 'off', why: 'offline' } as const;
 
-/** Asks nobody: the checks that stand on it are not determined. */
+/** Asks no third party: the checks that stand on it are not determined. */
 export const OFFLINE_STANDING: Standing = {
   origin: async () => ({ x402scan: OFF, listing: OFF }),
   settlements: async () => OFF,

@@ -30,7 +30,7 @@ export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolic
 function canonicalEntry(entry: string): string {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const text = `http://${entry}/`;
-  // `*` would be a name that nobody has, and nothing listens on port 0: neither would ever match.
+  // `*` would be a name that no host has, and nothing listens on port 0: neither would ever match.
   const isExact = port !== undefined && Number(port) > 0 && !/[/?#@%*\\\s]/.test(entry);
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is no exact host:port, such as localhost:3000 or [::1]:8443`);

@@ -5,7 +5,7 @@ import { type Origin, type OriginPolicy, validateUrl } from './origin.ts';
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * The URL that a `Location` or a link means, judged as strictly as one that somebody typed.
+ * The URL that a `Location` or a link means, judged as strictly as one that was typed.
  * What names its own authority is judged as written: resolving it first would fold user info,
  * backslashes and percent-encoded hosts away. Throws OriginRefused.
  */

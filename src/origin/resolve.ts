@@ -12,7 +12,7 @@ export type Resolution =
   | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
   /** A finding about the origin: its name gives no address. */
   | { readonly kind: 'unreachable'; readonly detail: string }
-  /** Our resolver does not work: no finding, and nobody may be charged. */
+  /** Our resolver does not work: no finding, and no payer may be charged. */
   | { readonly kind: 'our-fault'; readonly detail: string };
 
 export type Resolver = {

@@ -1,6 +1,6 @@
 /**
  * The oracle: what the official clients say of the challenges of a scan. One thread serves all
- * scans; equal challenges are tried once, and whoever has used the least time is next.
+ * scans; equal challenges are tried once, and the scan that has used the least time is next.
  */
 import { createHash } from 'node:crypto';
 import { EngineFault } from '../engine/errors.ts';
@@ -51,7 +51,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
   let isBusy = false;
   let tickets = 0;
 
-  /** The thread is handed on, never given back while somebody waits. */
+  /** The thread is handed on, never given back while a scan waits. */
   async function attempt(one: ListedChallenge, account: Account): Promise<TrialAnswer> {
     if (isBusy) await new Promise<void>((begin) => waiting.push({ account, begin }));
     isBusy = true;

@@ -7,7 +7,7 @@ import type { Offer } from '../parse/x402/challenge.ts';
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
-/** Each offer is tried twice; nobody offers more ways to pay than a few. */
+/** Each offer is tried twice; real sellers offer few ways to pay. */
 export const MAX_OFFERS = 32;
 
 const MAX_TERM_CHARS = 120;

@@ -18,7 +18,7 @@ export async function createSolanaSchemes(): Promise<SolanaSchemes> {
 
 type Unsigned = { readonly messageBytes: Uint8Array<ArrayBuffer> };
 
-/** What Solana's kit calls a partial signer, without the kit: an Ed25519 key that nobody keeps. */
+/** A partial signer of Solana's kit, without the kit: its Ed25519 key is thrown away. */
 async function createSigner(): Promise<ClientSvmSigner> {
   const pair = await webcrypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');

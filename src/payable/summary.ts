@@ -15,7 +15,7 @@ export type PayabilitySummary = {
 
 const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
-/** Of what is older than the clients nothing is known; where nothing challenged, nobody was asked. */
+/** Nothing is known of scans older than the clients; where nothing challenged, no client was asked. */
 export function summaryOf(payability: Payability | null): PayabilitySummary {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
   const { resources, silent, clients } = payability;

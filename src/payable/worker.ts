@@ -40,6 +40,6 @@ function detailOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, MAX_DETAIL_CHARS);
 }
 
-// Said once a job asks for it, not as a rejection that nobody handles.
+// Said once a job asks for it, not as an unhandled rejection.
 loading.catch(() => {});
 parentPort?.on('message', async (job: TrialJob) => say(await work(job)));

@@ -1,4 +1,4 @@
-/** Judges a challenge that somebody already has: nothing is asked. */
+/** Judges a challenge that the caller already has: no request is sent. */
 import type { HttpData } from '../model/observation.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
@@ -10,7 +10,7 @@ const NOWHERE = 'https://unknown.invalid';
 const MCP_URL = /^mcp:\/\//i;
 
 /**
- * `url` is where the challenge came from; null where nobody says, and then `resource.url` is taken
+ * `url` is where the challenge came from; null where the caller does not say, and then `resource.url` is taken
  * at its word. Rejects with OriginRefused where it is no URL, and where the failure is ours.
  */
 export async function preflightInHand(

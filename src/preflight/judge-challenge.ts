@@ -81,7 +81,7 @@ function factsOf({ url, scheme, hostname, port, host }: Origin) {
   return { url, scheme, hostname, port, host };
 }
 
-/** A tool whose challenge somebody has in hand: a client read it already. */
+/** A tool whose challenge the caller has in hand: a client read it already. */
 const TOOL_IN_HAND: ToolFacts = {
   name: '',
   endpoint: '/',

@@ -1,4 +1,4 @@
-/** What a judged challenge means to somebody who is about to pay. */
+/** Says what a judged challenge means to a buyer who is about to pay. */
 import type { Origin } from '../origin/origin.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
@@ -12,7 +12,7 @@ import {
 } from './result.ts';
 
 export type BuyerTerms = {
-  /** The origin that was asked; null where nobody said where the challenge comes from. */
+  /** The origin that was asked; null where the caller did not say where the challenge comes from. */
   readonly origin: Origin | null;
   /** "0.05", in whole units of the asset; null sets no limit. */
   readonly maxPrice: string | null;

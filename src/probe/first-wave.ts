@@ -69,7 +69,7 @@ export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {
     isFirstOfMany: true,
   });
   const get = getAfter(root, cache);
-  // A path that nobody can have: what the site answers to it, it answers to any missing document.
+  // A path that no site has: what the site answers to it, it answers to any missing document.
   const randomPath = `/${randomBytes(12).toString('hex')}`;
   const pendingOpenapi = get('/openapi.json', OPENAPI_CAP_BYTES, ACCEPT_JSON);
   const [manifest, manifestJson, llmsTxt, agentCard, agentJson, robots, soft404, openapi, others] =

@@ -45,7 +45,7 @@ function furtherRequests(
 
 /**
  * A declared GET that is not paid may be a POST. Where no document names the method, each may sell a
- * thing of its own. A POST that a document has, and nobody calls paid, would run.
+ * thing of its own. A POST that a document has, and no document calls paid, would run.
  */
 function needsPost(
   { method, declaredPaid, freePost }: PlannedResource,

@@ -60,7 +60,7 @@ export function parseRecording(value: unknown, name: string): Recording {
   const validate = new Ajv({ allErrors: false }).compile<Stored>(recordingSchema);
   if (validate(value)) {
     if (isCanonical(value.observations.origin)) return completed(value);
-    // Not quoted: it may be text for a terminal, and the file is nobody's word.
+    // Not quoted: it may be text for a terminal, and its author is unknown.
     const why = 'what /observations/origin says is no origin as a scan writes it';
     throw new RecordingError(`${name}: ${why}; make it with --save`);
   }

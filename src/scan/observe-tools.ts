@@ -108,7 +108,7 @@ export class ToolObserver {
     const messages = createMcpMessages();
     const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
     if (discovered.output) return { endpoint, era: discovered.output, messages };
-    // Where nothing is, or nobody answers, a second question changes nothing.
+    // Where nothing is, or nothing answers, a second question changes nothing.
     const { answer } = discovered;
     const isHopeless = !answer.ok || answer.data.status === 404 || answer.data.status === 402;
     const opened = isHopeless

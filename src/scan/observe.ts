@@ -27,7 +27,7 @@ export type ObserveOptions = {
   readonly standing: Standing;
   readonly probing: ProbingOptions;
   readonly work: ScanWork;
-  /** Asks the official clients what they make of the challenges; without one, nobody is asked. */
+  /** Asks the official clients what they make of the challenges; without it, none is asked. */
   readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: Stage) => void) | undefined;
   /** Only the command line has it, and only where it is told to. */
@@ -61,7 +61,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
   const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
-  // Nobody is needed to judge challenges where nothing is going to be asked that could pose one.
+  // No client has to judge challenges where no request is going to be sent that could bring one.
   if (plan.resources.length + tools.resources.length > 0) oracle?.start();
   onStage?.('resources');
   const second = await secondWave(cache, plan, probing);
@@ -161,7 +161,7 @@ export async function planFrom(
   return { plan, planFailure: PLAN_FAILURES[worked.why] };
 }
 
-/** What the official clients say of the challenges; null where nobody asks them. */
+/** Returns what the official clients say of the challenges; null where they are not asked. */
 async function payabilityOf(
   resources: Observations['resources'],
   work: ScanWork,

@@ -43,7 +43,7 @@ export type ScannerOptions = {
   /** Whether a further scan is one too many for what the running ones hold; default never. */
   readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
-  /** The official clients, asked what they make of the challenges; without one, nobody is asked. */
+  /** The official clients, asked what they make of the challenges; without it, none is asked. */
   readonly oracle?: Oracle;
   readonly onStage?: (stage: Stage) => void;
   /** Where they differ from the defaults. */
@@ -177,7 +177,7 @@ export async function judge(
 
 async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {
   const { policy, userAgent, resolver, limits, extraCa } = options;
-  // A replay asks nobody, and services ask on a thread of their own.
+  // A replay sends no request, and services ask on a thread of their own.
   const createClient =
     options.createClient ?? (await import('../probe/client/client.ts')).createProbeClient;
   return createClient({

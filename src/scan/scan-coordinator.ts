@@ -37,7 +37,7 @@ export type ScanCoordinator = {
   admit(origin: Origin): Promise<void>;
   /**
    * Joins the scan of this origin that is in flight, or starts one, and stores its result privately.
-   * Goes on whoever leaves. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
+   * The scan goes on when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
    */
   run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
   /** Joins the scan that is in flight in this process; null where there is none. */
@@ -218,7 +218,7 @@ class InFlightScans {
       await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report });
       return finished;
     } finally {
-      // The scan's own outcome matters more, and nobody is to wait for a store that is gone.
+      // The scan's own outcome matters more, and its callers must not wait for a store that is gone.
       await store.leases.release(lease).catch((error: unknown) => {
         this.#options.onError?.(error);
         this.#releaseLater(lease).catch(() => undefined);

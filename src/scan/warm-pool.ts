@@ -23,7 +23,7 @@ export function warmPool(parts: Pick<ScannerOptions, 'catalog' | 'checks' | 'poo
     ...pool,
     start() {
       pool.start();
-      // Whoever has a task for it is told.
+      // The next task on this thread is told.
       ready().catch(() => undefined);
     },
     async run(task) {

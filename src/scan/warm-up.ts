@@ -14,7 +14,7 @@ const SILENT: HttpObservation = {
 };
 const OFF = { state: 'off', why: 'offline' } as const;
 
-/** An origin that nobody asked: all that a check may need is there, and says nothing. */
+/** An origin that was not asked: all that a check may need is there, and says nothing. */
 export const NOBODY: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
@@ -45,7 +45,7 @@ export const NOBODY: Observations = {
 
 /**
  * Loads every check and parser on the workers, and measures how fast they are. Rejects where one of
- * ours breaks on nothing at all, so that it is known before anybody pays.
+ * ours breaks on nothing at all, so that it is known before a scan is sold.
  */
 export async function warmUp({
   catalog,

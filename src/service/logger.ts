@@ -45,7 +45,7 @@ function standardOutput(): DestinationStream {
     try {
       output.flushSync();
     } catch {
-      // A pipe that nobody reads any more.
+      // A pipe whose reader has gone.
     }
   });
   return output;

@@ -1,4 +1,4 @@
-/** The log lines about money that somebody has to act on; docs/payments.md says how. */
+/** The log lines about money on which an operator has to act; docs/payments.md says how. */
 import type { PaymentEvent } from '../payment/payment-events.ts';
 
 /** Written as an error. */

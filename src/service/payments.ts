@@ -26,7 +26,7 @@ export type OpenPayments = Payments & {
 
 export type PaymentsOptions = SellingOptions & {
   readonly onTrouble: (message: string, error: unknown) => void;
-  /** Told of what somebody has to act on. */
+  /** Told of events on which an operator has to act. */
   readonly onAlarm?: Alarm | undefined;
   readonly environment?: Environment | undefined;
   /** Default: what the environment arms, and that under test alone. */

@@ -1,4 +1,4 @@
-/** What is to be mended: failures and warnings, without what nobody could observe. */
+/** Findings to be mended: failures and warnings, without those that could not be observed. */
 import type { CheckResult } from '../../model/report.ts';
 
 export function findingsOf(results: readonly CheckResult[]): readonly CheckResult[] {

@@ -24,7 +24,7 @@ export function formatText(scan: Printable): string {
     scan.colour ? styleText(style, text, { validateStream: false }) : text;
   const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
   const by = (status: CheckResult['status']) => printed.filter((r) => r.status === status);
-  // What nobody could determine is nothing to mend first.
+  // Findings that could not be determined come last: there is nothing to mend first in them.
   const problems = [...by('fail'), ...by('warn')].sort(
     (a, b) => Number(isOpen(a)) - Number(isOpen(b)),
   );

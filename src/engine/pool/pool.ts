@@ -53,7 +53,7 @@ export type PoolTask = {
   readonly exportName: string;
   /** Plain data; arrives frozen. */
   readonly input: unknown;
-  /** Pays for it; default: nobody, without end. */
+  /** Pays for the task's time; default: an account without limit. */
   readonly account?: WorkAccount;
   readonly signal?: AbortSignal;
 };

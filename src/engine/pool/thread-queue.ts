@@ -38,7 +38,7 @@ export function createThreadQueue<Thread>(
   threads: readonly Thread[],
   { maxWaiting }: ThreadQueueOptions,
 ): ThreadQueue<Thread> {
-  /** Of several threads, one takes only first tries of light scans: nobody waits long for it. */
+  /** Of several threads, one takes only first tries of light scans: it is free again soon. */
   const reserved = threads.length > 1 ? threads[0] : undefined;
   const free = new Set(threads);
   const servedLast = new Map<Thread, WorkAccount>();
@@ -68,7 +68,7 @@ export function createThreadQueue<Thread>(
         if (!held) return;
         held = false;
         running -= 1;
-        // Nobody waits for a thread that boots while another one gets free.
+        // A thread that boots serves no claim while another one gets free.
         if (ready === undefined) giveBack();
         else ready.then(giveBack, giveBack);
       },

@@ -29,7 +29,7 @@ const memo = createScanMemo();
 export async function work(job: Job | LoadJob): Promise<Answer> {
   const answer = job.kind === 'load' ? await load(job) : await perform(job);
   if (answer.kind !== 'done') memo.forget();
-  // A rejection that nobody handles surfaces before this resolves, and so fails its own job
+  // An unhandled rejection surfaces before this resolves, and so fails its own job
   // instead of the next one on this thread.
   await nextTurn();
   return answer;

@@ -38,13 +38,13 @@ export function reportFindings(report: ScanReport, catalog: Catalog, says: Sente
 
 function rowOf(result: CheckResult, points: number, says: SentencesById) {
   const sentences = says.get(result.id);
-  // What nobody saw is neither right nor wrong: the rule is named, and the evidence says why.
+  // An unseen result is neither right nor wrong: the rule is named, and the evidence says why.
   const isOpen = result.basis === 'not_determined';
   const sentence = result.status === 'pass' || isOpen ? sentences?.right : sentences?.wrong;
   return { ...result, points, sentence: sentence ?? result.title, isOpen };
 }
 
-/** By severity; what nobody could determine is nothing to mend first. */
+/** Sorts by severity; undetermined results come last, because nothing in them can be mended first. */
 function rank({ severity, basis }: CheckResult): number {
   return RANK[severity] + (basis === 'not_determined' ? 10 : 0);
 }

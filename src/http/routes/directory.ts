@@ -18,7 +18,7 @@ import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Featured has no pages; nobody reads further than this. */
+/** Featured has no pages; this many rows are enough for every reader. */
 const MAX_FEATURED = 1_000;
 /** The longest have 100 records, some 100 KiB. */
 const MAX_KEPT_PAGES = 128;

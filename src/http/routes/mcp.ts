@@ -18,7 +18,7 @@ import type { Preflight } from '../../preflight/result.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 
-/** Judges a challenge that its caller has; asks nobody. */
+/** Judges a challenge that its caller has; sends no request. */
 export type JudgeInHand = (challenge: object, url: string | null) => Promise<Preflight>;
 
 export type McpRouteOptions = RouteContext & {

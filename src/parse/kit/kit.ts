@@ -165,7 +165,7 @@ export type Kit = {
   isPaidMethod(offer: Offer): boolean;
   /** Whether an amount is a positive number of base units, or what its network writes instead. */
   isAmount(offer: Offer): boolean;
-  /** Outdated ids and namespaces that nobody here knows are well formed too. */
+  /** Outdated ids and namespaces that no table here has are well formed too. */
   networkForm(network: JsonValue | undefined, version: Challenge['version']): NetworkForm;
 
   /** The CAIP-2 name of a network ("base" → "eip155:8453"); other names come back as they are. */

@@ -11,7 +11,7 @@ export type ChallengeDifference = {
   readonly text: string;
 };
 
-/** Offers on the same terms that are told apart: nobody sends more, and more would cost the square. */
+/** Offers on the same terms that are told apart: real sellers send fewer, and more would cost the square. */
 const MAX_ALIKE = 8;
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The resources that challenged. Each method of a path is a resource of its own: GET and POST may
- * sell two things at two prices, and a good GET must not stand in for a POST that nobody can pay.
+ * sell two things at two prices, and a good GET must not stand in for a POST that no client can pay.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';

@@ -99,7 +99,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   bip122: {
     name: 'Bitcoin (Lightning)',
     network: /^bip122:[0-9a-f]{32}$/,
-    // The invoice names the recipient: a node's key, or nobody.
+    // The invoice names the recipient: a node's key, or none.
     account: /^(?:anonymous|[0-9a-fA-F]{66})$/,
     asset: /^BTC$/,
     source: 'specs/schemes/exact/scheme_exact_lightning.md',

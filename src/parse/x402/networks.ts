@@ -71,7 +71,7 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
   return isNetworkOf(namespace, network) ? 'outdated' : 'malformed';
 }
 
-/** Whether a network is one for tests; false for those that nobody here knows. */
+/** Whether a network is one for tests; false for networks that no table here has. */
 export function isTestnet(network: string): boolean {
   return TESTNETS.has(caip2(network));
 }

@@ -53,8 +53,8 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
 }
 
 /**
- * One bad or unknown offer beside a sound one is no fault of the seller's: P3 names it, and nobody
- * else does. Where none is sound, those of schemes and networks that we do not know, then all.
+ * One bad or unknown offer beside a sound one is no fault of the seller's: P3 names it, and no
+ * other check does. Where none is sound, offers of schemes and networks that we do not know, then all.
  */
 export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
   const sound = offers.filter((offer) => offerFaults(offer, version).length === 0);

@@ -19,7 +19,7 @@ export type DecodedBody = {
 
 /**
  * The text of a body. Undoes at most one layer of compression, and of that no more than `capBytes`:
- * `identity` was asked for, so a second layer is somebody's trap. Text is UTF-8 unless a byte
+ * `identity` was asked for, so a second layer is a trap. Text is UTF-8 unless a byte
  * order mark or the charset of Content-Type says otherwise; bytes that are no valid text become
  * U+FFFD. A body with a NUL byte is no text.
  */

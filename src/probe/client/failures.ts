@@ -16,7 +16,7 @@ export class ProbeFailure extends Error {
   }
 }
 
-/** Our fault, never a finding: the scan cannot go on, and nobody may be charged. */
+/** Our fault, never a finding: the scan cannot go on, and no payer may be charged. */
 export class ResolverDown extends Error {
   readonly detail: string;
 

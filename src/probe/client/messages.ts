@@ -52,7 +52,7 @@ export type FromProbe =
       readonly stats: ProbeStats;
     }
   | { readonly kind: 'saturated'; readonly isSaturated: boolean }
-  /** What nobody waited for. */
+  /** An error of the thread that belongs to no call. */
   | { readonly kind: 'error'; readonly error: string };
 
 /** Of a client that has asked nothing yet. */

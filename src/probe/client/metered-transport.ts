@@ -15,12 +15,12 @@ export type MeteredTransportOptions = {
   readonly raw: Socket;
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
-  /** False refuses these bytes: they reach nobody. */
+  /** False refuses these bytes: they are not delivered. */
   readonly admit: (bytes: number) => boolean;
 };
 
 /**
- * The bytes of a socket on their way into TLS. TLS reads a socket in native code, where nobody can
+ * The bytes of a socket on their way into TLS. TLS reads a socket in native code, where no listener can
  * count: this stands between the two, so that bytes can be refused before they cost anything, and
  * the time that they cost is known. Everything that TLS does for an origin (key exchange, chain,
  * tickets, records) it does while it is handed bytes.

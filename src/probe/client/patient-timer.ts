@@ -1,7 +1,7 @@
 /**
  * A deadline that counts only time in which this thread could have seen an answer. A timer that
  * fires late fires before what has arrived meanwhile is read: a thread that was busy for a second
- * would call silent whoever answered in it.
+ * would call an origin silent that answered in it.
  */
 export type PatientTimer = {
   /** Starts anew, with the same time. */

@@ -35,14 +35,14 @@ export type ConnectionEvents = {
   freed(connection: PipelinedConnection): void;
   /** The first in line has held the others up for `stallMs`. */
   stalled(connection: PipelinedConnection): void;
-  /** Reported once. `failure` is the fault of the first in line, null where nobody is to blame. */
+  /** Reported once. `failure` is the fault of the first in line, null where no request is to blame. */
   ended(connection: PipelinedConnection, failure: Failure | null): void;
 };
 
 /**
  * One connection to an origin and the requests on it, in the order of their answers. One connection is
  * one socket: undici would reconnect and send again by itself, without limit, so the second
- * connect is refused and whoever owns the connection decides what is sent again.
+ * connect is refused and the owner of the connection decides what is sent again.
  */
 export class PipelinedConnection implements ResponseListener, Meter {
   readonly inFlight: ResponseCollector[] = [];
@@ -93,7 +93,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
     // undici reports its own broken assertions here; its types leave the event out.
     const emitter: EventEmitter = this.#client;
     emitter.on('error', (error) => this.end(classifyFailure(error)));
-    // Closed while idle or after an answer is nobody's fault; before any answer it is the first's.
+    // A close while idle or after an answer is no request's fault; before any answer it is the first's.
     this.#client.on('disconnect', (_origin, _clients, error) => {
       this.end(this.answers > 0 ? null : classifyFailure(error));
     });
@@ -137,7 +137,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
     );
   }
 
-  /** Closes the connection; `failure` is the first in line's, null where nobody is to blame. */
+  /** Closes the connection; `failure` is the first in line's, null where no request is to blame. */
   end(failure: Failure | null): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
@@ -147,10 +147,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
     for (const response of this.inFlight) response.isOver = true;
     this.#socket?.destroy();
     // Later: we may be inside one of undici's own callbacks, and a client that is destroyed there
-    // fails an assertion when its socket closes, out of anybody's reach.
+    // fails an assertion when its socket closes, where no handler can catch it.
     queueMicrotask(() => {
       this.#client.destroy(new ConnectionClosed()).catch(() => {
-        // Whoever waited has been told by now.
+        // All waiting requests have been told by now.
       });
     });
   }

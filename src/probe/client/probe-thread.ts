@@ -1,4 +1,4 @@
-/** Sockets to origins on a thread of their own: what they cost, nobody who is being served waits for. */
+/** Runs the sockets to origins on a thread of their own, so that no client of the service waits for their work. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { HttpData, Observation } from '../../model/observation.ts';
@@ -39,7 +39,7 @@ export type ProbeThreadOptions = {
 
 type OnError = (message: string, error: unknown) => void;
 
-/** Our own fault, never a finding: the scan cannot go on, and nobody may be charged. */
+/** Our own fault, never a finding: the scan cannot go on, and no payer may be charged. */
 export class ProbeThreadLost extends Error {
   override readonly name = 'ProbeThreadLost';
 

@@ -6,7 +6,7 @@ export type ProcessorTime = () => number;
 
 /**
  * Processor time that this thread has used, in milliseconds. Node before 23.9 knows that of the
- * process only, which is more: whoever is charged by it is charged too much, never too little.
+ * process only, which is more: a scan is charged too much by it, never too little.
  */
 export const threadTime: ProcessorTime = () => {
   const { user, system } = typeof threadCpuUsage === 'function' ? threadCpuUsage() : cpuUsage();

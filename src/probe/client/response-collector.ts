@@ -26,7 +26,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly round: number;
   isSent = false;
   hasAnswerBegun = false;
-  /** Settled, or carried on elsewhere: what still arrives here is nobody's. */
+  /** Settled, or carried on elsewhere: bytes that still arrive here are dropped. */
   isOver = false;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;

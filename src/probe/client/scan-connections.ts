@@ -34,7 +34,7 @@ export class ScanConnections {
   #secureContext: SecureContext | undefined;
   readonly #pools = new Map<string, ConnectionPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
-  /** Lets go of whoever waits for a name when the scan ends. */
+  /** Releases the requests that wait for a name when the scan ends. */
   readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: Failure }>();
   #closed: Failure | null = null;
   #uncured429s = 0;

@@ -160,7 +160,7 @@ class Drafts {
   }
 }
 
-/** Paths whose POST is documented, and called paid by nobody. */
+/** Paths whose POST is documented, and called paid by no document. */
 function freePostsOf(operations: readonly Operation[]): ReadonlySet<string> {
   const free = operations.filter(({ method, paid }) => method === 'POST' && !paid);
   return new Set(free.map(({ requestPath }) => requestPath));

@@ -83,7 +83,7 @@ export type LedgerStore = {
 
   /**
    * Keys of this payer and request that are unfinished (however old), or were settled at or after
-   * `sinceMs`. Newest last step first. What was released is not read: anybody can write it for free.
+   * `sinceMs`. Newest last step first. Released keys are not read: any caller can write them for free.
    * `unwritten`: without those whose answer was written in full.
    */
   recent(query: {

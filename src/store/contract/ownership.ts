@@ -75,7 +75,7 @@ export type OwnershipStore = {
   /** When the next fetch of the host's challenge may begin; takes nothing. */
   challengeFetchDueAtMs(host: string): Promise<number>;
 
-  /** Begins a fetch of the challenge: at least 10 s after the one before, whoever asks. */
+  /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
   beginChallengeFetch(host: string): Promise<SlotOutcome>;
 
   /** Tells other instances what a fetch found. */

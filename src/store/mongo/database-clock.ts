@@ -53,7 +53,7 @@ export class DatabaseClock {
       const { localTime } = await this.#database.admin().command({ hello: 1 });
       const receivedMs = Date.now();
       if (!(localTime instanceof Date)) return;
-      // The reply was written, as far as anyone can tell, half-way.
+      // The reply was written, as a best guess, half-way.
       this.#offsetMs = Math.round(localTime.getTime() - (sentMs + receivedMs) / 2);
     } catch (cause) {
       throw mongoError(cause, this.#location);

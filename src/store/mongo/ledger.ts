@@ -139,7 +139,7 @@ async function removeMarkers(
   await ledgerOpen.remove({ key: end.key, claimStep: { $lt: end.step } });
 }
 
-/** Steps before the last claim are not touched: anybody can make a key have many. */
+/** Steps before the last claim are not touched: any caller can make a key have many. */
 async function readEntry(
   { ledger, ledgerWritten }: MongoContext,
   key: string,

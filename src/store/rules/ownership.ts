@@ -15,7 +15,7 @@ import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
 import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs } from './slots.ts';
 
-/** Beyond this nobody waits for what a fetch found. */
+/** After this time no caller waits for a fetch's finding. */
 const FINDING_LIFETIME_MS = 60_000;
 
 /** The newest confirm of each host. */

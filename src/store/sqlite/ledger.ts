@@ -152,7 +152,7 @@ function hasStep(connection: SqliteContext['connection'], key: string, step: num
   );
 }
 
-/** Steps before the last claim are not touched: anybody can make a key have many. */
+/** Steps before the last claim are not touched: any caller can make a key have many. */
 const CURRENT_CLAIM = `SELECT * FROM ledger WHERE key = ?1 AND step >= coalesce(
    (SELECT step FROM ledger WHERE key = ?1 AND state = 'claimed' ORDER BY step DESC LIMIT 1), 0)
  ORDER BY step`;

@@ -24,7 +24,7 @@ export function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRout
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
-    // Where the report is sold, its answers are nobody else's business.
+    // Where the report is sold, only its payer may see its answers.
     isPublic: false,
     discovery: {
       input: { url: 'https://api.example.com' },

@@ -84,7 +84,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
 }
 
 /**
- * A finished scan that this very payer asked for and did not get. Nobody else's: every other payer
+ * A finished scan that this very payer asked for and did not get. No other payer's: each of them
  * of a fresh scan gets one.
  */
 async function findWaiting(
