@@ -1,5 +1,6 @@
 /** What is kept rendered follows owners, scans and the clock at once. */
 import { expect, test } from 'vitest';
+import { VERIFIED_FOR_MS } from '../../src/store/contract/ownership.ts';
 import { DAY_MS, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';
@@ -37,6 +38,34 @@ test('a page of the directory forgets who is featured at the millisecond', async
   expect(await projectsOf(service)).toMatchObject([{ featured: true }]);
   service.advance(1);
   expect(await projectsOf(service)).toMatchObject([{ featured: false }]);
+});
+
+test('a page of the directory forgets who is verified at the millisecond', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  await service.publish(HOST, { grade: 'B' });
+  const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
+  const { atMs } = await service.store.ownership.recordConfirm(HOST, token);
+  expect(await projectsOf(service)).toMatchObject([{ verified: true }]);
+  service.advance(atMs + VERIFIED_FOR_MS - service.now() - 1);
+  expect(await projectsOf(service)).toMatchObject([{ verified: true }]);
+  service.advance(1);
+  expect(await projectsOf(service)).toMatchObject([{ verified: false }]);
+});
+
+test('the picture of all origins on a report page is a minute old at most', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  await service.publish(HOST, { grade: 'B' });
+  await service.publish('other.example.com', { grade: 'F' });
+  const page = async () => (await service.get(`/o/${HOST}`)).body;
+  const both = await page();
+  // An owner's wish shows at once, what strangers do with the minute.
+  await service.store.listing.set('other.example.com', { listed: false });
+  const alone = await page();
+  expect(alone).not.toBe(both);
+  await service.publish('third.example.com', { grade: 'F' });
+  expect(await page()).toBe(alone);
+  service.advance(60_000);
+  expect(await page()).toBe(both);
 });
 
 test('the report page shows scans, age and an owner’s wish in the next answer', async () => {

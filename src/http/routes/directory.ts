@@ -137,7 +137,7 @@ function wantedOf(query: Static<typeof directoryQuery>): DirectoryQuery {
   };
 }
 
-/** Null for what is not kept: searches are too many, and proofs of others may end at any time. */
+/** Null for what is not kept: searches are too many, and a count of proofs may change at any time. */
 function nameOf({ sort, category = '', verified, q = '', page, pageSize }: DirectoryQuery) {
   return verified || q !== '' ? null : `${sort} ${category} ${page} ${pageSize}`;
 }
@@ -146,12 +146,12 @@ function versionOf({ published, preferences }: DirectoryVersions): string {
   return `${published} ${preferences}`;
 }
 
-/** When the first of them is no longer featured; a record does not tell when its proof ends. */
+/** When the first of them is no longer featured, or verified. */
 function unchangedUntilMs(records: readonly DirectoryRecord[], nowMs: number): number {
-  if (records.some(({ verified }) => verified)) return nowMs;
-  const ends = records
-    .filter((record) => isFeatured(record, nowMs))
-    .map(({ scannedAtMs }) => scannedAtMs + FEATURED_MS);
+  const ends = records.flatMap((record) => [
+    isFeatured(record, nowMs) ? record.scannedAtMs + FEATURED_MS : Number.POSITIVE_INFINITY,
+    record.verifiedUntilMs ?? Number.POSITIVE_INFINITY,
+  ]);
   return Math.min(Number.POSITIVE_INFINITY, ...ends);
 }
 

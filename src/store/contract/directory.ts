@@ -9,6 +9,8 @@ export type DirectoryRecord = PublishedScan & {
   readonly scanCount: number;
   /** An owner has proved control of the host at least once. */
   readonly verified: boolean;
+  /** The first ms at which that proof is too old; null where there is none. */
+  readonly verifiedUntilMs: number | null;
   /** False: opted out; must not appear on any listing surface. */
   readonly listed: boolean;
   /** True: branding must not be shown. */

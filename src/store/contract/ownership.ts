@@ -11,6 +11,12 @@ export const CHALLENGE_FETCH_SPACING_MS = 10_000;
 /** Domains are sold: beyond this the proof has to be given anew. */
 export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
 
+/** When a confirm ends to count; null where it does not count at `nowMs` any more. */
+export function verifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
+  const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
+  return untilMs > nowMs ? untilMs : null;
+}
+
 /** Confirms after this instant count at `nowMs`. */
 export function verifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;

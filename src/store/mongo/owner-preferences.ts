@@ -1,7 +1,7 @@
 /** Owners' preferences, put on records as they are read. */
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
-import { verifiedSinceMs } from '../contract/ownership.ts';
+import { verifiedSinceMs, verifiedUntilMs } from '../contract/ownership.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
@@ -39,18 +39,23 @@ export async function withOwnerPreferences(
 ): Promise<readonly DirectoryRecord[]> {
   if (records.length === 0) return [];
   const hosts = records.map((record) => record._id);
-  const atMs = { $gt: verifiedSinceMs(context.now()) };
+  const nowMs = context.now();
+  const atMs = { $gt: verifiedSinceMs(nowMs) };
   const [settings, confirms] = await Promise.all([
     listingOf(context, hosts),
-    context.confirms.all({ _id: { $in: hosts }, atMs }, { projection: { _id: 1 } }),
+    context.confirms.all({ _id: { $in: hosts }, atMs }, { projection: { atMs: 1 } }),
   ]);
-  const verified = new Set(confirms.map((confirm) => confirm._id));
-  return records.map(({ _id: host, scan, firstSeenAtMs, scanCount }) => ({
-    ...publishedScanFromJson(scan),
-    firstSeenAtMs,
-    scanCount,
-    verified: verified.has(host),
-    listed: settings.get(host)?.listed ?? true,
-    enrichmentSuppressed: settings.get(host)?.enrichmentSuppressed ?? false,
-  }));
+  const confirmed = new Map(confirms.map((confirm) => [confirm._id, confirm.atMs]));
+  return records.map(({ _id: host, scan, firstSeenAtMs, scanCount }) => {
+    const untilMs = verifiedUntilMs(confirmed.get(host) ?? null, nowMs);
+    return {
+      ...publishedScanFromJson(scan),
+      firstSeenAtMs,
+      scanCount,
+      verified: untilMs !== null,
+      verifiedUntilMs: untilMs,
+      listed: settings.get(host)?.listed ?? true,
+      enrichmentSuppressed: settings.get(host)?.enrichmentSuppressed ?? false,
+    };
+  });
 }

@@ -1,6 +1,6 @@
 /** SQL of a directory record, shared by all who read one. */
 import type { DirectoryRecord } from '../contract/directory.ts';
-import { verifiedSinceMs } from '../contract/ownership.ts';
+import { verifiedUntilMs } from '../contract/ownership.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';
@@ -24,12 +24,13 @@ export function toDirectoryRecord(
   nowMs: number,
   parse: (text: string) => PublishedScan = publishedScanFromJson,
 ): DirectoryRecord {
-  const confirmedAtMs = row.integerOrNull('confirmed_at_ms');
+  const untilMs = verifiedUntilMs(row.integerOrNull('confirmed_at_ms'), nowMs);
   return {
     ...parse(row.text('scan')),
     firstSeenAtMs: row.integer('first_seen_at_ms'),
     scanCount: row.integer('scan_count'),
-    verified: confirmedAtMs !== null && confirmedAtMs > verifiedSinceMs(nowMs),
+    verified: untilMs !== null,
+    verifiedUntilMs: untilMs,
     listed: row.integer('listed') === 1,
     enrichmentSuppressed: row.integer('suppressed') === 1,
   };

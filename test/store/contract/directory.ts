@@ -100,11 +100,14 @@ export function directoryLists(subject: ContractSubject): void {
       const store = await subject.fresh({ clock: clock.now });
       await store.publish(publishedScan({ host: 'beta.io' }));
       await store.ownership.recordConfirm('beta.io', issuedToken('h'));
+      const verifiedUntilMs = clock.now() + VERIFIED_FOR_MS;
       clock.advance(VERIFIED_FOR_MS - 1);
-      expect((await store.directory.get('beta.io'))?.verified).toBe(true);
+      const proved = { verified: true, verifiedUntilMs };
+      expect(await store.directory.get('beta.io')).toMatchObject(proved);
       expect(await hosts(store, { verified: true })).toEqual(['beta.io']);
       clock.advance(1);
-      expect((await store.directory.get('beta.io'))?.verified).toBe(false);
+      const unproved = { verified: false, verifiedUntilMs: null };
+      expect(await store.directory.get('beta.io')).toMatchObject(unproved);
       expect(await hosts(store, { verified: true })).toEqual([]);
       await store.purge(clock.now());
       expect(await store.ownership.lastConfirm('beta.io')).toBeNull();

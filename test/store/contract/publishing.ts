@@ -17,6 +17,7 @@ export function publishingRepeats(subject: ContractSubject): void {
         firstSeenAtMs: scan.scannedAtMs,
         scanCount: 1,
         verified: false,
+        verifiedUntilMs: null,
         listed: true,
         enrichmentSuppressed: false,
       });

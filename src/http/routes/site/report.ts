@@ -27,7 +27,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const reportIsFree = revision.offers.report?.kind === 'free';
   const kept = new KeptTexts(MAX_KEPT_PAGES);
   const scanPrice = priceText(revision.offers.scan);
-  const readGradeCounts = keptFor(COUNTS_MS, store.now, () => store.directory.grades());
+  const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, await discoverChecks());
 
   app.get(
@@ -44,8 +44,9 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         const why = 'The owner of this origin keeps it out of the directory.';
         return sendMessage(reply, 404, 'Not listed', why);
       }
+      const { preferences } = await store.directory.versions();
       const nowMs = store.now();
-      const version = versionOf(record, nowMs);
+      const version = record === null ? null : versionOf(record, preferences, nowMs);
       const known = version === null ? null : kept.get(origin.url, { version, nowMs });
       reply.type('text/html; charset=utf-8');
       if (known !== null) return known;
@@ -53,7 +54,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
-        readGradeCounts(),
+        readGradeCounts(preferences),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
       const view = reportPage({
@@ -74,29 +75,32 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       });
       const page = await app.view('report', view);
       if (version !== null) {
-        kept.keep(origin.url, page, { version, nowMs, untilMs: Number.POSITIVE_INFINITY });
+        kept.keep(origin.url, page, { version, nowMs, untilMs: nowMs + COUNTS_MS });
       }
       return page;
     },
   );
 };
 
-/** What `read` resolved with, for so long; a rejection is not kept. */
-function keptFor<T>(ms: number, now: () => number, read: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly atMs: number; readonly value: T } | null = null;
-  return async () => {
+/** What `read` resolved with, for so long and under one version; a rejection is not kept. */
+function keptWhile<T>(
+  ms: number,
+  now: () => number,
+  read: () => Promise<T>,
+): (version: string) => Promise<T> {
+  let kept: { readonly atMs: number; readonly version: string; readonly value: T } | null = null;
+  return async (version) => {
     const nowMs = now();
-    if (kept !== null && nowMs - kept.atMs < ms) return kept.value;
+    if (kept?.version === version && nowMs - kept.atMs < ms) return kept.value;
     const value = await read();
-    kept = { atMs: nowMs, value };
+    kept = { atMs: nowMs, version, value };
     return value;
   };
 }
 
-/** Another one with each scan of the host, with its owner's wishes, and once the scan is a day old. */
-function versionOf(record: DirectoryRecord | null, nowMs: number): string | null {
-  if (record === null) return null;
-  const { scanId, scanCount, verified, enrichmentSuppressed, scannedAtMs } = record;
+/** Another one with each scan of the host, any owner's wish, and once the scan is a day old. */
+function versionOf(record: DirectoryRecord, preferences: string, nowMs: number): string {
+  const { scanId, scanCount, verified, scannedAtMs } = record;
   const isStale = !isFresh(scannedAtMs, nowMs);
-  return JSON.stringify([scanId, scanCount, verified, enrichmentSuppressed, isStale]);
+  return JSON.stringify([scanId, scanCount, verified, preferences, isStale]);
 }
