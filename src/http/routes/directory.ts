@@ -6,6 +6,7 @@ import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
+import { OriginRefused } from '../../origin/errors.ts';
 import type {
   DirectoryQuery,
   DirectoryRecord,
@@ -51,7 +52,7 @@ const directoryQuery = Type.Object({
   ),
   page: Type.Optional(
     Type.String({
-      pattern: '^(0|[1-9][0-9]{0,6})$',
+      pattern: '^(0|[1-9][0-9]{0,11})$',
       description: 'Page number from 0, default 0.',
     }),
   ),
@@ -217,7 +218,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
       },
     },
     async ({ query }) => {
-      const { host } = requestedOrigin(query.host, parts);
+      const host = requestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
       const project = toProject(record, config.siteUrl, store.now());
@@ -225,3 +226,13 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
     },
   );
 };
+
+/** A well-formed name that no public origin can have is unknown, as any other that was never scanned. */
+function requestedHost(host: string, parts: RouteContext): string {
+  try {
+    return requestedOrigin(host, parts).host;
+  } catch (error) {
+    if (!(error instanceof OriginRefused) || error.reason !== 'special_use_name') throw error;
+    throw new UnknownProject('This name');
+  }
+}

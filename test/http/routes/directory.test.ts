@@ -119,6 +119,13 @@ test.each([
   ['page=-1', 'page'],
   ['page=1.5', 'page'],
   ['page=', 'page'],
+  ['page=01', 'page'],
+  ['page=1e1', 'page'],
+  ['sort=', 'sort'],
+  ['verified=TRUE', 'verified'],
+  ['pageSize=1e1', 'pageSize'],
+  ['pageSize=-1', 'pageSize'],
+  ['pageSize=', 'pageSize'],
   ['pageSize=0', 'pageSize'],
   ['pageSize=101', 'pageSize'],
   ['pageSize=0x10', 'pageSize'],
@@ -138,6 +145,8 @@ test('interface spec 8: a page may have 100 items, and q 253 characters', async 
   await using service = await startApp();
   expect((await service.get('/v1/directory?pageSize=100')).json().pageSize).toBe(100);
   expect((await service.get(`/v1/directory?q=${'a'.repeat(253)}`)).statusCode).toBe(200);
+  const far = await service.get('/v1/directory?page=999999999999&pageSize=100');
+  expect(far.json()).toMatchObject({ page: 999_999_999_999, projects: [] });
 });
 
 describe.each(['0.1.0', '0.3.0'] as const)(
@@ -198,9 +207,15 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(byUrl.json()).toEqual(byHost.json());
     });
 
-    test('an unknown host is 404, uncharged', async () => {
+    // Names for documents and tests are well-formed, and were never scanned either.
+    test.each([
+      'nobody.example.com',
+      'never-scanned.example',
+      'https://nobody.test/x',
+      'a.invalid',
+    ])('an unknown host is 404, uncharged: %s', async (host) => {
       await using service = await startApp({ revision });
-      const answer = await service.get('/v1/project?host=nobody.example.com');
+      const answer = await service.get(`/v1/project?host=${host}`);
       expect(answer.statusCode).toBe(404);
       expect(answer.json()).toMatchObject({ error: 'unknown_project', charged: false });
     });
