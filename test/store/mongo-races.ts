@@ -45,7 +45,8 @@ export function racing(store: Store, url: string): Racing {
     'change number': async (round) => {
       const { scanId, host, grade, score, checksVersion } = publishedScan();
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;
-      const numbered = { ...change, n: round, changedAtMs: round };
+      const of = { category: 'other', previousCategory: null };
+      const numbered = { ...change, ...of, n: round, changedAtMs: round };
       return (await insertChange({ changes }, numbered, randomUUID())) === 'won';
     },
   };

@@ -1,10 +1,8 @@
 /** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
-import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { countsOf } from '../rules/grade-counts.ts';
 import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
-import { ChangeFeed } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
@@ -18,40 +16,29 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
 const PROJECTION = { ngrams: 0 };
 
 export function mongoDirectory(context: MongoContext): DirectoryStore {
-  const { records } = context;
-  const feed = new ChangeFeed(context.changes);
+  const { records, announced } = context;
   return {
     async get(host) {
       const record = await records.byId(host);
       return record && ((await withOwnerPreferences(context, [record]))[0] ?? null);
     },
 
-    versions: () => readVersions(context, feed),
+    versions: () => readVersions(context),
 
     async list(query) {
       const filter = await directoryFilter(context, query);
       if (!filter) return { count: 0, records: [] };
       const { sort, page, pageSize } = query;
-      const [count, found] = await Promise.all([
-        records.count(filter),
-        records.all(filter, {
-          sort: SORTS[sort],
-          skip: page * pageSize,
-          limit: pageSize,
-          projection: PROJECTION,
-        }),
-      ]);
-      return { count, records: await listedOnly(context, found) };
+      const skip = page * pageSize;
+      const count = await countOf(query, filter);
+      if (skip >= count) return { count, records: [] };
+      const options = { sort: SORTS[sort], skip, limit: pageSize, projection: PROJECTION };
+      return { count, records: await listedOnly(context, await records.all(filter, options)) };
     },
 
     async grades() {
-      const listed = notIn(await optedOutHosts(context));
-      const counts = await Promise.all(
-        ALL_GRADES.map(
-          async (grade) => [grade, await records.count({ grade, ...listed })] as const,
-        ),
-      );
-      return countsOf((grade) => new Map(counts).get(grade) ?? 0);
+      const counts = await announced.countWithout(await optedOutHosts(context));
+      return countsOf((grade) => counts.count({ grade }));
     },
 
     async featured({ sinceMs, limit }) {
@@ -68,6 +55,12 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
       return { count, records: await listedOnly(context, found) };
     },
   };
+
+  async function countOf(query: DirectoryQuery, filter: Filter<RecordDocument>): Promise<number> {
+    const { category, verified, q = '' } = query;
+    if (verified || q !== '') return records.count(filter);
+    return (await announced.countWithout(await optedOutHosts(context))).count({ category });
+  }
 }
 
 /** Owners are asked again after the rows were read: one may have opted out meanwhile. */

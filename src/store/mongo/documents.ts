@@ -135,6 +135,19 @@ export type ChangeDocument = {
   readonly checksVersion: string;
   readonly previousGrade: Grade | null;
   readonly previousScore: number | null;
+  /** Of the host's current record, as the grade is; for counting alone. */
+  readonly category: string;
+  /** What this feed said of the host before; null for a new one. */
+  readonly previousCategory: string | null;
+};
+
+/** How many hosts the feed has announced up to a number: what anybody would count, kept. */
+export type CountsDocument = {
+  /** The number of the change as text. */
+  readonly _id: string;
+  readonly n: number;
+  /** JSON: hosts by category and grade. */
+  readonly counts: string;
 };
 
 export type SlotDocument = {

@@ -38,6 +38,7 @@ export const INDEXES = {
     by({ ngrams: 1 }),
   ],
   changes: [uniqueBy({ scanId: 1 }), by({ n: -1 }), by({ changedAtMs: 1 }), by({ host: 1, n: -1 })],
+  counts: [by({ n: -1 })],
   slots: [uniqueBy({ scope: 1, n: 1 }), by({ group: 1 }), by({ expiresAtMs: 1 })],
   confirms: [by({ atMs: 1 })],
   listing: [by({ setting: 1, value: 1 }), by({ host: 1 })],

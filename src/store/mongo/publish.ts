@@ -110,7 +110,9 @@ async function appendChange(
     await history.catchUp();
     const current = newestOf(history);
     const change = nextChange({ scanId, current, tail, lastOfHost, nowMs: now() });
-    if ((await insertChange(context, change, attempt)) === 'won') return;
+    const previousCategory = lastOfHost?.category ?? null;
+    const counted = { ...change, category: current.branding.category, previousCategory };
+    if ((await insertChange(context, counted, attempt)) === 'won') return;
     if (await isThere(context.changes, changeId(change.n), scanId)) return;
     await jitter();
   }

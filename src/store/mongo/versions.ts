@@ -1,18 +1,19 @@
 /** Versions of what lists are made of on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import type { DirectoryVersions } from '../contract/directory.ts';
-import type { ChangeFeed } from './change-feed.ts';
 import type { MongoContext } from './context.ts';
 
 const PREFERENCES = 'preferences';
 
-/** @param feed not the publishers' own: those take turns with it */
-export async function readVersions(
-  { versions }: MongoContext,
-  feed: ChangeFeed,
-): Promise<DirectoryVersions> {
-  const [tail, preferences] = await Promise.all([feed.tail(), versions.byId(PREFERENCES)]);
-  return { published: String(tail?.n ?? 0), preferences: preferences?.version ?? '' };
+export async function readVersions({
+  versions,
+  announced,
+}: MongoContext): Promise<DirectoryVersions> {
+  const [published, preferences] = await Promise.all([
+    announced.follow(),
+    versions.byId(PREFERENCES),
+  ]);
+  return { published: String(published), preferences: preferences?.version ?? '' };
 }
 
 /**
