@@ -1,17 +1,47 @@
 /** What the registry of MCP servers compares: server.json and the manifest name the same server. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { namePackage } from '../../tools/pack/name-package.ts';
 
 async function read(name: string) {
   return JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }
 
-test('server.json names the package, its version and its MCP name', async () => {
-  const [server, manifest] = await Promise.all([read('server.json'), read('package.json')]);
+const files = async () => ({
+  manifest: await read('package.json'),
+  server: await read('server.json'),
+});
+
+test('server.json names the package and its version, and nobody as its owner', async () => {
+  const { manifest, server } = await files();
   expect(server).toMatchObject({
     name: manifest.mcpName,
     version: manifest.version,
     packages: [{ identifier: manifest.name, version: manifest.version }],
   });
   expect(server.description.length).toBeLessThanOrEqual(100);
+  expect(manifest.mcpName).toBe('io.github.OWNER/x402-scan');
 });
+
+test('what publishes it names the owner in both files', async () => {
+  const named = namePackage('Some-Shop/scanner', await files());
+  expect(named.server['name']).toBe('io.github.Some-Shop/x402-scan');
+  expect(named.server['name']).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+  expect(named.manifest['mcpName']).toBe(named.server['name']);
+  expect(named.manifest['repository']).toEqual({
+    type: 'git',
+    url: 'git+https://github.com/Some-Shop/scanner.git',
+  });
+  expect(named.server['repository']).toEqual({
+    url: 'https://github.com/Some-Shop/scanner',
+    source: 'github',
+  });
+});
+
+test.each(['', 'x402-scan', 'a/b/c', '-a/b', 'a b/c'])(
+  '%j is no repository',
+  async (repository) => {
+    const both = await files();
+    expect(() => namePackage(repository, both)).toThrow('give OWNER/REPOSITORY');
+  },
+);

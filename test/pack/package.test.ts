@@ -4,10 +4,14 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
 import { challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { craftedMcp } from '../fixtures/origins/crafted-mcp.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { type Packed, packCheckout } from './packed.ts';
 
@@ -45,6 +49,8 @@ test('is under 5 MB, brings nothing along, and leaves the checkout as it was', a
     files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name))),
   );
   expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_UNPACKED_BYTES);
+  const shipped = JSON.parse(await readFile(join(root, 'x402-scan/package.json'), 'utf8'));
+  expect(shipped).not.toHaveProperty('mcpName');
   const after = await readFile(join(packed.checkout, 'package.json'), 'utf8');
   expect(JSON.parse(after)).toHaveProperty('devDependencies.vitest');
   expect(await readdir(packed.checkout)).not.toContain('.package.checkout.json');
@@ -67,6 +73,23 @@ test('scans an origin, workers and all', async () => {
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ grade: 'F', score: 0 });
   expect(JSON.parse(stdout).results).toHaveLength(25);
+});
+
+test('calls the tools of an MCP seller, and serves its own', async () => {
+  const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp() } });
+  const args = ['scan', seller.url, '--mcp', '--allow-private', '--offline', '--format', 'json'];
+  const { code, stdout } = await command(process.execPath, args);
+  await seller.stop();
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ grade: 'A', payableBy: 'default' });
+  expect(stdout).toContain('/mcp#get_weather');
+
+  const client = new Client({ name: 'test', version: '1' });
+  const cli = join(packed.folder, 'node_modules/x402-scan/dist/cli.js');
+  const transport = new StdioClientTransport({ command: process.execPath, args: [cli, 'mcp'] });
+  await client.connect(transport);
+  expect((await client.listTools()).tools).toHaveLength(7);
+  await client.close();
 });
 
 test('explains a check', async () => {

@@ -20,15 +20,24 @@ const OF_THE_CHECKOUT = new Set([
   'overrides',
 ]);
 
+const UNNAMED = 'io.github.OWNER';
+
 export async function shipManifest(): Promise<void> {
   await restoreManifest();
   const text = await readFile(MANIFEST, 'utf8');
   const manifest: Record<string, unknown> = JSON.parse(text);
-  const shipped = Object.entries(manifest).filter(([name]) => !OF_THE_CHECKOUT.has(name));
+  const shipped = Object.entries(manifest).filter(
+    ([name, value]) => !OF_THE_CHECKOUT.has(name) && !isUnnamed(name, value),
+  );
   await writeFile(KEPT, text, { flag: 'wx' });
   const draft = `${MANIFEST}.draft`;
   await writeFile(draft, `${JSON.stringify(Object.fromEntries(shipped), null, 2)}\n`);
   await rename(draft, MANIFEST);
+}
+
+/** A package that `name-package.ts` gave to nobody says nothing of an owner. */
+function isUnnamed(name: string, value: unknown): boolean {
+  return name === 'mcpName' && String(value).startsWith(`${UNNAMED}/`);
 }
 
 /** Does nothing where the checkout's manifest is in place. */
