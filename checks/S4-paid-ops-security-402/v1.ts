@@ -54,10 +54,12 @@ export default defineCheck({
     // Tools of an MCP endpoint are no operations: OpenAPI has no place for them.
     const all = kit.challenged(seen.resources).map(({ resource }) => resource);
     const challenged = [...new Set(all)].filter(({ tool }) => tool === undefined);
-    // A sign-in sells nothing, unless its answer does.
-    const paid = facts.operations.filter(
-      (one) => one.paid && (!one.signIn || kit.answers402(one, challenged)),
-    );
+    // A sign-in sells nothing, whether it says so or not, unless its answer does.
+    const signIns = kit.signIns(seen.resources);
+    const paid = facts.operations.filter((one) => {
+      if (!one.paid || kit.answers402(one, signIns)) return false;
+      return !one.signIn || kit.answers402(one, challenged);
+    });
     const list = (operations: readonly Operation[]) =>
       listed(operations.map((one) => kit.request(one.method, one.template)));
 
@@ -72,8 +74,6 @@ export default defineCheck({
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, yet ${kit.answers(challenged)}`];
     }
-    // What asks for a sign-in sells nothing, whether it says so or not.
-    const signIns = kit.signIns(seen.resources);
     const selling = seen.resources.probed.filter((one) => !signIns.includes(one));
     const hidden = facts.operations.filter((one) => !one.paid && kit.answers402(one, selling));
     if (hidden.length > 0) {

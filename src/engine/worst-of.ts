@@ -25,9 +25,10 @@ export function worstOf<Name extends string>(
     const request = kit.request(one.probe.method, one.resource.path);
     return inspect(one).map(([name, text, fix]): Found<Name> => [name, `${request} ${text}`, fix]);
   });
-  // Where no method is declared, one path may be two resources.
-  const silent = resources.probed.filter((one) =>
-    challenged.every(({ resource }) => resource !== one),
+  // Where no method is declared, one path may be two resources; a sign-in is none.
+  const signIns = kit.signIns(resources);
+  const silent = resources.probed.filter(
+    (one) => !signIns.includes(one) && challenged.every(({ resource }) => resource !== one),
   );
   const count = `${challenged.length} of ${challenged.length + silent.length} resources`;
   return worst(outcomes, found) ?? sound(count, challenged);
