@@ -1,6 +1,6 @@
 /** Observations on disk: any grade can be replayed from them, offline, under any catalog. */
 import { readFile } from 'node:fs/promises';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
 import type { BudgetName, ScanReport } from '../model/report.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
@@ -55,9 +55,18 @@ export async function readRecording(file: string): Promise<Recording> {
   return parseRecording(value, file);
 }
 
+/** Compiles the schema for the first recording, and once: it takes as long as to judge one. */
+const storedRecording = (() => {
+  let validate: ValidateFunction<Stored> | null = null;
+  return () => {
+    validate ??= new Ajv({ allErrors: false }).compile<Stored>(recordingSchema);
+    return validate;
+  };
+})();
+
 /** Throws RecordingError, which names the recording as `name`. */
 export function parseRecording(value: unknown, name: string): Recording {
-  const validate = new Ajv({ allErrors: false }).compile<Stored>(recordingSchema);
+  const validate = storedRecording();
   if (validate(value)) {
     if (isCanonical(value.observations.origin)) return completed(value);
     // Not quoted: it may be text for a terminal, and its author is unknown.

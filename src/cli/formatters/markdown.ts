@@ -3,6 +3,7 @@ import type { Advice } from '../../model/advice.ts';
 import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { exhaustedLines } from './exhausted-lines.ts';
 import type { Printable } from './printable.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
@@ -20,6 +21,7 @@ export function formatMarkdown({ report, printed }: Printable): string {
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
+    ...exhaustedLines(report).flatMap((line) => [line, '']),
     ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
     '',
     ...offers(report.payability ?? []),

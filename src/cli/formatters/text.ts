@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { exhaustedLines } from './exhausted-lines.ts';
 import type { Printable } from './printable.ts';
 import { wrap } from './wrap.ts';
 
@@ -36,6 +37,7 @@ export function formatText(scan: Printable): string {
     `  ${subScoreLine(report.subScores)}`,
     `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
+    ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...problems.flatMap((result) => problemLines(result, columns, paint)),
     ...adviceLines(report.advice, columns, paint),
     ...passLines(by('pass'), columns, paint),

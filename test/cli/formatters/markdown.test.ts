@@ -30,6 +30,13 @@ function rendered(markdown: string): {
 }
 
 describe('the report as Markdown', () => {
+  test('says which budgets were used up', () => {
+    const { report, ...rest } = printable();
+    expect(formatMarkdown({ report, ...rest })).not.toContain('Not judged');
+    const spent = formatMarkdown({ report: { ...report, exhausted: ['origin'] }, ...rest });
+    expect(spent).toContain('\n\nNot judged: its documents take more processor time');
+  });
+
   test('has the grade, the counts and a table of what is to be mended, failures first', () => {
     const printed = [OPEN, ...RESULTS.slice(0, -1)];
     const markdown = formatMarkdown(printable({ printed }));

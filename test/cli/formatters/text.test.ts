@@ -40,6 +40,18 @@ describe('the report as text', () => {
     );
   });
 
+  test('says which budgets were used up', () => {
+    const { report, ...rest } = printable({ printed: [FAILED] });
+    expect(formatText({ report, ...rest })).not.toContain('Not judged');
+    const spent = formatText({
+      report: { ...report, exhausted: ['origin', 'standing'] },
+      ...rest,
+    });
+    expect(spent.replaceAll(/\s+/g, ' ')).toMatch(
+      /Not judged: its documents take .* Not judged: what third parties say .* FAIL P1/,
+    );
+  });
+
   test('has no list of passes where nothing passed', () => {
     expect(formatText(printable({ printed: [FAILED] }))).not.toContain('PASS');
   });

@@ -1,0 +1,16 @@
+/** Budgets of processor time that a scan used up, in words: no check that they pay for was judged. */
+import type { BudgetName, ScanReport } from '../../model/report.ts';
+
+const WORDS = {
+  origin:
+    'Not judged: its documents take more processor time than a scan has. Every check that reads them fails; serve smaller ones.',
+  standing:
+    'Not judged: what third parties say of it takes more processor time than a scan has. No check of its standing counts.',
+} as const satisfies Record<BudgetName, string>;
+
+/** One line a budget; none where none was used up. */
+export function exhaustedLines({
+  exhausted = [],
+}: Pick<ScanReport, 'exhausted'>): readonly string[] {
+  return exhausted.map((name) => WORDS[name]);
+}
