@@ -15,6 +15,8 @@ export type RecoveryOptions = {
   readonly isInFlight: (key: string) => boolean;
   readonly onTrouble: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
+  /** Monotonic, ms: for what is tried again later. */
+  readonly elapsedMs?: (() => number) | undefined;
 };
 
 export const SWEEP_INTERVAL_MS = 5_000;
@@ -116,7 +118,8 @@ export class Recovery {
   /** What cannot be published is tried again ever more rarely. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
-    const nowMs = performance.now();
+    const { elapsedMs = () => performance.now() } = this.#options;
+    const nowMs = elapsedMs();
     const earlier = this.#unpublished.get(key);
     if (earlier !== undefined && earlier.dueMs > nowMs) return;
     const waitMs = Math.min((earlier?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);

@@ -7,16 +7,27 @@ import { Rig } from './rig.ts';
 const DEFAULT_KILLS = '200';
 
 const { kills, seed } = readOptions();
+const opened = new Set<Rig>();
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  // At once, without a turn of the event loop: the play would start the next child.
+  process.once(signal, () => {
+    for (const rig of opened) rig.end();
+    process.exit(code);
+  });
+}
 
 {
-  await using rig = await Rig.open();
+  await using rig = await open();
   for (const cell of allCells()) {
     await playCell(rig, cell);
     console.log(`ok: killed when ${cell.failpoint}; ${cell.retry}`);
   }
 }
 {
-  await using rig = await Rig.open();
+  await using rig = await open();
   console.log(`${kills} random kills, seed ${seed}`);
   const onKill = (n: number) => {
     if (n % 20 === 0) console.log(`  ${n} of ${kills}`);
@@ -31,6 +42,12 @@ const { kills, seed } = readOptions();
   console.log(
     `ok: ${kills} kills, ${rig.calls.length} calls, ${answers} answers, ${rig.record.transfers.length} payments; every promise holds`,
   );
+}
+
+async function open(): Promise<Rig> {
+  const rig = await Rig.open();
+  opened.add(rig);
+  return rig;
 }
 
 /** Bad usage is one line, exit 2: nothing has been started yet. */

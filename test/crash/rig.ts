@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,6 +128,12 @@ export class Rig implements AsyncDisposable {
     const call = await this.#ask(payment, host, signal);
     if (host === payment.host) this.calls.push(call);
     return call;
+  }
+
+  /** As disposing it, for a process that ends now: the child is killed, and its files are gone. */
+  end(): void {
+    this.#child?.kill('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

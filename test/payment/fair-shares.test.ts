@@ -142,6 +142,33 @@ describe('places of the process', () => {
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
+  test('behind such a proxy the log says why, once', async () => {
+    const forwarded = [
+      { forwarded: 'for=203.0.113.7' },
+      { 'x-forwarded-for': '203.0.113.7' },
+      { 'x-real-ip': '203.0.113.7' },
+      { 'cf-connecting-ip': '203.0.113.7' },
+    ];
+    for (const headers of forwarded) {
+      const logged: string[] = [];
+      await using shop = await startShop({ logged });
+      await shop.buy('x', v2(await sign(newPayer())));
+      expect(logged).toEqual([]);
+      for (const item of ['y', 'z']) {
+        await shop.buy(item, { ...v2(await sign(newPayer())), ...headers });
+      }
+      expect(logged).toHaveLength(1);
+      expect(JSON.parse(logged[0] ?? '')).toMatchObject({
+        level: 40,
+        msg: expect.stringMatching(/TRUST_PROXY is empty: fair shares are by payer alone/),
+      });
+    }
+    const logged: string[] = [];
+    await using shop = await startShop({ logged, trustsProxy: true });
+    await shop.buy('x', { ...v2(await sign(newPayer())), ...forwarded[1] });
+    expect(logged).toEqual([]);
+  });
+
   test('of the last quarter are for payers who have settled here', async () => {
     const gate = gateKeeper();
     let isGated = false;

@@ -50,6 +50,9 @@ export type ShopOptions = Partial<
     readonly answerWithinMs?: number;
     readonly failpoints?: Failpoints;
     readonly price?: bigint;
+    readonly trustsProxy?: boolean;
+    /** Lines of the log, from `warn` on. */
+    readonly logged?: string[];
   };
 
 export type ShopAnswer = {
@@ -109,7 +112,12 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
       options.onTrouble?.(message, error);
     },
   });
-  const app = Fastify({ forceCloseConnections: true });
+  const { logged, trustsProxy = false } = options;
+  const stream = { write: (line: string) => void logged?.push(line) };
+  const app = Fastify({
+    forceCloseConnections: true,
+    ...(logged === undefined ? {} : { logger: { level: 'warn', stream } }),
+  });
   await app.register(allowedMethods);
   await app.register(errors);
   await app.register(unknownPaths);
@@ -117,7 +125,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   await app.register(payment, {
     gate: payments.gate,
     answerWithinMs: options.answerWithinMs ?? 60_000,
-    trustsProxy: false,
+    trustsProxy,
   });
   const schema = (operationId: string) => ({ operationId, summary: operationId, tags: ['test'] });
   let paidCalls = 0;

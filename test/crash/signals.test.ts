@@ -1,0 +1,60 @@
+/** A run of `npm run test:crash` that is told to stop ends what it started. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempDisposableSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { needs } from '../fixtures/needs.ts';
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const isLinux = process.platform === 'linux';
+
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)(
+  '%s ends the service, takes its files along, and is the exit code',
+  {
+    timeout: 120_000,
+    ...needs(isLinux ? null : 'children of a process are read from /proc'),
+  },
+  async (signal, code) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'crash-signals-'));
+    const main = spawn(process.execPath, [MAIN, '--kills', '1'], {
+      env: { ...process.env, TMPDIR: folder.path },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(main, 'exit');
+    try {
+      await once(createInterface({ input: main.stdout }), 'line');
+      await expect.poll(() => childrenOf(main.pid ?? 0).length).toBeGreaterThan(0);
+      const children = childrenOf(main.pid ?? 0);
+      main.kill(signal);
+      expect(await exited).toEqual([code, null]);
+      await expect.poll(() => children.filter(isRunning)).toEqual([]);
+      // What was compiled is kept for the next run.
+      expect(readdirSync(folder.path).filter((name) => !name.endsWith('compile-cache'))).toEqual(
+        [],
+      );
+    } finally {
+      main.kill('SIGKILL');
+    }
+  },
+);

@@ -1,0 +1,95 @@
+/** 504 at one host, and the retry at the other: the payer is answered from the one scan. */
+
+import { generatePrivateKey } from 'viem/accounts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../fixtures/needs.ts';
+import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
+import type { HostProcess } from './host-process.ts';
+import { newPurchase } from './purchase.ts';
+import { buyScan } from './shared-work.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const mongo = await startMongoServer();
+afterAll(async () => {
+  if ('uri' in mongo) await mongo.stop();
+});
+
+const PATIENCE = { timeout: 50_000, interval: 50 };
+
+describe(
+  'a scan that takes longer than its call',
+  needs('uri' in mongo ? null : mongo.unavailable),
+  () => {
+    const undo = new AsyncDisposableStack();
+    let fleet: Fleet;
+    let hasty: HostProcess;
+    let patient: HostProcess;
+
+    beforeAll(async () => {
+      const settings = { TRUST_PROXY: '127.0.0.0/8' };
+      const mongoUri = 'uri' in mongo ? mongo.uri : '';
+      fleet = undo.use(await startFleet({ mongoUri, sellers: 4, settings }));
+      [hasty, patient] = await Promise.all([
+        fleet.start({ SCAN_TIMEOUT_MS: '3000' }),
+        fleet.start(),
+      ]);
+    });
+    afterAll(() => undo.disposeAsync());
+
+    test.each([
+      ['the same payment', 0],
+      ['a new one', 1],
+    ])('that runs still is joined from the other host by %s: a miss', async (how, n) => {
+      const seller = sellerOf(fleet, n);
+      const { first, retry } = await purchases(how);
+      seller.hold();
+      const late = await buyScan(hasty, seller, first);
+      expect(late.status).toBe(504);
+      expect(late.json).toMatchObject({ status: 'processing', charged: false });
+      await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
+      const retried = buyScan(patient, seller, retry);
+      await expect
+        .poll(() => stepsOf(fleet, retry, 'claimed'), PATIENCE)
+        .toBe(how === 'a new one' ? 1 : 2);
+      seller.release();
+      const answer = await retried;
+      expect(answer.status).toBe(200);
+      expect(answer.json).toMatchObject({ cache: 'miss', charged: true });
+      expect(seller.scans()).toBe(1);
+      expect(await stepsOf(fleet, first, 'settled')).toBe(how === 'a new one' ? 0 : 1);
+      expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
+    });
+
+    test.each([
+      ['the same payment', 2],
+      ['a new one', 3],
+    ])('that has ended is handed out by the other host for %s: a hit', async (how, n) => {
+      const seller = sellerOf(fleet, n);
+      const { first, retry } = await purchases(how);
+      seller.hold();
+      expect((await buyScan(hasty, seller, first)).status).toBe(504);
+      await expect.poll(() => seller.scans(), PATIENCE).toBe(1);
+      seller.release();
+      const debts = async () =>
+        (await fleet.store.results.unpaid(first.address.toLowerCase(), 0)).map(
+          ({ isDebt }) => isDebt,
+        );
+      await expect.poll(debts, PATIENCE).toEqual([true]);
+      const answer = await buyScan(patient, seller, retry);
+      expect(answer.status).toBe(200);
+      expect(answer.json).toMatchObject({ cache: 'hit', charged: true });
+      expect(seller.scans()).toBe(1);
+      expect(await debts()).toEqual([]);
+      expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
+    });
+  },
+);
+
+/** Of one payer. */
+async function purchases(how: string) {
+  const key = generatePrivateKey();
+  const first = await newPurchase('scan', key);
+  return { first, retry: how === 'a new one' ? await newPurchase('scan', key) : first };
+}

@@ -1,0 +1,79 @@
+/** What is paid and cannot be published is tried ever more rarely, and does not hold up the rest. */
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { Reconciler } from '../../src/payment/reconciler.ts';
+import { Recovery } from '../../src/payment/recovery.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { stubFacilitator } from './stub-facilitator.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+test('after 5 s, then after twice as long each time, and every hour at last', async () => {
+  const store = openSqlite(MEMORY);
+  await using _closing = { [Symbol.asyncDispose]: () => store.close() };
+  for (const scanId of ['broken', 'sound']) {
+    for (const [index, state] of (
+      ['claimed', 'computed', 'settling', 'settled'] as const
+    ).entries()) {
+      await store.ledger.append({
+        key: scanId,
+        step: index + 1,
+        state,
+        attempt: randomUUID(),
+        payer: '0xpayer',
+        request: `scan ${scanId}`,
+        validBeforeMs: Date.now(),
+        scanId,
+        data: {},
+      });
+    }
+  }
+  let nowMs = 0;
+  const tries: number[] = [];
+  let isBroken = true;
+  const publish = new Map([
+    [
+      'scan',
+      async (scanId: string) => {
+        if (scanId === 'sound') return;
+        tries.push(nowMs);
+        if (isBroken) throw new Error('no room');
+      },
+    ],
+  ]);
+  const facilitator = stubFacilitator();
+  const now = () => store.now();
+  const { ledger } = store;
+  const options = { facilitator, evidence: null, now, offerOf: () => null, ledger, publish };
+  const failures: string[] = [];
+  const recovery = new Recovery({
+    store,
+    reconciler: new Reconciler(options),
+    publish,
+    isInFlight: () => false,
+    onTrouble: (message) => failures.push(message),
+    elapsedMs: () => nowMs,
+  });
+  const stateOf = async (key: string) => (await ledger.entry(key))?.last.state;
+
+  await recovery.sweep();
+  expect(await stateOf('sound')).toBe('published');
+  for (; nowMs < 5 * HOUR; nowMs += 2.5 * SECOND) {
+    // Most sweeps find that it is not due, and the census counts it all the same.
+    if (nowMs % HOUR === 2.5 * SECOND)
+      expect(recovery.census.byState).toMatchObject({ settled: 1 });
+    await recovery.sweep();
+  }
+  const waits = tries.slice(1).map((atMs, index) => (atMs - (tries[index] ?? 0)) / SECOND);
+  expect(waits.slice(0, 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560]);
+  expect(new Set(waits.slice(10))).toEqual(new Set([3_600]));
+  expect(failures).toHaveLength(tries.length);
+
+  isBroken = false;
+  nowMs += HOUR;
+  await recovery.sweep();
+  expect(await stateOf('broken')).toBe('published');
+  await recovery.sweep();
+  expect(recovery.census.byState).toEqual({});
+});
