@@ -32,7 +32,7 @@ export async function buyScan(
   const settled = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
   // The service's own contract: a 200 of this route is a scan report (interface spec 2.2).
   const body = (await answer.json()) as Omit<ScanReport, 'subScores'>;
-  // Anyone can recompute the score from the results: here the sub-scores, which the answer leaves out.
+  // The score can be recomputed from the results: here the sub-scores, which the answer leaves out.
   const report = { ...body, subScores: scoreResults(body.results).subScores };
   return {
     text: formatText({

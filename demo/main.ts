@@ -34,7 +34,7 @@ async function openScanner(chain: TestChain, sellers: readonly string[]): Promis
     SETTLEMENT_KEY: chain.facilitatorKey,
     PAY_TO: OUR_ADDRESS,
     SCAN_ALLOW_HOSTS: sellers.map((url) => new URL(url).host).join(','),
-    // Nobody knows these sellers, and the demo needs no network.
+    // No index knows these sellers, and the demo needs no network.
     X402SCAN_URL: '',
     BAZAAR_URL: '',
     ECOSYSTEM_URL: '',

@@ -1,4 +1,4 @@
-/** D3: somebody has paid this origin lately. Never fails: not seen is no proof of none. README.md. */
+/** D3: this origin was paid lately. Never fails: not seen is no proof of none. README.md. */
 import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const WINDOW_DAYS = 30;

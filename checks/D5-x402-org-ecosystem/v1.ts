@@ -1,4 +1,4 @@
-/** D5: the protocol's own listing names this host. Never fails: it takes nobody in any more. README.md. */
+/** D5: the protocol's own listing names this host. Never fails: it takes no host in any more. README.md. */
 import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
 
 const FIX = 'Nothing to do: the listing closed to newcomers on 2026-05-14.';

@@ -1,4 +1,4 @@
-/** P5: nobody gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
+/** P5: no caller gets the paid handler by HEAD, and nothing settles unpaid. Rule: README.md. */
 import {
   defineCheck,
   fail,
@@ -64,7 +64,7 @@ export default defineCheck({
   },
 });
 
-/** Nothing that a scan sends is paid: a receipt on any answer is for a payment that nobody made. */
+/** Nothing that a scan sends is paid: a receipt on any answer is for a payment that was never made. */
 function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | null {
   const probes = seen.resources.probed.flatMap(({ path, probes }) =>
     probes.map(({ method, answer }) => ({ request: kit.request(method, path), answer })),

@@ -10,7 +10,7 @@ import {
 } from '../../src/engine/define-check.ts';
 import type { OpenApiFacts, Operation } from '../../src/parse/openapi/openapi.ts';
 
-/** What goes with other operations: nobody calls these for their own sake, free or paid. */
+/** Operations that serve other operations: no buyer calls them for their own sake, free or paid. */
 const COMPANIONS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
 
 const FIX = 'Add "security": [] to each free operation (FastAPI: openapi_extra={"security": []}).';
@@ -41,7 +41,7 @@ export default defineCheck({
       (one) =>
         !one.paid &&
         !COMPANIONS.has(one.method) &&
-        // Nobody declared it paid, yet it is: S4's finding, not a free operation.
+        // No document declared it paid, yet it is: S4's finding, not a free operation.
         !kit.answers402(one, seen.resources.probed),
     );
     if (free.length === 0) {

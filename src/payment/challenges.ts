@@ -40,7 +40,7 @@ export class Challenges {
 
   /**
    * The challenge where there is no payment (always so for HEAD), or where its header cannot be
-   * read; else the payment, decoded once. Nobody is invited to sign while the store is gone, or
+   * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
    * while `refuseWhileBusy` throws.
    */
   async preview<Input>(

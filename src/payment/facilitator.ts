@@ -14,14 +14,14 @@ export type FacilitatorRequest = {
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly reason: string }
-  /** Nobody said anything about the payment: ours to retry. */
+  /** The facilitator said nothing about the payment: ours to retry. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /**
  * - `settled`: a well-formed success for this very payer and network.
  * - `refused`: the authorization itself is no good, and nothing was sent.
  * - `not_sent`: the request never left: connection refused, or our own check.
- * - `nonce_used`: somebody used, or cancelled, this authorization before.
+ * - `nonce_used`: this authorization was used, or cancelled, before.
  * - `unclear`: everything else. Money may have moved.
  */
 export type SettleOutcome =
@@ -54,7 +54,7 @@ export type SupportedKind = {
   readonly network: string;
 };
 
-/** Nobody answered, or not what was asked for; another try may work. */
+/** The facilitator did not answer, or not what was asked; another try may work. */
 export class FacilitatorUnreachable extends Error {
   override readonly name = 'FacilitatorUnreachable';
 }

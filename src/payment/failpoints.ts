@@ -52,7 +52,7 @@ function armedBy(wish: Wish): Failpoints {
   };
 }
 
-/** Disarmed by whoever takes the file away. */
+/** The file arms the failpoint; taking it away disarms it. */
 function armedByFile(file: string): Failpoints {
   let armed: { readonly text: string; readonly wish: Wish } | null = null;
   return {

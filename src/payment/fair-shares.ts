@@ -8,7 +8,7 @@ import { debtsOf, UNPAID_AN_HOUR } from './unpaid-work.ts';
 import { type Ended, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Nobody has more open than this, so no more is counted. */
+/** A payer has no more open than this, so no more is counted. */
 const MAX_SETTLED = 1_000;
 /** Longer than any call, and any scan that its caller left behind. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
@@ -64,7 +64,7 @@ export class FairShares {
         const hasWaited = performance.now() - beganMs > POLL_INTERVAL_MS;
         return { kind: 'taken', hasWaited, release: waited.value };
       }
-      // Whoever serves it this very moment gives back what it took.
+      // The call that serves it this very moment gives back what it took.
       waiter.isOver = true;
       waiter.taken.promise.then((release) => release()).catch(() => undefined);
       if (waited.kind !== 'late') return waited;

@@ -26,7 +26,7 @@ import {
   refuseWornOut,
 } from './whose-answer.ts';
 
-/** How one way of deciding ended: with an answer, with nobody left, or "look again". */
+/** How one way of deciding ended: with an answer, with its caller gone, or "look again". */
 type Decision = PaidAnswer | 'gone' | 'again';
 
 /**
@@ -51,7 +51,7 @@ export class PaymentGate {
     this.#proofs = new SignatureProofs(options, this.#stopping.signal);
   }
 
-  /** Whether this process works on a key now; whoever recovers keys leaves it alone. */
+  /** Whether this process works on a key now; the recovery of keys leaves it alone. */
   isInFlight(key: string): boolean {
     return this.#inFlight.has(key);
   }
@@ -65,7 +65,7 @@ export class PaymentGate {
     return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
-  /** Answers a call that carries a payment; 'gone' where nobody is left to be answered. */
+  /** Answers a call that carries a payment; 'gone' where the caller has left. */
   async handle<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer | 'gone'> {
     const { payment } = call;
     const key = paymentKey(this.#options.terms, payment.authorization);

@@ -36,7 +36,7 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
 }
 
 /**
- * What a state means for whoever meets a key. Everything that decides by states asks for this, and a
+ * Says what a state means for a call that meets a key. Everything that decides by states asks it, and a
  * state that is added does not compile until it has its meaning here.
  * - `free`: the authorization is as if it had never been seen.
  * - `working`: claimed, and nothing was sent.
@@ -86,7 +86,7 @@ export function isInDoubt(state: LedgerState): boolean {
   return standingOf(state) === 'in_doubt';
 }
 
-/** Another writer made the step: whoever gets this stops, and may read the key again. */
+/** Another writer made the step: the loser stops, and may read the key again. */
 export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
@@ -250,7 +250,7 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
   };
 }
 
-/** The transaction that moved the money, or that may have; null where nobody told us one. */
+/** The transaction that moved the money, or that may have; null where none was told. */
 export function transactionOf(entry: LedgerEntry): Hex | null {
   const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
   const transaction = row?.data['transaction'];

@@ -2,7 +2,7 @@
 
 export type LookLine = 'waiting' | 'background';
 
-/** Of each line: calls that wait are not held up by thousands of keys that nobody waits for. */
+/** Of each line: calls that wait are not held up by thousands of keys without a waiting call. */
 const PLACES = 2;
 
 export class LookQueue {

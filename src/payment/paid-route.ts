@@ -62,7 +62,7 @@ export type PaidRoute<Input = unknown> = {
   readonly maxTimeoutSeconds: number;
   /** How far ahead `validBefore` of a new payment must be, ms. */
   readonly minValidityMs: number;
-  /** Whether anybody may read for free what is sold here: then a redelivery gives nothing away. */
+  /** Whether the answer may be read for free elsewhere: then a redelivery gives nothing away. */
   readonly isPublic: boolean;
   readonly discovery: DiscoveryExample;
 

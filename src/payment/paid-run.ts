@@ -20,7 +20,7 @@ import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-an
 
 export type RunOptions = {
   readonly gate: GateOptions;
-  /** The key as it was read last: it is free. Whoever was quicker wins the first step. */
+  /** The key as it was read last: it is free. The quickest writer wins the first step. */
   readonly entry: LedgerEntry | null;
   /** What the purchase's identifier stood for when that was read. */
   readonly identifier: IdentifierState | null;
@@ -143,7 +143,7 @@ export class PaidRun<Input> {
         this.#unpaid.isAbout(scanId);
       },
     });
-    // Waited for twice: here, and by whoever keeps what its caller did not wait for.
+    // Two wait for it: this call, and the keeper of what its caller did not wait for.
     this.#computing.catch(() => undefined);
     return await withDeadline(this.#computing, call, stopping);
   }
@@ -154,7 +154,7 @@ export class PaidRun<Input> {
     const { answers } = this.#options.gate.store;
     const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
     const { scanId } = computed;
-    // An answer that nobody pays for is stored for an hour, so it counts as unpaid work as well.
+    // An answer that is never paid for is stored for an hour, so it counts as unpaid work as well.
     if (scanId !== undefined) this.#unpaid.isAbout(scanId);
     else if (!('answerId' in computed)) this.#unpaid.isAbout(`answer ${answerId}`);
     return { answerId, scanId, delivery };

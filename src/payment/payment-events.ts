@@ -1,4 +1,4 @@
-/** What happens to money, told to whoever counts it and writes the log. */
+/** The events of a payment, told to the metrics and the log. */
 import type { SettleOutcome, VerifyOutcome } from './facilitator.ts';
 
 export type PaymentEvent =

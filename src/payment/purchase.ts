@@ -39,7 +39,7 @@ export type Outcome =
   | { readonly kind: 'unknown'; readonly error: Error }
   /** Another writer holds the key: those who still wait begin anew. */
   | { readonly kind: 'abandoned' }
-  /** The client hung up: nobody is left to be answered. */
+  /** The client hung up: no caller is left to be answered. */
   | { readonly kind: 'gone' };
 
 /** What the gate stands on. */

@@ -1,4 +1,4 @@
-/** Whether payments can be taken: asked at the start, and again until everybody has answered. */
+/** Whether payments can be taken: asked at the start, and again until facilitator and node have answered. */
 import { checkNode, NodeUnreachable } from './chain/check-node.ts';
 import type { NodeRequests } from './chain/node-client.ts';
 import type { PaymentTerms } from './challenge.ts';

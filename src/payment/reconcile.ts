@@ -9,7 +9,7 @@ import { currentClaim, type StoredPayment, storedPayment, transactionOf } from '
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Nobody can say yet. */
+  /** The fate of the payment is not known yet. */
   | { readonly kind: 'open'; readonly reason: string };
 
 export type ReconcileOptions = {

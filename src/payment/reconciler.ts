@@ -216,7 +216,7 @@ export class Reconciler {
     return verdict;
   }
 
-  /** Proof could be had for as long again as it takes, and nobody gave any. */
+  /** Proof could be had for as long again as it takes, and none was given. */
   #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;

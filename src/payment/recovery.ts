@@ -33,7 +33,7 @@ export type Census = {
 
 /**
  * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing
- * waits for it: whoever meets a key before the sweep does settles its fate at once.
+ * waits for it: a call that meets a key before the sweep does settles its fate at once.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;

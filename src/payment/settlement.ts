@@ -168,7 +168,7 @@ export class Settlement {
   }
 }
 
-/** What the payer is told while nobody knows whether its money has moved. */
+/** The error that tells a payer that it is not known yet whether its money has moved. */
 export function unknownSettlement(
   { from, nonce }: Authorization,
   network: EvmNetwork,

@@ -67,8 +67,8 @@ export class SignatureProofs {
   }
 
   /**
-   * Throws where nobody vouches for the signature. `isVerified`: the facilitator was asked already.
-   * `known`: the key as the ledger has it; `mayAsk` throws where nothing is to be verified now.
+   * Throws where neither mathematics, chain nor facilitator vouches for the signature.
+   * `isVerified`: the facilitator was asked already. `known`: the key as the ledger has it; `mayAsk` throws where nothing is to be verified now.
    */
   async prove(
     purchase: Purchase,

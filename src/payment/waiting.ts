@@ -99,8 +99,8 @@ export type Fate =
   | { readonly kind: 'gone' };
 
 /**
- * Waits for what becomes of a key that somebody works on, or gets what became of it. For its own key
- * a caller gets the error that ended the other call as well; under another key (of the same payer
+ * Waits for the fate of a key that another call works on, or returns the fate that is known. For
+ * its own key a caller gets the error that ended the other call as well; under another key (of the same payer
  * and request) only a paid answer is of use.
  */
 export async function awaitPayment(
@@ -145,7 +145,7 @@ function doubtOf(entry: LedgerEntry): SettlementUnknown {
   return unknownSettlement(authorization, requirements.network, transactionOf(entry));
 }
 
-/** Null where somebody works on it, or where it is in doubt. */
+/** Null where a call works on it, or where it is in doubt. */
 async function fateOf(
   gate: GateOptions,
   entry: LedgerEntry,

@@ -16,7 +16,7 @@ import { countedClaims, type StoredPayment, settledAtMs, standingOf } from './le
 import type { Purchase } from './purchase.ts';
 import type { SignedPayment } from './signed-payment.ts';
 
-/** For so long after it was settled an answer that nobody got whole is owed to its payer. */
+/** How long after its settlement an answer that was never delivered whole is owed to its payer. */
 const OWED_MS = 10 * 60_000;
 /** For so long after it was written in full a private answer opens to its bare header. */
 const OPEN_MS = 10 * 60_000;
@@ -72,7 +72,7 @@ export async function namesBuyer(
 }
 
 /**
- * Refuses a bare header whose answer is nobody else's business. Once a payment is settled its header
+ * Refuses a bare header whose answer is its payer's alone. Once a payment is settled its header
  * can be read on the chain, so after a while it proves nothing.
  */
 export async function refuseStranger(

@@ -1,3 +1,4 @@
+/** The engine as benches run it: no service around it. */
 import { REVISIONS } from '../../src/config/revision.ts';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';

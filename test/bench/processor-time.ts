@@ -1,3 +1,4 @@
+/** Processor time of a host, from its own metrics. */
 import type { HostProcess } from '../hosts/host-process.ts';
 
 /** Seconds that all threads of a host have computed, by its own count. */

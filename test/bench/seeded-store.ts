@@ -1,3 +1,4 @@
+/** A store that is full before a case begins. */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';

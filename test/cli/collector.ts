@@ -1,3 +1,4 @@
+/** Streams that keep what a command writes. */
 import { PassThrough } from 'node:stream';
 import type { Streams } from '../../src/cli/streams.ts';
 

@@ -1,3 +1,4 @@
+/** One paid request, as a rig sends it and remembers it. */
 import type { Payer, SignedHeader } from '../payment/payer.ts';
 
 /** One request and what came of it. */

@@ -1,3 +1,4 @@
+/** Every failpoint crossed with every way of coming back. */
 import assert from 'node:assert/strict';
 import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
 import { newPayer } from '../payment/payer.ts';

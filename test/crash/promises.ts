@@ -1,3 +1,4 @@
+/** The promises to payers, checked after every crash. */
 import assert from 'node:assert/strict';
 import type { Call, Payment } from './call.ts';
 import type { Rig } from './rig.ts';

@@ -1,3 +1,4 @@
+/** A service that is killed at random points, life after life. */
 import { type Dice, diceOf } from '../fixtures/dice.ts';
 import { newPayer, type Payer } from '../payment/payer.ts';
 import type { Payment } from './call.ts';

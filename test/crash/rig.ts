@@ -1,3 +1,4 @@
+/** A service that dies and is started again, and its payers. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';

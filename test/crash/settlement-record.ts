@@ -1,3 +1,4 @@
+/** The facilitator of the crash tests: it outlives the service. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,4 @@
+/** Kept answers in memory, by a clock that the test sets. */
 import type { KeptAnswer, SnapshotCache } from '../../src/ecosystem/response-cache.ts';
 
 export type MemoryCache = SnapshotCache & {

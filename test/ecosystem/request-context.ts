@@ -1,3 +1,4 @@
+/** The context in which tests ask third parties. */
 import type { RequestContext } from '../../src/ecosystem/ask.ts';
 import { startDeadline } from '../../src/ecosystem/deadline.ts';
 

@@ -1,3 +1,4 @@
+/** A shop on the test chain. */
 import { getAddress } from 'viem';
 import type { PaymentTerms } from '../../src/payment/challenge.ts';
 import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';

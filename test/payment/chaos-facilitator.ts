@@ -1,3 +1,4 @@
+/** The official facilitator behind HTTP that cannot be trusted. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,4 @@
+/** A store that fails at a ledger step. */
 import type { LedgerAppend, LedgerState } from '../../src/store/contract/ledger.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError, type StoreErrorCode } from '../../src/store/contract/store-error.ts';

@@ -1,3 +1,4 @@
+/** A payer with an account of its own, and the headers that it signs. */
 import { randomBytes } from 'node:crypto';
 import { authorizationTypes } from '@x402/evm';
 import { type Address, getAddress, type Hex } from 'viem';

@@ -1,3 +1,4 @@
+/** The routes that a shop sells. */
 import { InvalidRequest } from '../../src/errors/errors.ts';
 import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
 

@@ -1,3 +1,4 @@
+/** The payment gate over HTTP, with routes that a test conducts. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';

@@ -1,3 +1,4 @@
+/** Statements that a piece of work sends to the embedded store. */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { vi } from 'vitest';
 

@@ -1,3 +1,4 @@
+/** A facilitator that answers what a test tells it. */
 import type {
   Facilitator,
   FacilitatorRequest,

@@ -1,3 +1,4 @@
+/** A scanner without engine or network. */
 import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OriginRefused } from '../../src/origin/errors.ts';

@@ -28,7 +28,8 @@ RFC 9110
 ## History
 - v1: first.
 `;
-const V1 = `import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
+const V1 = `/** P6: the price. */
+import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
 import type { Lookup } from '../../src/model/observations.ts';
 
 // Words in comments are no code: Date, fetch, process.
@@ -114,7 +115,7 @@ describe('a check folder', () => {
   });
 
   test('has nothing else in it, and a name with its id', async () => {
-    expect(await findings(`${CHECK}/prices.ts`)).toEqual([
+    expect(await findings(`${CHECK}/prices.ts`, '/** A. */')).toEqual([
       expect.stringContaining(`${CHECK}/prices.ts:1: a check folder holds`),
     ]);
     await rm(join(root, CHECK, 'prices.ts'));
@@ -212,9 +213,11 @@ describe('what was published', () => {
 
 describe('files are tidy', () => {
   test.each([
-    ['src/engine/utils.ts', '', ':1: "utils" says nothing'],
-    ['test/helpers/chain.ts', '', ':1: "helpers" says nothing'],
+    ['src/engine/utils.ts', '/** A. */', ':1: "utils" says nothing'],
+    ['test/helpers/chain.ts', '/** A. */', ':1: "helpers" says nothing'],
     ['catalog/CHANGELOG.md', '| P6 | `P6@1`: … | `P6@2`: two |', ':1: "`P6@1`: …" says nothing'],
+    ['tools/a.ts', '/** A file. */\n\n  // Whoever comes waits.\n', ':3: "Whoever" in a comment'],
+    ['tools/a.ts', 'export const a = 1;\n', ':1: no header'],
     ['docs/a.md', `One\n${MARK}: two\n`, `:2: ${MARK}`],
     [
       'package-lock.json',
@@ -226,7 +229,7 @@ describe('files are tidy', () => {
   });
 
   test('a folder of src says what lives there', async () => {
-    expect(await findings('src/orders/a.ts')).toEqual([
+    expect(await findings('src/orders/a.ts', '/** A. */')).toEqual([
       expect.stringContaining('src/orders/README.md:1: missing'),
     ]);
   });

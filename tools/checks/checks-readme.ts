@@ -13,7 +13,7 @@ Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themse
 a check weighs; the check has its rule, in two sentences too (\`says\`): they change with the rule, and its
 digest covers them, so an old catalog keeps its words.`;
 
-/** Of the newest catalog: whoever writes a catalog writes this too. */
+/** Writes checks/README.md for the newest catalog; every command that writes a catalog calls it. */
 export async function writeChecksReadme(
   catalog: Catalog,
   checks: readonly DiscoveredCheck[],

@@ -1,4 +1,4 @@
-/** What was published stays as it was: anyone may rerun an old catalog and must get the old grade. */
+/** What was published stays as it was: an old catalog that is run again must give the old grade. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';

@@ -54,6 +54,13 @@ export const catalogChangelog: HouseRule = (tree) => {
     });
 };
 
+/** Suites are named by their file, and cases by their folder; every other file opens with what it is. */
+export const fileHeaders: HouseRule = (tree) =>
+  tree.files
+    .filter((file) => /\.ts$/.test(file) && !/\.(?:test|d)\.ts$|\/cases\.ts$/.test(file))
+    .filter((file) => !tree.read(file).startsWith('/**'))
+    .map((file) => ({ file, line: 1, message: 'no header: open it with "/** what it is. */"' }));
+
 export const folderReadmes: HouseRule = (tree) => {
   const folders = tree.files.flatMap((file) => /^(src\/[^/]+)\//.exec(file)?.[1] ?? []);
   return [...new Set(folders)]

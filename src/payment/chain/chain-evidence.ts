@@ -26,7 +26,7 @@ export type ChainVerdict =
 export type LookUp = {
   /** When the payment was claimed, ms. */
   readonly sinceMs: number;
-  /** That the ledger knows of, asked for first; null where nobody told us one. */
+  /** The transaction that the ledger knows, asked for first; null where none was told. */
   readonly transaction: Hex | null;
 };
 

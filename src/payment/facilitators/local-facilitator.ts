@@ -140,7 +140,7 @@ async function outcomeOf(
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return unclear('mined without having paid us', transaction);
   const isUsed = await isSpent(node, payment);
-  // Anybody who sees it on its way can send the same first; then it is paid, and no wallet's fault.
+  // An observer of the mempool can send the same first; then it is paid, and no wallet's fault.
   if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
   if (isUsed === null) return unclear('mined, and reverted', transaction);
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };

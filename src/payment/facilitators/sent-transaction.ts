@@ -43,7 +43,7 @@ export type SentTransaction = {
  * - `rejected`: the node has not, and says why.
  * - `stale`: this nonce was used before.
  * - `underpriced`: another transaction stands at this nonce.
- * - `unheard`: nobody knows whether the node has it.
+ * - `unheard`: whether the node has it is not known.
  */
 export type BroadcastFate =
   | { readonly kind: 'taken' | 'stale' | 'underpriced' }

@@ -1,3 +1,4 @@
+/** Sellers that mean harm: what a scan of them costs this process. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { openEngine } from '../engine.ts';

@@ -1,3 +1,4 @@
+/** Judging alone: 25 checks over a recording, without a network. */
 import { judge } from '../../../src/scan/run-scan.ts';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';

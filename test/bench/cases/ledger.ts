@@ -1,3 +1,4 @@
+/** The embedded ledger: synced steps a second. */
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';

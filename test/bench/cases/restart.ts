@@ -1,3 +1,4 @@
+/** Starting again on a ledger that was left open. */
 import { copyFile } from 'node:fs/promises';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { startHost } from '../../hosts/host-process.ts';

@@ -1,3 +1,4 @@
+/** Paid scans over HTTP, from the signed header to the published report. */
 import { startHost } from '../../hosts/host-process.ts';
 import { newPurchase, type Purchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';

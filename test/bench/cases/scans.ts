@@ -1,3 +1,4 @@
+/** Scans a second, beside an engine whose checks fetch for themselves. */
 import type { ScanOutcome } from '../../../src/model/scan-outcome.ts';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';

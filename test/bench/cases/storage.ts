@@ -1,3 +1,4 @@
+/** Bytes that an origin leaves in the store. */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { JsonObject } from '../../../src/model/json.ts';

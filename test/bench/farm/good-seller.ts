@@ -1,3 +1,4 @@
+/** A seller that is right in everything, and far away. */
 import type { RequestListener } from 'node:http';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import {

@@ -1,3 +1,4 @@
+/** A seller that means harm, in one of several ways. */
 import type { RequestListener, ServerResponse } from 'node:http';
 
 const CHUNK = 'x'.repeat(64 * 1_024);

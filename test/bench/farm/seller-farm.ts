@@ -1,3 +1,4 @@
+/** Many sellers in a process of their own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

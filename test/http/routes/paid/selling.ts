@@ -1,3 +1,4 @@
+/** A service that sells on the mock, and a payer. */
 import type { RevisionName } from '../../../../src/config/revision.ts';
 import {
   type Answer,
