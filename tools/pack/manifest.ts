@@ -35,7 +35,7 @@ export async function shipManifest(): Promise<void> {
   await rename(draft, MANIFEST);
 }
 
-/** A package that `name-package.ts` gave to nobody says nothing of an owner. */
+/** A package that `name-package.ts` has not named says nothing of an owner. */
 function isUnnamed(name: string, value: unknown): boolean {
   return name === 'mcpName' && String(value).startsWith(`${UNNAMED}/`);
 }

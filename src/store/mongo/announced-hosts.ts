@@ -26,7 +26,7 @@ const PROJECTION: Readonly<Record<keyof Announced, 1>> = {
 
 /**
  * Changes are numbered without gaps and never change, and each says what the feed said of its host
- * before: whoever adds them up has the same counts at the same number. So nothing is counted by
+ * before: every instance that adds them up has the same counts at the same number. So nothing is counted by
  * update, no instance can be ahead of another, and what is kept in the database is a mere head start.
  */
 export class AnnouncedHosts {

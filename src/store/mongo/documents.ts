@@ -141,7 +141,7 @@ export type ChangeDocument = {
   readonly previousCategory: string | null;
 };
 
-/** How many hosts the feed has announced up to a number: what anybody would count, kept. */
+/** How many hosts the feed has announced up to a number, kept so that no instance counts them again. */
 export type CountsDocument = {
   /** The number of the change as text. */
   readonly _id: string;
