@@ -16,7 +16,7 @@ declare module 'fastify' {
       route: PaidRoute<Input>,
       documented: { schema: FastifySchema; offer: PaidOffer },
     ): void;
-    /** Who counts as one client of paid calls; null where that cannot be known. */
+    /** Names the client of a paid call, for its limits; null where that cannot be known. */
     payingClient(request: FastifyRequest): string | null;
   }
 }
@@ -93,7 +93,7 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /**
- * Who counts as one client; null behind a proxy that no setting trusts: all its clients would
+ * Names the client of a call, for its limits; null behind a proxy that no setting trusts: all its clients would
  * count as one.
  */
 function clientReader(

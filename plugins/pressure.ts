@@ -8,7 +8,7 @@ import { Saturated } from '../src/errors/errors.ts';
 /** Mean over the interval: a starved machine that still answers is slow, but no use is turned away. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;
 const SAMPLE_INTERVAL_MS = 10_000;
-/** Of the heap that the process may have: beyond it the collector takes most of the time. */
+/** Share of the heap that may be used: beyond it the collector takes most of the time. */
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 

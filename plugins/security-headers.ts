@@ -27,7 +27,7 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-dns-prefetch-control': 'off',
   'x-download-options': 'noopen',
-  // For what is older than frame-ancestors.
+  // Browsers older than frame-ancestors read this header.
   'x-frame-options': 'DENY',
   'x-permitted-cross-domain-policies': 'none',
   'x-xss-protection': '0',

@@ -15,7 +15,7 @@ const TOO_LONG = '/path-too-long';
 
 type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** For Fastify's `rewriteUrl`, which comes before its router. */
+/** Rewrites URLs before the router sees them, as Fastify's `rewriteUrl`. */
 export function shortUrl({ url = '/' }: { readonly url?: string | undefined }): string {
   const end = url.slice(0, MAX_PATH_CHARS + 1).indexOf('?');
   return end === -1 && url.length > MAX_PATH_CHARS ? TOO_LONG : url;

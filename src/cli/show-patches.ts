@@ -3,7 +3,7 @@ import { STACKS, type Stack } from '../patches/patch.ts';
 import { type PatchReport, placeholderValues, readPatchValues } from '../patches/patch-values.ts';
 import { patchesFor } from '../patches/patches-for.ts';
 
-/** For the outcome that the report has; without a report, for each kind of finding. */
+/** Prints the patches of the outcome in the report; without a report, of each kind of finding. */
 export function showPatches(checkId: string, stack: Stack, report: PatchReport | null): string {
   const values = report === null ? placeholderValues(checkId) : readPatchValues(report, checkId);
   const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;

@@ -1,4 +1,4 @@
-/** Whom the command line asks about an origin's standing: the sources of the settings. */
+/** Opens the sources that the command line asks about an origin's standing, by the settings. */
 
 import { fileURLToPath } from 'node:url';
 import { readEcosystemConfig } from '../config/ecosystem.ts';

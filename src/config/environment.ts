@@ -97,7 +97,7 @@ export type Settings = Static<typeof SCHEMA>;
 export type SettingName = keyof Settings & string;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** For these, nothing is a value of its own: it switches the source off. */
+/** Settings for which an empty value means something: it switches the source off. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
 const SECRETS: ReadonlySet<string> = new Set([
   'SETTLEMENT_KEY',
@@ -141,7 +141,7 @@ function firstInstancePath(error: unknown): string | null {
   return String(first.instancePath);
 }
 
-/** On one line, without secrets: this text ends up in logs and terminals. */
+/** Describes an error on one line, without secrets: this text ends up in logs and terminals. */
 function presentable(setting: string, value: string): string {
   if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
   // Nodes and facilitators carry their keys in the path.

@@ -52,7 +52,7 @@ export type Revision = {
 export const UNPAID_ANSWERS_PER_MINUTE = 60;
 export const PAID_REQUESTS_PER_MINUTE = 120;
 
-/** Documents that no revision gives a limit. */
+/** The limit of documents whose limit no API revision states. */
 export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 };
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };

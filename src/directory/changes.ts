@@ -43,7 +43,7 @@ export type ChangesPage = {
   readonly changes: readonly Change[];
 };
 
-/** Of the query string, as it came over the wire. Throws InvalidParameter. */
+/** Reads the query string as it came over the wire. Throws InvalidParameter. */
 export function parseChangesQuery(query: {
   readonly since?: string | undefined;
   readonly limit?: string | undefined;

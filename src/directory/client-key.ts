@@ -1,4 +1,4 @@
-/** Who counts as one client. */
+/** Names a client, for limits: its address, or the block of addresses that it commands. */
 import { createHash } from 'node:crypto';
 import { normalizeIP } from '@fastify/rate-limit';
 

@@ -1,6 +1,6 @@
-/** Who fetches next: a bound on fetches at once, handed out in turn by block of addresses. */
+/** Bounds the fetches at once, and hands them out in turn by block of client addresses. */
 
-/** At once, in one process. */
+/** Fetches at once in one process. */
 const FETCHES_AT_ONCE = 8;
 /** Processor time in TLS handshakes, within an hour, beyond which a block goes behind the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;

@@ -22,7 +22,7 @@ export type GradeSummary = {
 
 export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: number };
 
-/** By the host's record, or null where there is none. Opting out of the directory changes nothing. */
+/** Summarises the host's record, or null where there is none. Opting out of the directory changes nothing. */
 export function gradeSummary(
   record: DirectoryRecord | null,
   origin: Origin,

@@ -16,7 +16,7 @@ export type Failure = {
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
 
-/** Who asks, and until when. */
+/** The asker's name, and the time that is left to it. */
 export type RequestContext = { readonly deadline: Deadline; readonly userAgent: string };
 
 /**

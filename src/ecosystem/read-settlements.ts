@@ -75,7 +75,10 @@ function countPairs(pairs: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** By halving: blocks have no even distance on every chain. The block after the range where none is. */
+/**
+ * Halves the range, because blocks have no even distance on every chain. Returns the block after the
+ * range where none is.
+ */
 async function firstBlockSince(
   client: PublicClient,
   timestamp: bigint,

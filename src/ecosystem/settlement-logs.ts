@@ -89,7 +89,7 @@ async function readBack(
   return { settlements, windowDays: daysBetween(reached, latest.timestamp) };
 }
 
-/** The time of the newest settlement is still to be asked for. */
+/** Leaves a third of the time for one more question: when the newest settlement was mined. */
 function isTimeShort(deadline: RequestContext['deadline']): boolean {
   return deadline.leftMs() < deadline.timeoutMs / 3;
 }

@@ -29,14 +29,14 @@ export const GRADES = [
   ['D', 50],
 ] as const satisfies readonly (readonly [Grade, number])[];
 
-/** What a score can have at most where something grave was found. */
+/** The most points of a score where a grave finding caps it. */
 export const CAP_POINTS = { unreachable: 0, criticalFail: 49, flawed: 89 } as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
 };
 
-/** A result that equals a row in every member that the row names caps the score. */
+/** A row caps the score where a result has every value that the row names. */
 const CAPS: readonly Cap[] = [
   // P1: the origin cannot be reached, so nothing that was seen of it counts.
   { id: 'P1', status: 'fail', atMost: CAP_POINTS.unreachable },
@@ -57,7 +57,7 @@ export const scoreResults: Scoring = (results) => {
   return { score, grade: gradeOf(score), subScores };
 };
 
-/** By the name that a catalog states. */
+/** Finds the scoring that a catalog names. */
 export const SCORINGS = { 'scoring@1': scoreResults } as const satisfies Record<string, Scoring>;
 export type ScoringName = keyof typeof SCORINGS;
 
@@ -65,7 +65,7 @@ export function isScoringName(name: string): name is ScoringName {
   return Object.hasOwn(SCORINGS, name);
 }
 
-/** By score alone, 0 to 100. */
+/** Grades a score from 0 to 100, without any cap. */
 export function gradeOf(score: number): Grade {
   return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';
 }

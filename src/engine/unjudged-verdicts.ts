@@ -35,7 +35,7 @@ export function limitsVerdict(
   return isStanding ? standingLimits(what) : originLimits(what);
 }
 
-/** Of each check of a scan that used up its processor time, whichever of them used it. */
+/** The verdict of every check of a scan that used up its processor time, whichever check used it. */
 export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
   if (isStanding) return standingLimits('the answers about this origin took all its time');
   return originLimits('the documents of this origin took all the processor time that a scan has');

@@ -4,7 +4,7 @@ export type ServerLimits = {
   readonly requestTimeoutMs: number;
   /** How often connections are held against it: one is closed at most so much later. */
   readonly checkIntervalMs: number;
-  /** Beyond it a new connection is closed at once. An idle one costs some 15 KiB. */
+  /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
   readonly maxConnections: number;
 };
 

@@ -65,7 +65,7 @@ export function readPatchValues(report: PatchReport, checkId: string): PatchValu
   };
 }
 
-/** For want of a report. S5 is about what is sold by POST. */
+/** Placeholders where there is no report. S5 is about POST resources. */
 export function placeholderValues(checkId: string): PatchValues {
   return { ...PLACEHOLDERS, method: defaultMethod(checkId) };
 }

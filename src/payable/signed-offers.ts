@@ -41,7 +41,7 @@ function indexOf({ acceptIndex }: JsonObject, position: number): number {
   return typeof acceptIndex === 'number' ? acceptIndex : position;
 }
 
-/** By EIP-712 it stands beside the signature, by JWS within it. */
+/** Reads the signed offer: EIP-712 has it beside the signature, JWS within it. */
 function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
   if (payload !== undefined) return jsonObject(payload);
   if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_CHARS) return null;

@@ -5,7 +5,7 @@ import type { LinkPlan, PlannedLink } from './plan/find-links.ts';
 
 /** A link is alive or dead by its status; the first bytes are more than enough. */
 const LINK_CAP_BYTES = 4 * 1024;
-/** Of the 60 requests of a scan; the rest is for what the answers ask for. */
+/** Links that are followed, of the 60 requests of a scan; the rest is for what the answers ask for. */
 const REQUESTS_BEFORE_LINKS_END = 50;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 

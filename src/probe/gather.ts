@@ -20,7 +20,7 @@ export type SecondAnswers = Pick<Observations, 'resources' | 'links'> & {
   details(): Promise<Pick<Observations, 'resources' | 'icons'>>;
 };
 
-/** For an origin whose documents say nothing, or could not be read: icons where browsers look. */
+/** The plan for an origin whose documents say nothing, or could not be read: icons where browsers look. */
 export const EMPTY_PLAN: Plan = {
   resources: [],
   declared: 0,
@@ -31,7 +31,7 @@ export const EMPTY_PLAN: Plan = {
   icons: { paths: ['/favicon.ico'], otherHosts: [], inline: false },
 };
 
-/** For an origin that did not answer: no icon either. */
+/** The plan for an origin that did not answer: no icon either. */
 export const SILENT_PLAN: Plan = { ...EMPTY_PLAN, icons: { ...EMPTY_PLAN.icons, paths: [] } };
 
 /** Root and fixed paths; third parties are asked beside them. */

@@ -4,7 +4,7 @@ import { cleanText } from '../parse/text/text.ts';
 
 const MAX_LINE_CHARS = 500;
 
-/** Of a report, what is compared. */
+/** The members of a report that are compared. */
 type Cell = {
   readonly id: string;
   readonly title: string;

@@ -174,7 +174,7 @@ async function payabilityOf(
   return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES);
 }
 
-/** Of the recipients that the challenges name, which third parties are asked about. */
+/** Chooses the recipients of the challenges about which third parties are asked. */
 export async function payeesOf(
   resources: Observations['resources'],
   work: ScanWork,

@@ -26,7 +26,7 @@ import { signalsOf } from './signals.ts';
 
 /** A scan ends 70 s after it began; judging what was gathered takes the rest. */
 const GATHER_DEADLINE_MS = 55_000;
-/** For what an origin said at the last moment: its slowness is a finding, and not the end of the scan. */
+/** Time to plan on what an origin said at the last moment: its slowness is a finding, not the end. */
 const PLAN_MS = 5_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;

@@ -62,7 +62,7 @@ function isLongEnough(secret: string): boolean {
   return secret.length >= MIN_SECRET_LENGTH;
 }
 
-/** Of what pino makes of an error: a tree of plain members, with instances here and there. */
+/** Walks what pino makes of an error: a tree of plain members, with instances here and there. */
 function mapTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;

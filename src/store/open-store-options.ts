@@ -1,7 +1,7 @@
 /** What a caller may decide when a store is opened. */
 import type { Owner } from './contract/owner.ts';
 
-/** For `openStore(url, options)`; everything may be left out. */
+/** Options of `openStore(url, options)`; each may be left out. */
 export type OpenStoreOptions = {
   /** Default: this machine's name, and a random id of this start. */
   readonly owner?: Owner | undefined;

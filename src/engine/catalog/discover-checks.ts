@@ -36,7 +36,7 @@ const BUNDLED = 'checks.json';
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
-/** By folder, then version. Throws CheckModuleError with every breach that was found. */
+/** Loads every check, sorted by folder, then version. Throws CheckModuleError with every breach that was found. */
 export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
   const { checks, breaches } = await loadFolders(root, await readdir(root));
   refuse([...breaches, ...duplicates(checks), ...prerequisiteBreaches(checks)]);

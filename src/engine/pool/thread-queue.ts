@@ -38,7 +38,7 @@ export function createThreadQueue<Thread>(
   threads: readonly Thread[],
   { maxWaiting }: ThreadQueueOptions,
 ): ThreadQueue<Thread> {
-  /** Of several threads, one takes only first tries of light scans: it is free again soon. */
+  /** The thread that takes only first tries of light scans, so that it is free again soon. */
   const reserved = threads.length > 1 ? threads[0] : undefined;
   const free = new Set(threads);
   const servedLast = new Map<Thread, WorkAccount>();

@@ -10,7 +10,7 @@ export const TAGS = [
   { name: DOCUMENTS_TAG, description: 'Documents for agents and indexes.' },
 ] as const;
 
-/** At most 4,000 characters: indexes cut what is longer. */
+/** Describes the service in at most 4,000 characters: indexes cut longer texts. */
 const GUIDANCE = `Grades origins that sell over x402.
 
 1. GET /v1/status?url=<origin> (free) says whether an origin is known, its grade and how fresh that is.

@@ -1,7 +1,7 @@
 /** Prices, as documents state them. */
 import type { Offer } from '../../config/revision.ts';
 
-/** Of an asset with 6 decimals. */
+/** Base units of a dollar, in an asset with 6 decimals. */
 const BASE_UNITS_PER_DOLLAR = 1_000_000n;
 
 /** The OpenAPI extension that marks a paid operation, as AgentCash and x402scan read it. */
@@ -23,7 +23,7 @@ function dollarAmount(baseUnits: bigint): string {
   return `${baseUnits / BASE_UNITS_PER_DOLLAR}.${fraction}`;
 }
 
-/** At least two decimals: `0.05`. */
+/** Writes an amount with at least two decimals: `0.05`. */
 export function dollars(baseUnits: bigint): string {
   return dollarAmount(baseUnits).replace(/0{1,4}$/, '');
 }

@@ -53,7 +53,7 @@ export function checkPage(explanation: Explanation) {
 
 type Block = { readonly heading: string; readonly code: string | null };
 
-/** With placeholders: what a page of all sellers knows of one. None for standing. */
+/** Patches with placeholders, because this page is about no one seller. None for standing. */
 function patchesOf(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {

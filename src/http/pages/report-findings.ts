@@ -9,7 +9,7 @@ import type { CheckResult, ScanReport } from '../../model/report.ts';
 /** By the id of a check: the rule in two sentences. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
-/** Of the implementations that the catalog runs: they speak for what judged. */
+/** Rules of the implementations that the catalog runs, because those judged. */
 export function sentencesOf(catalog: Catalog, checks: readonly DiscoveredCheck[]): SentencesById {
   const byImpl = new Map(checks.map(({ impl, definition }) => [impl, definition.says]));
   return new Map(

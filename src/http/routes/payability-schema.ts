@@ -13,7 +13,7 @@ const payableBy = oneOf(
   'Whose client can pay: one as its quickstart sets it up, one with further settings, not known, nobody.',
 );
 
-/** Of the origin, the best of its resources. */
+/** The payability of an origin: the best of its resources. */
 export const payableBySchema = nullable(payableBy);
 
 export const payabilitySchema = nullable(

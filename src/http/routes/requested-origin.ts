@@ -2,7 +2,7 @@
 import type { Config } from '../../config/config.ts';
 import { type Origin, parseOrigin } from '../../origin/origin.ts';
 
-/** By URL or bare host. Throws OriginRefused. */
+/** Reads the origin that a request names, by URL or bare host. Throws OriginRefused. */
 export function requestedOrigin(
   url: string,
   { config }: { readonly config: Pick<Config, 'originPolicy'> },

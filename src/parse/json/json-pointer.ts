@@ -1,9 +1,9 @@
 /** JSON pointers (RFC 6901): written for evidence, followed in documents. */
 import { isJsonList, isJsonObject, type JsonValue } from './json.ts';
 
-/** References that lead to references: more in a row than this is a cycle, or as good as one. */
+/** References followed in a row; a longer chain is a cycle, or as good as one. */
 const MAX_HOPS = 8;
-/** Longer than any pointer into a document of bounded depth that people write. */
+/** A longer pointer is refused: documents that people write nest less deeply than it would reach. */
 const MAX_POINTER_CHARS = 1_000;
 
 /** One step of a JSON pointer (RFC 6901): "/weather" is "~1weather". */

@@ -104,7 +104,7 @@ class Scan {
     return this.#open.length === 0 ? 'nothing' : 'comma-or-end';
   }
 
-  /** By hand: a pattern's backtracking stack would grow with a string of two million characters. */
+  /** Scans by hand: a pattern's backtracking stack would grow with a string of two million characters. */
   #string(): boolean {
     for (this.#at += 1; this.#at < this.#text.length; this.#at += 1) {
       const code = this.#text.charCodeAt(this.#at);

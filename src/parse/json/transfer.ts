@@ -4,7 +4,7 @@
  * check sees it.
  */
 
-/** From this length a text is shared. Shorter ones are cheaper to copy. */
+/** Texts of this length are shared between threads. Shorter ones are cheaper to copy. */
 export const SHARED_FROM_CHARS = 64 * 1024;
 
 export type Serialized =
@@ -67,7 +67,7 @@ export function textBytes(serialized: Serialized): number {
   return Object.values(serialized).reduce<number>((sum, part) => sum + textBytes(part), 0);
 }
 
-/** Of an object, the texts that lie in shared memory already, by member. */
+/** The texts of an object that lie in shared memory already, by member. */
 type SharedTexts = Map<string, SharedArrayBuffer>;
 const SHARED_TEXTS = Symbol('shared texts');
 

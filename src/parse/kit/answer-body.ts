@@ -76,7 +76,7 @@ function withoutPath({ body, url, redirects }: HttpData): string {
   return rest;
 }
 
-/** Of its path: plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
+/** Spellings of a path: plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
 function spellingsOf(address: string | undefined): readonly string[] {
   const url = URL.parse(address ?? '');
   if (url === null) return [];

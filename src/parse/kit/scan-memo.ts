@@ -22,7 +22,7 @@ export type ScanMemo = {
 
 type Kept = { readonly kit: Kit; readonly parts: Map<number, unknown>; bytes: number };
 
-/** Of text; what is parsed from it takes several times as much. */
+/** Bytes of text that are remembered; values parsed from it take several times as much. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_SCANS = 8;
 
@@ -53,7 +53,7 @@ export function createScanMemo(): ScanMemo {
       for (const { part, value } of serialized) {
         if (!kept.parts.has(part)) kept.bytes += textBytes(value);
       }
-      // Before anything is made of it: what is dropped makes room for this.
+      // Older texts are dropped before this one is parsed, so that both never need room at once.
       dropOldest();
       const entries = serialized.map(({ name, part, value }) => {
         if (!kept.parts.has(part)) kept.parts.set(part, deserializeFrozen(value));

@@ -16,7 +16,7 @@ const MAX_ITEMS = 8;
 const MAX_CHARS = 256;
 const SAMPLE = 'example';
 
-/** By `format`: what a validator of JSON Schema lets through. */
+/** Samples by `format` that a validator of JSON Schema accepts. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-01',
   'date-time': '2026-01-01T00:00:00Z',

@@ -23,7 +23,7 @@ export type ToolAnswer = {
   readonly facts: Pick<ToolFacts, 'binding' | 'isError'>;
 };
 
-/** Of JSON-RPC: what was sent is refused before anything runs. */
+/** Error codes of JSON-RPC that refuse a call before the tool runs. */
 const REFUSED_CODES: ReadonlySet<JsonValue | undefined> = new Set([-32_600, -32_602]);
 /** SDKs of old answered with this error, and the challenge as its data. */
 const PAYMENT_REQUIRED_CODE = 402;

@@ -189,7 +189,7 @@ function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): reado
   return [...own, ...shared.filter((parameter) => !keys.has(keyOf(parameter)))];
 }
 
-/** By the start of the name: a long one may be shared by thousands of operations. */
+/** Keys parameters by the start of their name: a long name may be shared by thousands of operations. */
 function keyOf(parameter: JsonObject): string {
   const name = jsonText(parameter['name']) ?? '';
   return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;

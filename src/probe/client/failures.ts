@@ -105,7 +105,10 @@ export function classifyFailure(error: unknown): Failure {
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }
 
-/** By name, as its code depends on undici's build; its assertions stand for bytes it cannot place. */
+/**
+ * Recognises the parser's errors by name, as their code depends on undici's build; its assertions
+ * stand for bytes it cannot place.
+ */
 function isParserError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'HTTPParserError' || error.name === 'AssertionError';

@@ -1,6 +1,6 @@
 /** Bytes that arrive in pieces, in one buffer that grows up to its cap. */
 
-/** From this size on a buffer has pages of its own. */
+/** Buffers of this size have pages of their own. */
 const OWN_PAGES_FROM_BYTES = 32_768;
 const FIRST_BYTES = 1_024;
 
@@ -54,7 +54,7 @@ export class GrowingBuffer {
   }
 }
 
-/** Of its own, not from Node's pool: a small answer would hold on to 8 KiB of others' bytes. */
+/** Allocates outside Node's pool: a small answer would hold on to 8 KiB of others' bytes. */
 function small(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);
 }

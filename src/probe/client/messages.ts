@@ -55,7 +55,7 @@ export type FromProbe =
   /** An error of the thread that belongs to no call. */
   | { readonly kind: 'error'; readonly error: string };
 
-/** Of a client that has asked nothing yet. */
+/** The state of a client that has sent no request yet. */
 export const NO_STATS: ProbeStats = {
   requests: 0,
   bytes: 0,

@@ -1,4 +1,4 @@
-/** Who we say we are, with a page that says what we send. */
+/** The User-Agent of all requests: our name, and a page that says what we send. */
 import { readFileSync } from 'node:fs';
 
 export function scannerUserAgent(about: string): string {

@@ -95,7 +95,7 @@ function methodOf(
 
 type DeclaredMethods = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** By path as requested and by path as written; made once, because both lists can be long. */
+/** Indexes methods by path as requested and as written; made once, because both lists can be long. */
 function declaredMethods(operations: readonly Operation[]): DeclaredMethods {
   const byPath = new Map<string, Set<string>>();
   for (const { method, requestPath, template } of operations) {

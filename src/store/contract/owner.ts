@@ -1,4 +1,4 @@
-/** Who wrote a row: one start of one process. */
+/** The writer of a row: one start of one process. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 

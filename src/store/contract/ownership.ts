@@ -40,7 +40,7 @@ export type IssuedToken = {
 
 export type LiveToken = IssuedToken & { readonly expiresAtMs: number };
 
-/** Who proved control, and when the token that proved it was found first. */
+/** A proof of control: its client, and when the token that proved it was found first. */
 export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
   readonly atMs: number;
 };

@@ -2,7 +2,7 @@
 import type { ChangeDocument } from './documents.ts';
 import type { Table } from './table.ts';
 
-/** Beyond so many steps behind, the end is looked up instead of walked to. */
+/** Steps that are walked to the end of the feed; from further behind the end is looked up. */
 const WALK_AT_MOST = 100;
 /** Hosts whose last change is remembered; beyond it all are forgotten and looked up again. */
 const REMEMBER_HOSTS = 10_000;

@@ -55,7 +55,7 @@ export class HostHistory {
   }
 }
 
-/** By time, and by id where two scans ended in one millisecond: every host must say the same. */
+/** Sorts by time, and by id where two scans ended in one millisecond: every instance must say the same. */
 function isNewer(a: PublishedScan, b: PublishedScan): boolean {
   if (a.scannedAtMs !== b.scannedAtMs) return a.scannedAtMs > b.scannedAtMs;
   return a.scanId > b.scanId;

@@ -29,7 +29,7 @@ export async function publishToMongo(context: MongoContext, scan: PublishedScan)
   if (isLong) await trimHistory(context, scan.host, history.seq);
 }
 
-/** After a lost insert: whether the scan has a row already, or another scan took the number. */
+/** Tells, after a lost insert, whether the scan has a row already or another scan took the number. */
 async function isThere(
   table: Table<HistoryDocument> | Table<ChangeDocument>,
   _id: string,

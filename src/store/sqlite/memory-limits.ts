@@ -1,7 +1,7 @@
 /** Request rates of one process, in memory. */
 import type { LimitStore } from '../contract/limits.ts';
 
-/** Beyond this many counters at once the oldest go, so that many clients cannot fill the memory. */
+/** Counters at once; of more the oldest go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
 type Counter = {

@@ -43,7 +43,7 @@ function readRecord({ connection }: SqliteContext, host: string): StoredRecord |
   );
 }
 
-/** By time, and by id where two scans ended in one millisecond. */
+/** Sorts by time, and by id where two scans ended in one millisecond. */
 function isNewer(a: PublishedScan, b: PublishedScan): boolean {
   if (a.scannedAtMs !== b.scannedAtMs) return a.scannedAtMs > b.scannedAtMs;
   return a.scanId > b.scanId;
