@@ -15,7 +15,8 @@ export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
   --save FILE              keep what was seen, for --from
   --from FILE              judge a saved scan instead of asking the origin
   --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
-                           /openapi.json=docs/openapi.json: findings name its line; repeatable
+                           /openapi.json=docs/openapi.json: findings name its line; repeatable;
+                           /=FILE is for findings about no document
   --offline                ask no index: the standing checks are not determined
   --mcp [PATH]             call the paid, read-only tools of its MCP endpoint too: at PATH, at the
                            path of <origin>, where its documents say, or at /mcp

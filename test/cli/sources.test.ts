@@ -59,3 +59,14 @@ test.each([
 ])('%s is refused: %s', async (pair, why) => {
   await expect(readSources([pair])).rejects.toThrow(why);
 });
+
+test('is the first line of the file for the rest, where nothing else is its place', async () => {
+  const rest = join(folder, 'workflow.yml');
+  await writeFile(rest, 'on: push\n');
+  const sources = await readSources([`/openapi.json=${file}`, `/=${rest}`]);
+  expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toEqual({
+    file: rest,
+    line: 1,
+  });
+  expect(sources.locate({ id: 'S1', evidence: '/openapi.json' })).toEqual({ file, line: 1 });
+});
