@@ -1,10 +1,5 @@
 /** Limits of request rates. */
-import rateLimit, {
-  type FastifyRateLimitStore,
-  type FastifyRateLimitStoreCtor,
-  type RateLimitOptions as RouteLimit,
-} from '@fastify/rate-limit';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import fp from 'fastify-plugin';
 import {
   type Offer,
@@ -13,70 +8,90 @@ import {
 } from '../src/config/revision.ts';
 import { rememberingClientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/errors/errors.ts';
+import type { Counted } from '../src/store/contract/limits.ts';
 import type { Store } from '../src/store/contract/store.ts';
 
-export type RateLimitOptions = { readonly store: Store };
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Counts a request in the bucket of its client; absent where rates are not limited. */
+    limitRate?(limit: RateLimit): onRequestHookHandler;
+  }
+  interface FastifyRequest {
+    /** A HEAD has the hooks of its GET, too, and counts once. */
+    isRateCounted: boolean;
+  }
+}
+
+export type RateLimitOptions = { readonly store: Pick<Store, 'limits' | 'now'> };
+
+export type RateLimit = {
+  /** Requests a minute. */
+  readonly max: (request: FastifyRequest) => number;
+  /** The client's bucket; `client` is its key. */
+  readonly bucket: (request: FastifyRequest, client: string) => string;
+};
 
 const MINUTE_MS = 60_000;
 
 /**
  * Requests a minute, by route and client, as the route's offer says. Counted in the store, so that
- * hosts count together. A store that is gone limits nothing: what needs it fails by itself.
+ * hosts count together; an embedded store answers at once, and nothing is waited for. A store that
+ * is gone limits nothing: what needs it fails by itself.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
     const keyOf = rememberingClientKey();
+    const uncounted = (): Counted => ({ count: 0, resetAtMs: store.now() });
+    const limitRate =
+      ({ max: maxOf, bucket }: RateLimit): onRequestHookHandler =>
+      (request, reply, next) => {
+        if (request.isRateCounted) return next();
+        request.isRateCounted = true;
+        const max = maxOf(request);
+        const counted = store.limits.hit(bucket(request, keyOf(request.ip)), MINUTE_MS);
+        const go = (one: Counted) => next(answerCount(reply, max, one, store.now()));
+        if (!(counted instanceof Promise)) return go(counted);
+        counted.catch(uncounted).then(go);
+      };
+    app.decorateRequest('isRateCounted', false);
+    app.decorate('limitRate', limitRate);
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
-      if (offer === undefined) return;
-      const limit = limitOf(offer, route.url, keyOf);
-      if (limit !== null) route.config = { ...route.config, rateLimit: limit };
-    });
-    await app.register(rateLimit, {
-      global: false,
-      enableDraftSpec: true,
-      skipOnError: true,
-      timeWindow: MINUTE_MS,
-      store: countersIn(store),
-      errorResponseBuilder: (_request, { max, ttl }) =>
-        new RateLimited(max, Math.max(1, Math.ceil(ttl / 1_000))),
+      const limit = offer === undefined ? null : limitOf(offer, route.url);
+      if (limit === null) return;
+      route.onRequest = [...[route.onRequest ?? []].flat(), limitRate(limit)];
     });
   },
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
 );
 
-function limitOf(offer: Offer, url: string, keyOf: (ip: string) => string): RouteLimit | null {
+/** Tells the client what is left; the error is that nothing is. */
+function answerCount(
+  reply: FastifyReply,
+  max: number,
+  { count, resetAtMs }: Counted,
+  nowMs: number,
+): RateLimited | undefined {
+  const resetSec = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1_000));
+  reply
+    .header('ratelimit-limit', max)
+    .header('ratelimit-remaining', Math.max(0, max - count))
+    .header('ratelimit-reset', resetSec);
+  return count > max ? new RateLimited(max, Math.max(1, resetSec)) : undefined;
+}
+
+function limitOf(offer: Offer, url: string): RateLimit | null {
   if (offer.kind === 'free') {
-    if (offer.requestsPerMinute === null) return null;
-    return {
-      max: offer.requestsPerMinute,
-      keyGenerator: (request) => `${url} ${keyOf(request.ip)}`,
-    };
+    const { requestsPerMinute } = offer;
+    if (requestsPerMinute === null) return null;
+    return { max: () => requestsPerMinute, bucket: (_request, client) => `${url} ${client}` };
   }
   return {
     max: (request) => (isPaying(request) ? PAID_REQUESTS_PER_MINUTE : UNPAID_ANSWERS_PER_MINUTE),
-    keyGenerator: (request) =>
-      `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${keyOf(request.ip)}`,
+    bucket: (request, client) => `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${client}`,
   };
 }
 
 function isPaying({ headers }: FastifyRequest): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
-}
-
-function countersIn(store: Store): FastifyRateLimitStoreCtor {
-  return class StoredCounters implements FastifyRateLimitStore {
-    incr(...[key, callback, windowMs]: Parameters<FastifyRateLimitStore['incr']>): void {
-      store.limits.hit(key, windowMs).then(
-        ({ count, resetAtMs }) =>
-          callback(null, { current: count, ttl: Math.max(0, resetAtMs - store.now()) }),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
-      );
-    }
-
-    /** Keys name their route already. */
-    child(): FastifyRateLimitStore {
-      return this;
-    }
-  };
 }

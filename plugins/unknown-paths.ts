@@ -2,9 +2,8 @@
  * Answers 404 and 405. Both cost a caller of a bucket of their own: a path that nothing is at is
  * the one thing that is free to make up.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { clientKey } from '../src/directory/client-key.ts';
 import { MethodNotAllowed, NotFound } from '../src/errors/errors.ts';
 
 /** None that we print comes near; longer ones cost the router and every pattern their length. */
@@ -12,8 +11,6 @@ const MAX_PATH_CHARS = 512;
 const PER_MINUTE = 60;
 /** Stands in for a path that is too long, so that nothing ever looks at it. */
 const TOO_LONG = '/path-too-long';
-
-type Limiter = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 /** Rewrites URLs before the router sees them, as Fastify's `rewriteUrl`. */
 export function shortUrl({ url = '/' }: { readonly url?: string | undefined }): string {
@@ -23,12 +20,16 @@ export function shortUrl({ url = '/' }: { readonly url?: string | undefined }): 
 
 export default fp(
   async (app: FastifyInstance) => {
-    const limit = limiterOf(app);
-    app.addHook('onRequest', (request, reply, next) => {
-      const isAmbiguous = isAmbiguousPath((request.raw.url ?? '').split('?', 1)[0] ?? '');
+    const limit = app.limitRate?.({
+      max: () => PER_MINUTE,
+      bucket: (_request, client) => `unknown ${client}`,
+    });
+    app.addHook('onRequest', function limitUnknown(request, reply, next) {
+      const isAmbiguous = isAmbiguousPath(request.raw.url ?? '');
       if (!request.is404 && !isAmbiguous) return next();
-      const limited = limit?.(request, reply) ?? Promise.resolve();
-      limited.then(() => next(isAmbiguous ? new NotFound() : undefined), next);
+      const end = (error?: Error) => next(error ?? (isAmbiguous ? new NotFound() : undefined));
+      if (limit === undefined) return end();
+      limit.call(app, request, reply, end);
     });
     app.setNotFoundHandler((request) => {
       const allowed = app.allowedMethods(request.url);
@@ -39,17 +40,9 @@ export default fp(
   { name: 'unknown-paths', dependencies: ['allowed-methods', 'errors'] },
 );
 
-/** Null where rates are not limited. */
-function limiterOf(app: FastifyInstance): Limiter | null {
-  if (!app.hasDecorator('rateLimit')) return null;
-  const limiter = app.rateLimit({
-    max: PER_MINUTE,
-    keyGenerator: (request) => `unknown ${clientKey(request.ip)}`,
-  });
-  return async (request, reply) => limiter.call(app, request, reply);
-}
-
 /** Encoded or raw separators, dot segments, doubled slashes: a proxy may see another path in them. */
-function isAmbiguousPath(path: string): boolean {
+function isAmbiguousPath(url: string): boolean {
+  const end = url.indexOf('?');
+  const path = end === -1 ? url : url.slice(0, end);
   return /\/\/|\\|%2f|%5c|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

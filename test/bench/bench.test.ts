@@ -13,7 +13,7 @@ test('a quick case prints its table and writes its numbers', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   try {
     const file = join(folder, 'bench.json');
-    const cases = ['startup', 'scans', 'ledger', 'storage'];
+    const cases = ['startup', 'scans', 'distance', 'ledger', 'storage'];
     const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
     expect(stdout).toContain('the numbers mean nothing');
     expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
@@ -32,6 +32,6 @@ test('an unknown case is told, with those that there are', async () => {
   const failed = await run(process.execPath, [MAIN, 'speed']).catch((error: unknown) => error);
   expect(failed).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('startup|scans|judging'),
+    stderr: expect.stringContaining('startup|scans|distance|judging'),
   });
 });

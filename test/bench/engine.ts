@@ -18,7 +18,10 @@ export type Engine = AsyncDisposable & {
 
 export async function openEngine(
   urls: readonly string[],
-  limits: NonNullable<ScannerOptions['limits']> = {},
+  {
+    limits = {},
+    extraCa = [],
+  }: { limits?: ScannerOptions['limits']; extraCa?: readonly string[] } = {},
 ): Promise<Engine> {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(REVISIONS['0.3.0'].defaultChecksVersion, { checks });
@@ -28,7 +31,8 @@ export async function openEngine(
     catalog,
     checks,
     policy,
-    limits,
+    limits: limits ?? {},
+    extraCa,
     pool: createPool(),
     standing: OFFLINE_STANDING,
     userAgent: 'x402-conformance-scanner/bench',

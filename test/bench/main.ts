@@ -10,6 +10,7 @@ import { type Effort, type Measurement, table } from './measurement.ts';
 const CASES = [
   'startup',
   'scans',
+  'distance',
   'judging',
   'sales',
   'reads',

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
 import { errorResponses } from './error-schema.ts';
-import { requestedOrigin } from './requested-origin.ts';
+import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
@@ -33,6 +33,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   const { store, config } = parts;
   const offer = config.revision.offers.status;
   if (offer === undefined) return;
+  const originOf = rememberingOrigins(parts);
 
   app.get(
     '/v1/status',
@@ -57,7 +58,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       },
     },
     async ({ query }) => {
-      const origin = requestedOrigin(query.url, parts);
+      const origin = originOf(query.url);
       const record = await store.directory.get(origin.host);
       return gradeSummary(record, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },

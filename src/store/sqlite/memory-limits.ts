@@ -1,5 +1,5 @@
 /** Request rates of one process, in memory. */
-import type { LimitStore } from '../contract/limits.ts';
+import type { Counted, LimitStore } from '../contract/limits.ts';
 
 /** Counters at once; of more the oldest go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
@@ -18,7 +18,7 @@ export class MemoryLimits implements LimitStore {
     this.#now = now;
   }
 
-  async hit(key: string, windowMs: number): Promise<{ count: number; resetAtMs: number }> {
+  hit(key: string, windowMs: number): Counted {
     const nowMs = this.#now();
     const known = this.#counters.get(key);
     if (known && known.resetAtMs > nowMs) {

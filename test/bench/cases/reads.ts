@@ -1,4 +1,5 @@
 /** Free look-ups of one process on the embedded store, beside Fastify by itself. */
+import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
@@ -38,26 +39,32 @@ async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
   const folder = dirname(data.database);
   await using bare = await startPlain('bare', folder);
   await using dressed = await startPlain('dressed', folder);
-  await using service = await startService(data.database, folder);
+  await using service = await startService('service', data.database, folder);
+  // A store has one process: this one reads a copy.
+  await copyFile(data.database, `${data.database}-of-undressed`);
+  await using undressed = await startService('undressed', `${data.database}-of-undressed`, folder);
   const clients: Clients = { requests: 0 };
   const rows: Measurement[] = [];
   for (const [what, route] of Object.entries(routesOf(hosts))) {
-    const [ofBare, ofDressed, ofService] = await inTurn(
+    const [ofBare, ofDressed, ofService, ofUndressed] = await inTurn(
       [
         [bare, PLAIN_ROUTE],
         [dressed, PLAIN_ROUTE],
         [service, route],
+        [undressed, route],
       ],
       roundMs,
       clients,
     );
-    if (!ofBare || !ofDressed || !ofService) throw new Error('a server was not measured');
+    if (!ofBare || !ofDressed || !ofService || !ofUndressed)
+      throw new Error('a server was not measured');
     const name = `${what}, ${hosts.toLocaleString('en-GB')} hosts`;
     rows.push(
       { what: name, value: ofService.perSecond, unit: 'reads/s' },
       { what: `${name}, processor time`, value: ofService.cpuMicros, unit: 'µs' },
       ...ratios(`${name}, of a bare route`, ofService, ofBare),
       ...ratios(`${name}, of a dressed route`, ofService, ofDressed),
+      ...ratios(`${name}, without limits and log, of a bare route`, ofUndressed, ofBare),
     );
   }
   return rows;
@@ -129,11 +136,15 @@ function startPlain(name: 'bare' | 'dressed', folder: string): Promise<ServerPro
   });
 }
 
-/** As `npm start` runs it behind a proxy, with limits and a log. */
-async function startService(database: string, folder: string): Promise<ServerProcess> {
+/** As `npm start` runs it behind a proxy, with limits and a log; `undressed` without them. */
+async function startService(
+  name: 'service' | 'undressed',
+  database: string,
+  folder: string,
+): Promise<ServerProcess> {
   const port = await freePort();
   return startServer({
-    name: 'service',
+    name,
     folder,
     args: [SERVICE],
     environment: {
@@ -145,6 +156,7 @@ async function startService(database: string, folder: string): Promise<ServerPro
       ECOSYSTEM_URL: '',
       TRUST_PROXY: '127.0.0.0/8',
       STORE_URL: `sqlite:${database}`,
+      ...(name === 'undressed' ? { RATE_LIMIT: 'off', LOG_LEVEL: 'silent' } : {}),
     },
     portIn: (output) => (output.includes('Catalog: ') ? port : null),
   });

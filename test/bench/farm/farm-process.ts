@@ -1,18 +1,29 @@
 /** Serves what `startFarm` orders, one port a seller, until its parent is gone. */
 import type { RequestListener } from 'node:http';
 import { serve } from '../../fixtures/sellers/seller.ts';
+import { createTestCa } from '../../fixtures/tls/test-ca.ts';
+import { putAtDistance } from './distant-server.ts';
 import { goodSeller } from './good-seller.ts';
 import { hostileSeller } from './hostile-seller.ts';
-import type { FarmOrder } from './seller-farm.ts';
+import type { FarmOrder, FarmReport } from './seller-farm.ts';
 
 const order = JSON.parse(process.argv[2] ?? '{}') as FarmOrder; // as `startFarm` wrote it
 
+const ca = order.kind === 'distant' ? await createTestCa() : null;
+const certificate = await ca?.issue({ hosts: ['localhost'] });
+
 function listenerOf(n: number): RequestListener {
-  return order.kind === 'good' ? goodSeller(order.delayMs) : hostileSeller(n);
+  if (order.kind === 'hostile') return hostileSeller(n);
+  return goodSeller(order.kind === 'good' ? order.delayMs : 0);
 }
 
-const sellers = await Promise.all(
-  Array.from({ length: order.count }, (_, n) => serve(listenerOf(n))),
-);
+async function urlOf(n: number): Promise<string> {
+  const { url } = await serve(listenerOf(n), certificate);
+  if (certificate === undefined) return url;
+  return `https://localhost:${await putAtDistance(Number(new URL(url).port), order.delayMs)}`;
+}
+
+const urls = await Promise.all(Array.from({ length: order.count }, (_, n) => urlOf(n)));
 process.on('disconnect', () => process.exit());
-process.send?.(sellers.map(({ url }) => url));
+const report: FarmReport = { urls, ca: ca?.pem ?? null };
+process.send?.(report);

@@ -1,5 +1,6 @@
 /** A seller that is right in everything, and far away. */
 import type { RequestListener } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import {
   discoveryDocuments,
@@ -15,8 +16,8 @@ const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 export function goodSeller(delayMs: number): RequestListener {
   let known: readonly SellerDocument[] | null = null;
   return (request, response) => {
-    const isSecure = 'encrypted' in request.socket;
-    const url = `${isSecure ? 'https' : 'http'}://${request.headers.host}`;
+    const scheme = request.socket instanceof TLSSocket ? 'https' : 'http';
+    const url = `${scheme}://${request.headers.host}`;
     const path = request.url ?? '/';
     setTimeout(() => {
       const sold = [WEATHER, SUMMARY].find((one) => one.path === path);

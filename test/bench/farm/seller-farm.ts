@@ -3,32 +3,38 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-export type SellerKind = 'good' | 'hostile';
+/** `distant` is a good one over TLS, delayed at the socket and not at the answer. */
+export type SellerKind = 'good' | 'distant' | 'hostile';
 
 export type FarmOrder = {
   readonly kind: SellerKind;
   readonly count: number;
-  /** Before each answer of a good seller. */
+  /** Before each answer of a good seller; of each round trip to a distant one. */
   readonly delayMs: number;
 };
 
-/** Sellers in a process of their own, so that what they cost is not counted as ours. */
-export type SellerFarm = AsyncDisposable & {
+/** What the process of the farm says once it listens. */
+export type FarmReport = {
   readonly urls: readonly string[];
+  /** The root that distant sellers are certified by, PEM. */
+  readonly ca: string | null;
 };
+
+/** Sellers in a process of their own, so that what they cost is not counted as ours. */
+export type SellerFarm = AsyncDisposable & FarmReport;
 
 export async function startFarm(order: FarmOrder): Promise<SellerFarm> {
   const file = fileURLToPath(new URL('farm-process.ts', import.meta.url));
   const child = fork(file, [JSON.stringify(order)]);
   const exited = once(child, 'exit');
-  const urls = await Promise.race([
-    once(child, 'message').then(([message]) => message as readonly string[]), // as it sends them
+  const report = await Promise.race([
+    once(child, 'message').then(([message]) => message as FarmReport), // as it sends it
     exited.then(([code]) => {
       throw new Error(`the sellers ended with ${code} before they listened`);
     }),
   ]);
   return {
-    urls,
+    ...report,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exited;

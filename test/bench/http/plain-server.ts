@@ -10,7 +10,8 @@ const BODY = { status: 'ok' };
 async function dressed(file: string): Promise<FastifyInstance> {
   const log: FastifyBaseLogger = pino(
     { level: 'info' },
-    pino.destination({ dest: file, sync: false }),
+    // Lines are written together, as the service writes its own.
+    pino.destination({ dest: file, sync: true, minLength: 4_096 }),
   );
   const app = Fastify({
     loggerInstance: log,
