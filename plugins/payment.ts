@@ -1,4 +1,5 @@
 /** Puts the payment gate before every operation that is sold. */
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -117,25 +118,27 @@ function clientReader(
 /** Each line by itself: Node joins repeated headers, and two payments must not become one. */
 function paymentLines({ raw }: FastifyRequest): PaymentHeaders {
   return {
-    'payment-signature': linesOf(raw.rawHeaders, 'payment-signature'),
-    'x-payment': linesOf(raw.rawHeaders, 'x-payment'),
+    'payment-signature': linesOf(raw, 'payment-signature'),
+    'x-payment': linesOf(raw, 'x-payment'),
   };
 }
 
 /** `rawHeaders` holds names and values in turn. */
-function linesOf(rawHeaders: readonly string[], name: string): string[] | undefined {
-  const lines = rawHeaders.filter(
+function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string[] | undefined {
+  if (headers[name] === undefined) return undefined;
+  return rawHeaders.filter(
     (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
   );
-  return lines.length === 0 ? undefined : lines;
 }
 
 function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {
   const { status, headers, body } = answer;
   // The last byte is in the hands of the operating system; Node says so of closed sockets too.
-  reply.raw.once('finish', () => {
-    if (gone?.aborted === false) answer.written();
-  });
+  if (gone !== undefined) {
+    reply.raw.once('finish', () => {
+      if (!gone.aborted) answer.written();
+    });
+  }
   reply.code(status).headers(headers);
   // A text leaves in one write with its head.
   return reply.send(typeof body === 'string' ? body : Readable.from(body));
