@@ -6,9 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
-import type { PaidAnswer, PaidRoute } from '../src/payment/paid-route.ts';
+import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
 import type { PaymentHeaders } from '../src/payment/payment-header.ts';
-import type { SignedPayment } from '../src/payment/signed-payment.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

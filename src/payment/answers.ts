@@ -2,14 +2,35 @@
 
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../errors/codes.ts';
+import { AnswerExpired } from '../errors/errors.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { AnswerStore, StoredAnswer } from '../store/contract/answers.ts';
-import type { LedgerRow, LedgerStore } from '../store/contract/ledger.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore } from '../store/contract/ledger.ts';
 import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
-import type { Delivery } from './delivery.ts';
 import { type Failpoints, inHalves } from './failpoints.ts';
+import { storedPayment, transactionOf } from './ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from './paid-route.ts';
-import type { Outcome, Purchase } from './purchase.ts';
+import { isUnproved } from './publisher.ts';
+import type { Delivery, Outcome, Purchase } from './purchase.ts';
+
+/** Throws `AnswerExpired` where the answer of a settled key was purged. */
+export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
+  const { answerId } = entry.last;
+  const answer = answerId === undefined ? null : await answers.get(answerId);
+  if (answer === null) throw new AnswerExpired();
+  const { authorization, requirements } = storedPayment(entry);
+  return {
+    key: entry.key,
+    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
+    bodyBytes: answer.bodyBytes,
+    body: () => answer.body(),
+    settlement: {
+      network: requirements.network,
+      payer: authorization.from,
+      transaction: transactionOf(entry),
+    },
+  };
+}
 
 export type SendOptions = {
   /** The request carried `X-PAYMENT`. */
@@ -139,19 +160,19 @@ export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefu
 /** Acknowledgements of delivery: which answers were written in full, known at once and told to the ledger. */
 export class Acknowledgements {
   readonly #ledger: LedgerStore;
-  readonly #onTrouble: (message: string, error: unknown) => void;
+  readonly #onError: (message: string, error: unknown) => void;
   readonly #pending = new Map<string, Promise<void>>();
 
-  constructor(ledger: LedgerStore, onTrouble: (message: string, error: unknown) => void) {
+  constructor(ledger: LedgerStore, onError: (message: string, error: unknown) => void) {
     this.#ledger = ledger;
-    this.#onTrouble = onTrouble;
+    this.#onError = onError;
   }
 
   mark(key: string): void {
     if (this.#pending.has(key)) return;
     const marking = this.#ledger
       .markWritten(key)
-      .catch((error: unknown) => this.#onTrouble(`${key} counts as not written`, error))
+      .catch((error: unknown) => this.#onError(`${key} counts as not written`, error))
       .finally(() => this.#pending.delete(key));
     this.#pending.set(key, marking);
   }

@@ -4,8 +4,7 @@ import { authorizationTypes } from '@x402/evm';
 import { type Hex, isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 'viem';
 import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
-import type { PaidRoute } from './paid-route.ts';
-import type { Authorization, SignedPayment } from './signed-payment.ts';
+import type { Authorization, PaidRoute, SignedPayment } from './paid-route.ts';
 
 /**
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no

@@ -1,4 +1,5 @@
 /** The 402s of the gate, each made once. */
+import { StoreUnavailable } from '../errors/errors.ts';
 import type { Store } from '../store/contract/store.ts';
 import {
   challengeFor,
@@ -8,10 +9,8 @@ import {
   type PaymentTerms,
   type RouteOffer,
 } from './challenge.ts';
-import type { PaidAnswer, PaidRoute } from './paid-route.ts';
+import type { PaidAnswer, PaidRoute, SignedPayment } from './paid-route.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
-import type { SignedPayment } from './signed-payment.ts';
-import { StoreHealth } from './store-health.ts';
 
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
@@ -95,5 +94,33 @@ export class Challenges {
     const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
     this.#invitations.set(route.name, invitation);
     return invitation;
+  }
+}
+
+/** For so long one look at the store serves all that ask. */
+const LOOK_LIFETIME_MS = 1_000;
+
+/** Whether the store answers, asked at most once a second. */
+class StoreHealth {
+  readonly #store: Pick<Store, 'ping'>;
+  #look: Promise<void> | null = null;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(store: Pick<Store, 'ping'>) {
+    this.#store = store;
+  }
+
+  /** Throws `StoreUnavailable`. */
+  async check(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#look === null || nowMs - this.#lookedMs > LOOK_LIFETIME_MS) {
+      this.#lookedMs = nowMs;
+      this.#look = this.#store.ping();
+    }
+    try {
+      await this.#look;
+    } catch (error) {
+      throw new StoreUnavailable(error);
+    }
   }
 }

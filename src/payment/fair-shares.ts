@@ -118,7 +118,7 @@ export class FairShares {
 
   /** Gives back by the function that it returns; null where there is no room. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
-    const { store, onTrouble } = this.#gate;
+    const { store, onError } = this.#gate;
     const { route, input, payer, call } = purchase;
     const settled = await store.ledger.settledCount({
       payer,
@@ -148,7 +148,7 @@ export class FairShares {
       vacate();
       const released = store.shares.release(share);
       released
-        .catch((error: unknown) => onTrouble(`a share of ${payer} ends when it expires`, error))
+        .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error))
         .finally(() => this.#serve());
     };
   }

@@ -6,15 +6,14 @@ import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import { Challenges, type Preview } from './challenges.ts';
-import type { Delivery } from './delivery.ts';
 import { FairShares } from './fair-shares.ts';
 import { chargedOf, standingOf } from './ledger.ts';
+import type { SignedPayment } from './paid-route.ts';
 import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from './paid-route.ts';
-import { PaidRun, type RunOptions } from './paid-run.ts';
 import type { PaymentHeaders } from './payment-header.ts';
-import type { GateOptions, Purchase } from './purchase.ts';
+import type { Delivery, GateOptions, Purchase } from './purchase.ts';
+import { PurchaseRun, type RunOptions } from './purchase-run.ts';
 import { SignatureProofs } from './signature-proofs.ts';
-import type { SignedPayment } from './signed-payment.ts';
 import { refuseDebtor } from './unpaid-work.ts';
 import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
 import {
@@ -45,7 +44,7 @@ export class PaymentGate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#acknowledged = new Acknowledgements(options.store.ledger, options.onTrouble);
+    this.#acknowledged = new Acknowledgements(options.store.ledger, options.onError);
     this.#shares = new FairShares(options);
     this.#challenges = new Challenges(options);
     this.#proofs = new SignatureProofs(options, this.#stopping.signal);
@@ -186,7 +185,7 @@ export class PaymentGate {
       turn.release();
       return 'again';
     }
-    const run = new PaidRun(purchase, {
+    const run = new PurchaseRun(purchase, {
       gate: this.#options,
       ...read,
       isInFlight: (other) => this.#inFlight.has(other),

@@ -12,7 +12,7 @@ import type {
 } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 import type { Requirements } from './challenge.ts';
-import type { Authorization, SignedPayment } from './signed-payment.ts';
+import type { Authorization, SignedPayment } from './paid-route.ts';
 
 /**
  * Which step may follow which. Once a payload is `settling` money may have moved, so nothing leads

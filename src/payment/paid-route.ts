@@ -1,5 +1,5 @@
 /** What a paid route says of itself, and one call of it; the gate does the rest. */
-import type { SignedPayment } from './signed-payment.ts';
+import type { Address, Hex } from 'viem';
 
 /** The parts of a request that make its input. */
 export type PaidRequest = {
@@ -91,6 +91,36 @@ export function requestOf<Input>(route: PaidRoute<Input>, input: Input): string 
 export function routeNameOf(request: string): string {
   return request.slice(0, request.indexOf(' '));
 }
+
+/** The members of EIP-3009 `TransferWithAuthorization`, as they were signed. */
+export type Authorization = {
+  readonly from: Address;
+  readonly to: Address;
+  /** Base units. */
+  readonly value: bigint;
+  /** Seconds since the epoch. */
+  readonly validAfter: bigint;
+  readonly validBefore: bigint;
+  readonly nonce: Hex;
+};
+
+/** A payment header, decoded and checked for form alone: nothing in it is proved. */
+export type SignedPayment = {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  /** What the payer says it accepted; of a v1 payload only scheme and network are there. */
+  readonly accepted: {
+    readonly scheme: string;
+    readonly network: string;
+    readonly asset: string | null;
+    readonly amount: string | null;
+    readonly payTo: string | null;
+  };
+  /** `payment-identifier` of the payload, not yet checked for form; null where none was given. */
+  readonly identifier: unknown;
+  /** Whether the request carried `X-PAYMENT`, and so wants `X-PAYMENT-RESPONSE`. */
+  readonly legacyHeader: boolean;
+};
 
 /** One request for a paid route, whatever framework it came in by. */
 export type PaidCall = {

@@ -3,7 +3,7 @@
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
-import type { Authorization, SignedPayment } from './signed-payment.ts';
+import type { Authorization, SignedPayment } from './paid-route.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;

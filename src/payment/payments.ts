@@ -6,17 +6,16 @@ import { clientOn, type NodeRequests, nodeRequests } from './chain/node-client.t
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
-import type { Facilitator } from './facilitator.ts';
+import type { Facilitator, OnPaymentEvent } from './facilitator.ts';
 import { metered } from './facilitators/metered.ts';
 import { proved } from './facilitators/proved.ts';
+import { PaymentsReadiness } from './facilitators/readiness.ts';
 import { refusingReverters } from './facilitators/reverting-wallets.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import { PaymentGate } from './gate.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
-import type { OnPaymentEvent } from './payment-events.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { GateOptions } from './purchase.ts';
-import { PaymentsReadiness } from './readiness.ts';
 import { Reconciler, type ReconcileTiming } from './reconciler.ts';
 import { Recovery } from './recovery.ts';
 
@@ -33,7 +32,7 @@ export type PaymentsOptions = {
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
   readonly failpoints?: Failpoints | undefined;
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onError: (message: string, error: unknown) => void;
   /** Told what happens to money, for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
   /** For one request to the node; default 5 s. */
@@ -66,7 +65,7 @@ export type Payments = {
 };
 
 export function createPayments(options: PaymentsOptions): Payments {
-  const { store, terms, baseUrl, routes, onTrouble, onEvent = () => undefined } = options;
+  const { store, terms, baseUrl, routes, onError, onEvent = () => undefined } = options;
   checkChallenges(options);
   const work = new WorkInProgress();
   const node = nodeFor(options, work);
@@ -84,7 +83,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     },
     ledger: store.ledger,
     publish,
-    onTrouble,
+    onError,
     onEvent,
     timing: options.reconcileTiming,
   });
@@ -94,7 +93,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     terms,
     retryIntervalMs: options.readinessRetryMs,
     startWithinMs: options.startWithinMs,
-    onTrouble: (error) => onTrouble('payments cannot be taken yet', error),
+    onError,
   });
   const gate = new PaymentGate({
     ...options,
@@ -110,7 +109,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     reconciler,
     publish,
     isInFlight: (key) => gate.isInFlight(key),
-    onTrouble,
+    onError,
     sweepIntervalMs: options.sweepIntervalMs,
   });
   return {

@@ -5,14 +5,11 @@ import type { IdentifierScope } from '../store/contract/identifiers.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { SignerCheck } from './authorization.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
-import type { Delivery } from './delivery.ts';
-import type { Facilitator } from './facilitator.ts';
+import type { Facilitator, OnPaymentEvent } from './facilitator.ts';
 import type { Failpoints } from './failpoints.ts';
-import type { PaidCall, PaidRoute } from './paid-route.ts';
-import type { OnPaymentEvent } from './payment-events.ts';
+import type { PaidCall, PaidRoute, SignedPayment } from './paid-route.ts';
 import type { PublishByRoute } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';
-import type { SignedPayment } from './signed-payment.ts';
 
 /** One paid request, decoded: who wants what, and which payment is to pay for it. */
 export type Purchase<Input = unknown> = {
@@ -28,6 +25,19 @@ export type Purchase<Input = unknown> = {
   readonly request: string;
   /** The payment identifier, where the payload carries one. */
   readonly scope: IdentifierScope | null;
+};
+
+/** A paid answer, ready for as many connections as ask for it. */
+export type Delivery = {
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+  readonly body: string | (() => AsyncIterable<Uint8Array>);
+  readonly settlement: {
+    readonly network: PaymentTerms['network'];
+    readonly payer: string;
+    readonly transaction: string | null;
+  };
 };
 
 /** How the run of a purchase ended. By then its key is free, or its fate is in the ledger. */
@@ -67,7 +77,7 @@ export type GateOptions = {
   /** How long a call waits for its turn; default 30 s. */
   readonly turnWithinMs?: number | undefined;
   /** Told of trouble that no caller meets. */
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onError: (message: string, error: unknown) => void;
   /** Told what happens to money. */
   readonly onEvent?: OnPaymentEvent | undefined;
 };

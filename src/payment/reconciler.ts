@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../store/contract/ledger.ts';
 import { FINAL_AFTER_MS } from './chain/chain-evidence.ts';
+import { type LookupLine, LookupQueue } from './chain/lookup-queue.ts';
+import type { OnPaymentEvent } from './facilitator.ts';
+import { Resends, type ResendsOptions } from './facilitators/resends.ts';
 import { isInDoubt, LedgerWriter, StepLost, transactionOf } from './ledger.ts';
-import { type LookLine, LookQueue } from './look-queue.ts';
-import type { OnPaymentEvent } from './payment-events.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import {
   type ReconcileOptions,
@@ -13,13 +14,12 @@ import {
   reconcileOnce,
   UNPROVED,
 } from './reconcile.ts';
-import { Resends, type ResendsOptions } from './resends.ts';
 
 export type ReconcilerOptions = ReconcileOptions &
   Pick<ResendsOptions, 'facilitator' | 'offerOf'> & {
     readonly ledger: LedgerStore;
     readonly publish: PublishByRoute;
-    readonly onTrouble?: ((message: string, error: unknown) => void) | undefined;
+    readonly onError?: ((message: string, error: unknown) => void) | undefined;
     readonly onEvent?: OnPaymentEvent | undefined;
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
@@ -69,7 +69,7 @@ export function nextLookMs({
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #timing: ReconcileTiming;
-  readonly #queue = new LookQueue();
+  readonly #queue = new LookupQueue();
   readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
   readonly #watched = new Map<string, Promise<void>>();
   readonly #resends: Resends;
@@ -137,7 +137,7 @@ export class Reconciler {
   }
 
   async #lookUntilEnded(key: string): Promise<void> {
-    const { now, onTrouble } = this.#options;
+    const { now, onError } = this.#options;
     const { firstBackoffMs, lastBackoffMs } = this.#timing;
     let finalMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
@@ -152,7 +152,7 @@ export class Reconciler {
         if (entry === null || !isInDoubt(entry.last.state)) return;
         finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
       } catch (error) {
-        onTrouble?.(`reconciling ${key} failed and is tried again`, error);
+        onError?.(`reconciling ${key} failed and is tried again`, error);
         // Blind: whether proof is due may not be known yet.
         longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
       }
@@ -163,7 +163,7 @@ export class Reconciler {
   }
 
   /** One look for however many ask while it runs. */
-  async #look(key: string, line: LookLine): Promise<LedgerEntry | null> {
+  async #look(key: string, line: LookupLine): Promise<LedgerEntry | null> {
     return (
       this.#looks.get(key) ??
       this.#queue.run(line, async () => {
@@ -240,7 +240,7 @@ export class Reconciler {
     tell(isUnproved ? 'unproved' : 'settled', how);
     await publishSettled(this.#options.publish, writer, isUnproved).catch((error: unknown) => {
       // The sweep publishes what is settled and not published.
-      this.#options.onTrouble?.(`publishing ${key} failed and is tried again`, error);
+      this.#options.onError?.(`publishing ${key} failed and is tried again`, error);
     });
   }
 

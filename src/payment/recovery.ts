@@ -13,7 +13,7 @@ export type RecoveryOptions = {
   readonly publish: PublishByRoute;
   /** Keys that this process works on: not to be recovered. */
   readonly isInFlight: (key: string) => boolean;
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onError: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
   /** Monotonic, ms: for what is tried again later. */
   readonly elapsedMs?: (() => number) | undefined;
@@ -91,7 +91,7 @@ export class Recovery {
   }
 
   async #recover(entry: LedgerEntry): Promise<void> {
-    const { store, reconciler, onTrouble } = this.#options;
+    const { store, reconciler, onError } = this.#options;
     const writer = LedgerWriter.onEntry(store.ledger, entry);
     try {
       switch (entry.last.state) {
@@ -111,7 +111,7 @@ export class Recovery {
           entry.last.state satisfies never;
       }
     } catch (error) {
-      if (!(error instanceof StepLost)) onTrouble(`recovering ${entry.key} failed`, error);
+      if (!(error instanceof StepLost)) onError(`recovering ${entry.key} failed`, error);
     }
   }
 
@@ -142,10 +142,10 @@ export class Recovery {
   }
 
   async #repeat(): Promise<void> {
-    const { sweepIntervalMs = SWEEP_INTERVAL_MS, onTrouble } = this.#options;
+    const { sweepIntervalMs = SWEEP_INTERVAL_MS, onError } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      await this.sweep().catch((error: unknown) => onTrouble('a sweep of payments failed', error));
+      await this.sweep().catch((error: unknown) => onError('a sweep of payments failed', error));
       await pause(sweepIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }

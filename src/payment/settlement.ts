@@ -6,12 +6,12 @@ import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 import { releasedData } from './answers.ts';
 import { type EvmNetwork, PaymentRefused, reasonWord } from './challenge.ts';
-import type { Delivery } from './delivery.ts';
 import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
 import { type LedgerWriter, StepLost, standingOf, storePayment, transactionOf } from './ledger.ts';
+import type { Authorization } from './paid-route.ts';
 import { publishSettled } from './publisher.ts';
+import type { Delivery } from './purchase.ts';
 import { type GateOptions, type Outcome, type Purchase, RECONCILE_WITHIN_MS } from './purchase.ts';
-import type { Authorization } from './signed-payment.ts';
 
 export class Settlement {
   readonly #gate: GateOptions;
@@ -70,7 +70,7 @@ export class Settlement {
 
   async #record(transaction: Hex): Promise<void> {
     const { key } = this.#purchase;
-    const { failpoints, onTrouble, publish, reconciler } = this.#gate;
+    const { failpoints, onError, publish, reconciler } = this.#gate;
     try {
       await this.#writer.write('settled', { transaction, how: 'settled' });
       failpoints.pass('settled-recorded');
@@ -78,13 +78,13 @@ export class Settlement {
       // The money has moved and the answer is stored: it is sent whatever the store says now, and
       // a host that took the key over learns the transaction.
       if (!(error instanceof StepLost)) {
-        onTrouble(`the settlement of ${key} is recorded later`, error);
+        onError(`the settlement of ${key} is recorded later`, error);
       }
       reconciler.recordLater(key, transaction);
       return;
     }
     await publishSettled(publish, this.#writer).catch((error: unknown) => {
-      onTrouble(`publishing ${key} failed and is tried again`, error);
+      onError(`publishing ${key} failed and is tried again`, error);
     });
   }
 
@@ -96,7 +96,7 @@ export class Settlement {
       return refused;
     } catch (failure) {
       // Still `settling` in the ledger, so it may be sent again: no promise can be made.
-      this.#gate.onTrouble(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
+      this.#gate.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
       this.#gate.reconciler.watch(this.#purchase.key);
       return this.#unknown(null);
     }
@@ -118,9 +118,9 @@ export class Settlement {
   }
 
   async #reconcile(outcome: DoubtfulOutcome): Promise<Outcome> {
-    const { onTrouble } = this.#gate;
+    const { onError } = this.#gate;
     const { reason, transaction } = outcome;
-    onTrouble(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
+    onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
     const entry = await this.#lookWithin(outcome);
     if (entry === null) return this.#unknown(transaction);
     switch (standingOf(entry.last.state)) {
@@ -137,14 +137,14 @@ export class Settlement {
 
   /** The entry when its fate is known, or as it is when the call's patience ends. */
   async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
-    const { store, reconciler, onTrouble, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
+    const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
     const { key } = this.#purchase;
     const patience = new AbortController();
     const looking = this.#writer
       .write('unknown', doubtData(outcome))
       .then(() => reconciler.resolve(key, reconcileWithinMs))
       .catch((error: unknown) => {
-        onTrouble(`reconciling ${key} goes on in the background`, error);
+        onError(`reconciling ${key} goes on in the background`, error);
         reconciler.watch(key);
         return store.ledger.entry(key).catch(() => null);
       });

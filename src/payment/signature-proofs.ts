@@ -11,8 +11,8 @@ import {
 } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import { standingOf, storedPayment } from './ledger.ts';
-import { refusalOf } from './paid-run.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
+import { refusalOf } from './purchase-run.ts';
 import { withDeadline } from './waiting.ts';
 
 /** Verifications of signatures that we cannot recover ourselves, a minute and process. */

@@ -15,11 +15,11 @@ type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
 /** What one call leaves behind: the scan, or the stored answer, that its payer may still pay for. */
 export class UnpaidWork {
-  readonly #gate: Pick<GateOptions, 'store' | 'onTrouble' | 'onEvent'>;
+  readonly #gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
   #scanId: string | undefined;
 
-  constructor(gate: Pick<GateOptions, 'store' | 'onTrouble' | 'onEvent'>, purchase: Purchase) {
+  constructor(gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
     this.#gate = gate;
     this.#purchase = purchase;
   }
@@ -56,18 +56,18 @@ export class UnpaidWork {
 
   /** Paid for, or come to nothing. */
   async clear(): Promise<void> {
-    const { store, onTrouble } = this.#gate;
+    const { store, onError } = this.#gate;
     const { payer } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
     await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
-      onTrouble(`${payer} owes nothing for ${scanId}, which still counts`, error);
+      onError(`${payer} owes nothing for ${scanId}, which still counts`, error);
     });
   }
 
   /** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
   async #note(isDebt: boolean): Promise<void> {
-    const { store, onTrouble, onEvent } = this.#gate;
+    const { store, onError, onEvent } = this.#gate;
     const { payer, request, route, input } = this.#purchase;
     const scanId = this.#scanId;
     if (scanId === undefined) return;
@@ -80,7 +80,7 @@ export class UnpaidWork {
       const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
       if (isSold) await store.results.clearUnpaid({ payer, scanId });
     } catch (error) {
-      onTrouble(`${payer} left ${scanId} unpaid, unnoted`, error);
+      onError(`${payer} left ${scanId} unpaid, unnoted`, error);
     }
   }
 }

@@ -2,11 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing, type SettlementUnknown } from '../errors/errors.ts';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
-import { errorOfReleased } from './answers.ts';
-import { type Delivery, deliveryOf } from './delivery.ts';
+import { deliveryOf, errorOfReleased } from './answers.ts';
 import { LedgerWriter, StepLost, standingOf, storedPayment, transactionOf } from './ledger.ts';
 import type { PaidCall } from './paid-route.ts';
-import { type GateOptions, type Outcome, type Purchase, RETRY_WITHIN_MS } from './purchase.ts';
+import {
+  type Delivery,
+  type GateOptions,
+  type Outcome,
+  type Purchase,
+  RETRY_WITHIN_MS,
+} from './purchase.ts';
 import { endedUnpaid, unknownSettlement } from './settlement.ts';
 import { refuseConflict } from './whose-answer.ts';
 

@@ -13,8 +13,8 @@ import type { Store } from '../store/contract/store.ts';
 import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { countedClaims, type StoredPayment, settledAtMs, standingOf } from './ledger.ts';
+import type { SignedPayment } from './paid-route.ts';
 import type { Purchase } from './purchase.ts';
-import type { SignedPayment } from './signed-payment.ts';
 
 /** How long after its settlement an answer that was never delivered whole is owed to its payer. */
 const OWED_MS = 10 * 60_000;

@@ -1,6 +1,6 @@
 /** What an operator sees of money: counters of what happened, gauges of how it stands. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { PaymentEvent } from '../payment/payment-events.ts';
+import type { PaymentEvent } from '../payment/facilitator.ts';
 import type { Payments } from '../payment/payments.ts';
 
 /** What the gauges read when they are asked. */

@@ -5,12 +5,11 @@ import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts'
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { rememberingSignerCheck, type SignerCheck } from '../payment/authorization.ts';
 import type { PaymentTerms } from '../payment/challenge.ts';
-import type { Facilitator } from '../payment/facilitator.ts';
+import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/facilitator.ts';
 import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
 import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.ts';
 import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
-import type { OnPaymentEvent, PaymentEvent } from '../payment/payment-events.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/purchase.ts';
 import { TIMING } from '../payment/reconciler.ts';
@@ -25,7 +24,7 @@ export type OpenPayments = Payments & {
 };
 
 export type PaymentsOptions = SellingOptions & {
-  readonly onTrouble: (message: string, error: unknown) => void;
+  readonly onError: (message: string, error: unknown) => void;
   /** Told of events on which an operator has to act. */
   readonly onAlarm?: Alarm | undefined;
   readonly environment?: Environment | undefined;
@@ -35,7 +34,7 @@ export type PaymentsOptions = SellingOptions & {
 
 /** Nothing is asked or swept before `start`. */
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
-  const { config, store, onTrouble, environment = process.env } = options;
+  const { config, store, onError, environment = process.env } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = termsOf(config);
   const sold = soldRoutes(options);
@@ -55,7 +54,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     routes: sold.map(({ route }) => route),
     isRateLimited,
     failpoints: options.failpoints ?? failpointsOf(environment),
-    onTrouble,
+    onError,
     onEvent,
     ...scaledTimes(timeScale),
   });

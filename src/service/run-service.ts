@@ -8,7 +8,7 @@ import { SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { redact } from '../errors/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
-import { UnsupportedByFacilitator } from '../payment/readiness.ts';
+import { UnsupportedByFacilitator } from '../payment/facilitators/readiness.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 import { openService, type Service } from './service.ts';
 

@@ -86,7 +86,7 @@ export async function openService(config: Config): Promise<Service> {
     config,
     store,
     scanCoordinator,
-    onTrouble: (message, err) => onError(`payments: ${message}`, err),
+    onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
   undo.defer(() => payments.stop());

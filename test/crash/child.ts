@@ -60,7 +60,7 @@ const payments = await openPayments({
   store,
   scanCoordinator,
   failpoints: armable(),
-  onTrouble: () => undefined,
+  onError: () => undefined,
 });
 const app = await buildApp(config, {
   store,

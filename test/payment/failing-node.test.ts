@@ -86,7 +86,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       rpcUrl: node.rpcUrl,
       rpcTimeoutMs: RPC_TIMEOUT_MS,
       onEvent: (event) => told.push(event),
-      onTrouble: (message, error) => told.push(message, error),
+      onError: (message, error) => told.push(message, error),
       compute: async (item) => {
         work();
         return answerOf(item);
@@ -164,7 +164,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         rpcUrl: node.rpcUrl,
         rpcTimeoutMs: RPC_TIMEOUT_MS,
         onEvent: (event) => told.push(event),
-        onTrouble: (message, error) => told.push(message, error),
+        onError: (message, error) => told.push(message, error),
       });
       let earned = 0n;
       for (const method of ['eth_getBlockByNumber', 'eth_call', 'eth_getLogs']) {

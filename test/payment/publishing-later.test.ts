@@ -52,7 +52,7 @@ test('after 5 s, then after twice as long each time, and every hour at last', as
     reconciler: new Reconciler(options),
     publish,
     isInFlight: () => false,
-    onTrouble: (message) => failures.push(message),
+    onError: (message) => failures.push(message),
     elapsedMs: () => nowMs,
   });
   const stateOf = async (key: string) => (await ledger.entry(key))?.last.state;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SettleOutcome } from '../../src/payment/facilitator.ts';
-import type { PaymentEvent } from '../../src/payment/payment-events.ts';
+import type { PaymentEvent, SettleOutcome } from '../../src/payment/facilitator.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { rowsOf as ledgerRows, QUICK } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';

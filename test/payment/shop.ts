@@ -36,7 +36,7 @@ export type ShopOptions = Partial<
     | 'rpcUrl'
     | 'rpcTimeoutMs'
     | 'onEvent'
-    | 'onTrouble'
+    | 'onError'
     | 'isRateLimited'
     | 'sweepIntervalMs'
     | 'readinessRetryMs'
@@ -108,9 +108,9 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     rpcUrl: options.rpcUrl ?? null,
     routes: [work, list],
     isRateLimited: options.isRateLimited ?? true,
-    onTrouble(message, error) {
+    onError(message, error) {
       troubles.push(message);
-      options.onTrouble?.(message, error);
+      options.onError?.(message, error);
     },
   });
   const { logged, trustsProxy = false } = options;

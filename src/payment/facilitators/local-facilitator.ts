@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { type NodeRequests, nodeRequests } from '../chain/node-client.ts';
 import { proofOf } from '../chain/payment-proof.ts';
 import { chainIdOf, type EvmNetwork } from '../challenge.ts';
+import type { OnPaymentEvent } from '../facilitator.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -11,11 +12,10 @@ import {
   type VerifyOutcome,
 } from '../facilitator.ts';
 import type { StoredPayment } from '../ledger.ts';
-import type { OnPaymentEvent } from '../payment-events.ts';
-import { settleOutcome } from '../settle-outcome.ts';
 import { NotSent } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
 import type { SentTransaction } from './sent-transaction.ts';
+import { settleOutcome } from './settle-outcome.ts';
 import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
 
 export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {

@@ -1,6 +1,5 @@
 /** A facilitator whose every answer is counted. */
-import type { Facilitator } from '../facilitator.ts';
-import type { OnPaymentEvent } from '../payment-events.ts';
+import type { Facilitator, OnPaymentEvent } from '../facilitator.ts';
 
 export function metered(facilitator: Facilitator, onEvent: OnPaymentEvent): Facilitator {
   return {

@@ -16,9 +16,9 @@ import {
   type SettleOutcome,
   type VerifyOutcome,
 } from '../facilitator.ts';
-import { settleOutcome, settleOutcomeOfError } from '../settle-outcome.ts';
 import { cdpAuthHeaders } from './cdp-auth.ts';
 import { facilitatorMessage } from './payload.ts';
+import { settleOutcome, settleOutcomeOfError } from './settle-outcome.ts';
 
 export type RemoteOptions = {
   readonly url: string;

@@ -16,12 +16,6 @@ export const LEDGER_STATES = [
 
 export type LedgerState = (typeof LEDGER_STATES)[number];
 
-/**
- * A key whose last step is one of these needs nothing more. A route that publishes nothing still
- * writes `published` after `settled`, so that recovery has one rule.
- */
-export const TERMINAL_LEDGER_STATES = ['published', 'released', 'failed'] as const;
-
 /** What a writer gives; the store adds the time and the owner. */
 export type LedgerAppend = {
   /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */

@@ -1,16 +1,24 @@
 /** What the rows of one ledger key amount to, and when they may go. */
-import {
-  type LedgerEntry,
-  type LedgerRow,
-  type LedgerState,
-  TERMINAL_LEDGER_STATES,
-} from '../contract/ledger.ts';
+import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts';
 import { RETENTION_MS } from './retention.ts';
 
-const TERMINAL: ReadonlySet<LedgerState> = new Set(TERMINAL_LEDGER_STATES);
+/**
+ * Whether a key whose last step is this needs nothing more. A route that publishes nothing still
+ * writes `published` after `settled`, so that recovery has one rule.
+ */
+const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
+  claimed: false,
+  computed: false,
+  settling: false,
+  settled: false,
+  unknown: false,
+  published: true,
+  released: true,
+  failed: true,
+};
 
 export function isTerminal(state: LedgerState): boolean {
-  return TERMINAL.has(state);
+  return IS_TERMINAL[state];
 }
 
 /** Every step of one key, whatever became of its claims. */

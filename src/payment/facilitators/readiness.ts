@@ -1,8 +1,8 @@
 /** Whether payments can be taken: asked at the start, and again until facilitator and node have answered. */
-import { checkNode, NodeUnreachable } from './chain/check-node.ts';
-import type { NodeRequests } from './chain/node-client.ts';
-import type { PaymentTerms } from './challenge.ts';
-import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
+import { checkNode, NodeUnreachable } from '../chain/check-node.ts';
+import type { NodeRequests } from '../chain/node-client.ts';
+import type { PaymentTerms } from '../challenge.ts';
+import { type Facilitator, FacilitatorUnreachable } from '../facilitator.ts';
 
 /** The facilitator answers, and does not take our kind of payment: no retry would help. */
 export class UnsupportedByFacilitator extends Error {
@@ -18,9 +18,10 @@ export type ReadinessOptions = {
   /** How long the start waits for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
   /** Told of each try that failed, and of what turns out to be wrong for good. */
-  readonly onTrouble?: ((error: Error) => void) | undefined;
+  readonly onError?: ((message: string, error: Error) => void) | undefined;
 };
 
+const UNREACHED = 'payments cannot be taken yet';
 const RETRY_INTERVAL_MS = 5_000;
 const START_WITHIN_MS = 3_000;
 
@@ -50,7 +51,7 @@ export class PaymentsReadiness {
    * later, and paid routes are closed until then.
    */
   async start(): Promise<void> {
-    const { startWithinMs = START_WITHIN_MS, onTrouble } = this.#options;
+    const { startWithinMs = START_WITHIN_MS, onError } = this.#options;
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(new FacilitatorUnreachable(`no answer within ${startWithinMs} ms`)),
@@ -61,7 +62,7 @@ export class PaymentsReadiness {
       await Promise.race([asking, late.promise]);
     } catch (error) {
       if (!isUnreachable(error)) throw error;
-      onTrouble?.(error);
+      onError?.(UNREACHED, error);
       // The first try may still be under way; its failure is told of by the next one.
       asking.catch(() => undefined);
       this.#retryLater();
@@ -98,10 +99,10 @@ export class PaymentsReadiness {
   }
 
   #retryLater(): void {
-    const { retryIntervalMs = RETRY_INTERVAL_MS, onTrouble } = this.#options;
+    const { retryIntervalMs = RETRY_INTERVAL_MS, onError } = this.#options;
     this.#timer = setTimeout(() => {
       this.#ask().catch((error: Error) => {
-        onTrouble?.(error);
+        onError?.(UNREACHED, error);
         if (!this.#isStopped) this.#retryLater();
       });
     }, retryIntervalMs);

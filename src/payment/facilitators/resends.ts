@@ -1,10 +1,10 @@
 /** The further sends of payments in doubt: few, announced, and each by one host alone. */
 import type { Hex } from 'viem';
-import type { JsonObject } from '../model/json.ts';
-import type { LedgerEntry } from '../store/contract/ledger.ts';
-import type { RouteOffer } from './challenge.ts';
-import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';
-import { type LedgerWriter, sendsOf, storedPayment, transactionOf } from './ledger.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { RouteOffer } from '../challenge.ts';
+import { doubtData, type Facilitator, type SettleOutcome } from '../facilitator.ts';
+import { type LedgerWriter, sendsOf, storedPayment, transactionOf } from '../ledger.ts';
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;

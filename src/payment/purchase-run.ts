@@ -8,11 +8,10 @@ import {
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
-import type { Delivery } from './delivery.ts';
 import type { VerifyOutcome } from './facilitator.ts';
-import { claimAfter, LedgerWriter, StepLost } from './ledger.ts';
+import { claimAfter, LedgerWriter, StepLost, standingOf } from './ledger.ts';
 import type { ComputedAnswer } from './paid-route.ts';
-import type { GateOptions, Outcome, Purchase } from './purchase.ts';
+import type { Delivery, GateOptions, Outcome, Purchase } from './purchase.ts';
 import { Settlement } from './settlement.ts';
 import { UnpaidWork } from './unpaid-work.ts';
 import { type Ended, endOf, withDeadline } from './waiting.ts';
@@ -37,7 +36,7 @@ export type RunOptions = {
 const MIN_LEFT_TO_SETTLE_MS = 15_000;
 const ABANDONED: Outcome = { kind: 'abandoned' };
 
-export class PaidRun<Input> {
+export class PurchaseRun<Input> {
   readonly #purchase: Purchase<Input>;
   readonly #options: RunOptions;
   #writer: LedgerWriter | null = null;
@@ -184,10 +183,10 @@ export class PaidRun<Input> {
       await this.#unpaid.keep(this.#computing, isDebt, this.#options.release);
     }
     if (outcome.kind === 'abandoned' || writer === null) return;
-    if (writer.state !== 'claimed' && writer.state !== 'computed') return;
+    if (writer.state === 'none' || standingOf(writer.state) !== 'working') return;
     const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
     await writer.write('released', data).catch((failure: unknown) => {
-      this.#options.gate.onTrouble(`${this.#purchase.key} is released later`, failure);
+      this.#options.gate.onError(`${this.#purchase.key} is released later`, failure);
     });
   }
 }

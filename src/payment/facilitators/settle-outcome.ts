@@ -1,9 +1,9 @@
 /** What an answer of a facilitator to "settle" means: settled, refused, not sent, or in doubt. */
 import type { SettleResponse } from '@x402/core/types';
 import { type Hex, isAddress, isAddressEqual } from 'viem';
-import { redact } from '../errors/redact.ts';
-import type { SettleOutcome } from './facilitator.ts';
-import type { StoredPayment } from './ledger.ts';
+import { redact } from '../../errors/redact.ts';
+import type { SettleOutcome } from '../facilitator.ts';
+import type { StoredPayment } from '../ledger.ts';
 
 /**
  * Reasons that speak of the authorization itself, so that nothing can have been sent: the codes of

@@ -1,0 +1,90 @@
+/** The story of a payment as its README tells it is the one that the code plays. */
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdtempDisposableSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { mayFollow } from '../../src/payment/ledger.ts';
+import { LEDGER_STATES } from '../../src/store/contract/ledger.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FOLDER = join(ROOT, 'src/payment');
+const README = readFileSync(join(FOLDER, 'README.md'), 'utf8');
+
+const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+/** Rows of the table of steps: step, writers, followers, what the payer is told, tests. */
+const rows = README.split('\n')
+  .filter((line) => /^\| (`|\(none\))/.test(line))
+  .map((line) => line.split('|').slice(1, -1));
+
+describe('the README of the paid path', () => {
+  test('names every file of its folder, and no other', () => {
+    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
+    const named = codesIn(README).filter((code) => /^[a-z-]+\.ts$/.test(code));
+    expect([...new Set(named)].toSorted()).toEqual(files.toSorted());
+  });
+
+  test('has a row for every state, and says what may follow as the ledger does', () => {
+    expect(rows).toHaveLength(LEDGER_STATES.length + 1);
+    for (const state of ['none' as const, ...LEDGER_STATES]) {
+      const row = rows.find(([step = '']) =>
+        step.includes(state === 'none' ? '(none)' : `\`${state}\``),
+      );
+      const followers = LEDGER_STATES.filter((next) => mayFollow(state, next));
+      expect(codesIn(row?.[2] ?? '').toSorted(), state).toEqual(followers.toSorted());
+    }
+  });
+
+  test('names writers and tests that there are', () => {
+    for (const [step, writers = '', , , tests = ''] of rows) {
+      for (const file of codesIn(writers))
+        expect(readFileSync(join(FOLDER, file)), step).toBeTruthy();
+      for (const name of codesIn(tests)) {
+        expect(readFileSync(join(ROOT, `test/payment/${name}.test.ts`)), step).toBeTruthy();
+      }
+    }
+  });
+});
+
+test('a new state of the ledger does not compile until each place handles it', {
+  timeout: 120_000,
+}, () => {
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'steps-'));
+  for (const name of ['src', 'plugins', 'tsconfig.json', 'package.json']) {
+    cpSync(join(ROOT, name), join(folder.path, name), { recursive: true });
+  }
+  for (const name of ['node_modules', 'checks', 'catalog']) {
+    symlinkSync(join(ROOT, name), join(folder.path, name), 'dir');
+  }
+  const contract = join(folder.path, 'src/store/contract/ledger.ts');
+  const states = readFileSync(contract, 'utf8');
+  writeFileSync(contract, states.replace("  'claimed',\n", "  'claimed',\n  'refunded',\n"));
+  writeFileSync(
+    join(folder.path, 'tsconfig.payment.json'),
+    JSON.stringify({
+      extends: './tsconfig.json',
+      compilerOptions: { noEmit: true, incremental: false },
+      include: ['src/payment/**/*.ts', 'src/store/**/*.ts'],
+    }),
+  );
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.payment.json'], {
+    cwd: folder.path,
+    encoding: 'utf8',
+  });
+  const places = [...stdout.matchAll(/^(src\/[^(]+)\(\d+/gm)].map(([, file]) => file);
+  expect([...new Set(places)].toSorted()).toEqual([
+    'src/payment/ledger.ts',
+    'src/payment/recovery.ts',
+    'src/store/rules/ledger.ts',
+  ]);
+});
