@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { parseArguments } from './arguments.ts';
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -13,7 +14,7 @@ test('a quick case prints its table and writes its numbers', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   try {
     const file = join(folder, 'bench.json');
-    const cases = ['startup', 'scans', 'distance', 'ledger', 'storage'];
+    const cases = ['startup', 'scans', 'distance', 'directory', 'ledger', 'storage'];
     const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
     expect(stdout).toContain('the numbers mean nothing');
     expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
@@ -26,6 +27,23 @@ test('a quick case prints its table and writes its numbers', async () => {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test.each([
+  [['--hosts', '1e6'], '--hosts "1e6"'],
+  [['--hosts', '0'], '--hosts "0"'],
+  [['--hosts', '-5'], '--hosts'],
+  [['--hosts', '1,000'], '--hosts "1,000"'],
+  [['--hosts', '5000001'], 'from 1 to 5,000,000'],
+  [['--hosts'], '--hosts'],
+  [['--fast'], '--fast'],
+  [['--store', 'mysql'], 'no store "mysql"'],
+  [['--json', tmpdir()], 'is a folder'],
+  [['--json', '/nowhere/at/all.json'], 'not there'],
+])('%j is refused before anything is measured', (args, said) => {
+  expect(() => parseArguments(args)).toThrow(expect.objectContaining({ name: 'BadArguments' }));
+  expect(() => parseArguments(args)).toThrow(said);
+  expect(() => parseArguments(args)).toThrow('usage: npm run bench');
 });
 
 test('an unknown case is told, with those that there are', async () => {

@@ -13,6 +13,8 @@ export type Effort = {
   readonly isQuick: boolean;
   /** Sizes of the directory, for the case that reads it; its own where left out. */
   readonly hosts?: readonly number[] | undefined;
+  /** The kind of store, for the case that compares lists of the directory. */
+  readonly store?: 'sqlite' | 'mongodb' | undefined;
 };
 
 /** Default export of every file in `cases/`. */

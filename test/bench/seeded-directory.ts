@@ -1,5 +1,6 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
+import type { Store } from '../../src/store/contract/store.ts';
 import { publishedScanToJson } from '../../src/store/rules/published-scan.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { rebuildListed } from '../../src/store/sqlite/rebuild-listed.ts';
@@ -11,6 +12,40 @@ import {
   type SeededHost,
   seededHosts,
 } from './seeded-hosts.ts';
+import { newDataFolder, usedBytes } from './seeded-store.ts';
+
+/** A larger directory would fill the memory. */
+const MAX_IN_MEMORY = 100_000;
+
+/** A store over a seeded directory; both go when it is disposed. */
+export type SeededStore = AsyncDisposable & {
+  readonly store: Store;
+  /** Of the store alone; null where it cannot be told. */
+  readonly bytes: number | null;
+  /** In ms: what a call costs this machine, or how long it takes where another process computes. */
+  readonly clock: () => number;
+};
+
+export async function openSeeded(seed: DirectorySeed): Promise<SeededStore> {
+  const data = await newDataFolder(seed.hosts > MAX_IN_MEMORY ? 'disk' : 'scratch');
+  await seedDirectory(data.database, seed);
+  const bytes = usedBytes(data.database);
+  const store = openSqlite(data.database, { clock: () => seed.nowMs });
+  return {
+    store,
+    bytes,
+    clock: processorMs,
+    [Symbol.asyncDispose]: async () => {
+      await store.close();
+      await data[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 
 /** As if each had been scanned once, a fiftieth had been verified and a few had opted out. */
 export async function seedDirectory(database: string, seed: DirectorySeed): Promise<void> {

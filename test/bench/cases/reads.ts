@@ -2,12 +2,14 @@
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { toPublishedScan } from '../../../src/scan/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { TERMS } from '../../payment/payer.ts';
 import { type Clients, type LoadRequest, load } from '../http/load.ts';
 import { type ServerProcess, startServer } from '../http/server-process.ts';
 import type { BenchCase, Measurement } from '../measurement.ts';
+import { seedDirectory } from '../seeded-directory.ts';
 import { hostOf, newDataFolder, publishScans, sampleScan } from '../seeded-store.ts';
 
 const PLAIN = fileURLToPath(new URL('../http/plain-server.ts', import.meta.url));
@@ -15,6 +17,7 @@ const SERVICE = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const ROUNDS = 3;
 /** Reports of so many hosts are stored; a million would fill the memory. */
 const MAX_WITH_RESULTS = 5_000;
+const MAX_IN_MEMORY = 100_000;
 
 type Cost = { readonly perSecond: number; readonly cpuMicros: number };
 type Route = { readonly status: number; readonly request: (n: number) => LoadRequest };
@@ -30,11 +33,8 @@ const reads: BenchCase = async ({ isQuick, hosts = isQuick ? [20] : [20, 2_000] 
 export default reads;
 
 async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
-  await using data = await newDataFolder('scratch');
-  const store = openSqlite(data.database);
-  const withResults = hosts <= MAX_WITH_RESULTS;
-  await publishScans(store, await sampleScan(), { hosts, withResults });
-  await store.close();
+  await using data = await newDataFolder(hosts > MAX_IN_MEMORY ? 'disk' : 'scratch');
+  await seed(data.database, hosts);
 
   const folder = dirname(data.database);
   await using bare = await startPlain('bare', folder);
@@ -68,6 +68,24 @@ async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
     );
   }
   return rows;
+}
+
+async function seed(database: string, hosts: number): Promise<void> {
+  const sample = await sampleScan();
+  if (hosts > MAX_WITH_RESULTS) {
+    const scan = {
+      ...sample,
+      scanId: 'sample',
+      host: hostOf(0),
+      scannedAt: new Date().toISOString(),
+    };
+    const published = toPublishedScan(scan, { scoring: 'scoring@1' });
+    await seedDirectory(database, { hosts, sample: published, nowMs: Date.now(), nameOf: hostOf });
+    return;
+  }
+  const store = openSqlite(database);
+  await publishScans(store, sample, { hosts, withResults: true });
+  await store.close();
 }
 
 function ratios(what: string, ours: Cost, other: Cost): Measurement[] {

@@ -1,0 +1,34 @@
+/** How many hosts of a seeded directory match, found by looking at each. */
+import type { DirectoryQuery } from '../../src/store/contract/directory.ts';
+import { verifiedSinceMs } from '../../src/store/contract/ownership.ts';
+import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
+
+export class CountsByHand {
+  readonly #hosts: string[] = [];
+  readonly #categories: string[] = [];
+  readonly #verified: boolean[] = [];
+  readonly #known = new Map<string, number>();
+
+  constructor(seed: DirectorySeed) {
+    const sinceMs = verifiedSinceMs(seed.nowMs);
+    for (const seeded of seededHosts(seed)) {
+      if (hiddenBy(seeded).includes('listed')) continue;
+      this.#hosts.push(seeded.scan.host);
+      this.#categories.push(seeded.scan.branding.category);
+      this.#verified.push(ownersOf(seeded).some(({ confirmedAtMs }) => confirmedAtMs > sinceMs));
+    }
+  }
+
+  count({ category, verified, q = '' }: DirectoryQuery): number {
+    const name = JSON.stringify([category, verified, q]);
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    let count = 0;
+    for (const [index, host] of this.#hosts.entries()) {
+      if (category !== undefined && this.#categories[index] !== category) continue;
+      if ((verified !== true || this.#verified[index]) && host.includes(q)) count += 1;
+    }
+    this.#known.set(name, count);
+    return count;
+  }
+}
