@@ -5,10 +5,13 @@ import {
   type Behaviour,
   drip,
   pour,
+  pourMade,
   startHandshakeOrigin,
   startHostileOrigin,
 } from '../../fixtures/origins/hostile-origin.ts';
 import { costlyChain, finiteFieldParameters } from '../../fixtures/tls/costly-handshakes.ts';
+import { RECORD_FLOODS } from '../../fixtures/tls/record-floods.ts';
+import { takeOver } from '../../fixtures/tls/record-writer.ts';
 import { selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import type { FarmOrigin } from '../farm-origin.ts';
 
@@ -43,6 +46,22 @@ function instead(name: string, finds: string, behave: (socket: Socket) => void):
     kind: 'TLS',
     finds,
     start: () => startHandshakeOrigin((socket) => socket.once('data', () => behave(socket))),
+  };
+}
+
+/** Ends handshakes as it should, and answers with records that carry nothing. */
+function flood(name: string, of: keyof typeof RECORD_FLOODS): FarmOrigin {
+  return {
+    name,
+    kind: 'TLS',
+    finds: 'P1 fail silent',
+    start: async ({ ca }) => {
+      const certificate = await right(ca);
+      return startHandshakeOrigin(async (raw) => {
+        const writer = await takeOver(raw, certificate);
+        pourMade(raw, () => RECORD_FLOODS[of](writer));
+      });
+    },
   };
 }
 
@@ -107,6 +126,10 @@ export const TLS_ORIGINS: readonly FarmOrigin[] = [
     ca.issue({ hosts: ['other.example'] }),
   ),
   server('is silent once TLS is set up', 'P1 fail silent', right, () => {}),
+  flood('sends empty records without end', 'empty records'),
+  flood('changes its keys without end', 'new keys'),
+  flood('asks for new keys without end', 'new keys, and requests for ours'),
+  flood('sends tickets without end', 'tickets'),
   instead('begins a ServerHello that never ends', OTHER, (socket) => {
     socket.write(Buffer.from('160303400002003ffc0303', 'hex'));
     pour(socket, '\0'.repeat(4_096));

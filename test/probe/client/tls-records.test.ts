@@ -1,0 +1,67 @@
+/** What a server does inside of TLS once the handshake is over: records that carry nothing count. */
+import { createServer } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { pourMade } from '../../fixtures/origins/hostile-origin.ts';
+import { RECORD_FLOODS } from '../../fixtures/tls/record-floods.ts';
+import { APPLICATION_DATA, type RecordWriter, takeOver } from '../../fixtures/tls/record-writer.ts';
+import { createTestCa, type ServerCertificate, type TestCa } from '../../fixtures/tls/test-ca.ts';
+import { ask, clientFor, dataOf, listen } from './harness.ts';
+
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
+const CAP_BYTES = 4_096;
+const MOST_BYTES = 4 * CAP_BYTES + 65_536;
+
+let ca: TestCa;
+let certificate: ServerCertificate;
+beforeAll(async () => {
+  ca = await createTestCa();
+  certificate = await ca.issue({ hosts: ['localhost'] });
+});
+
+/** A server whose answer to the first request is records, for as long as they are read. */
+function startRecords(next: (writer: RecordWriter) => Buffer) {
+  const server = createServer(async (raw) => {
+    raw.on('error', () => {});
+    const writer = await takeOver(raw, certificate);
+    pourMade(raw, () => next(writer));
+  });
+  return listen(server, { tls: certificate });
+}
+
+describe('records by hand', () => {
+  test('are read like those of a library', async () => {
+    const server = createServer(async (raw) => {
+      raw.on('error', () => {});
+      const { record, keyUpdate } = await takeOver(raw, certificate);
+      raw.write(Buffer.concat([keyUpdate(false), record(APPLICATION_DATA, ANSWER)]));
+    });
+    const target = await listen(server, { tls: certificate });
+    const client = clientFor(target, { extraCa: [ca.pem] });
+    expect(dataOf(await ask(client, target)).body).toBe('ok');
+  });
+});
+
+describe.each(Object.entries(RECORD_FLOODS))('%s without end', (_name, flood) => {
+  test('are bytes of the answer that does not come', async () => {
+    const target = await startRecords(flood);
+    const client = clientFor(target, { extraCa: [ca.pem] });
+    const seen = await ask(client, target, '/', { capBytes: CAP_BYTES });
+    expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
+    // One more read of a socket may be under way.
+    expect(client.stats().bytes).toBeLessThan(MOST_BYTES + 2 * 65_536);
+  });
+
+  test('are processor time of the scan', async () => {
+    const target = await startRecords(flood);
+    let now = 0;
+    const processorTime = () => {
+      now += 20;
+      return now;
+    };
+    const limits = { maxTlsMs: 100, maxHandshakeMs: 1_000 };
+    const client = clientFor(target, { extraCa: [ca.pem], processorTime, limits });
+    const seen = await ask(client, target, '/', { capBytes: 2_097_152 });
+    expect(seen).toMatchObject({ ok: false, reason: 'budget' });
+    expect(await ask(client, target, '/next')).toMatchObject({ ok: false, reason: 'budget' });
+  });
+});
