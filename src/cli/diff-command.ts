@@ -11,11 +11,11 @@ import {
   differencesOf,
   regressionsOf,
 } from '../scan/compare-reports.ts';
+import { callOf } from './call-form.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE =
-  'usage: npm run diff -- A.json B.json [--fail-on-regression] (reports of scan --format json)';
+const USAGE = `usage: ${callOf('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)`;
 
 /**
  * Throws UsageError where a file is no report. Exit code 0, for a difference is no failure; 1 where

@@ -9,12 +9,12 @@ import { CatalogError } from '../engine/errors.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import type { PatchReport } from '../patches/patch-values.ts';
 import { isStack } from '../patches/patches-for.ts';
+import { callOf } from './call-form.ts';
 import { showPatches, showStacks } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE =
-  'usage: npm run explain -- <id> [--report FILE] [--stack NAME], such as P6 --stack express';
+const USAGE = `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME], such as P6 --stack express`;
 
 /** Throws UsageError where there is no such check or stack, or the file is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {

@@ -1,7 +1,8 @@
 /** What `--help` says; it loads nothing that a scan needs. */
+import { callOf } from './call-form.ts';
 import { FORMAT_NAMES } from './formatters/format-names.ts';
 
-export const SCAN_USAGE = `usage: npm run scan -- <origin> [flags]
+export const SCAN_USAGE = `usage: ${callOf('scan')} <origin> [flags]
 
   --allow-private          http, private and loopback addresses, any port, for this one origin
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)

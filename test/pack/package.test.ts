@@ -92,6 +92,13 @@ test('calls the tools of an MCP seller, and serves its own', async () => {
   await client.close();
 });
 
+test('says how it is called, and not how a clone is', async () => {
+  const { stdout } = await command(process.execPath, ['--help']);
+  expect(stdout).toMatch(/^usage: x402-scan scan <origin> \[flags\]/);
+  const { stderr } = await command(process.execPath, ['scan', '--loud']);
+  expect(stderr).toContain('x402-scan scan --help lists the flags');
+});
+
 test('explains a check', async () => {
   const { stdout } = await command(process.execPath, ['explain', 'p6']);
   expect(stdout).toMatch(/^P6 price-integrity/);
