@@ -18,10 +18,7 @@ export type Engine = AsyncDisposable & {
 
 export async function openEngine(
   urls: readonly string[],
-  {
-    limits = {},
-    extraCa = [],
-  }: { limits?: ScannerOptions['limits']; extraCa?: readonly string[] } = {},
+  limits: NonNullable<ScannerOptions['limits']> = {},
 ): Promise<Engine> {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(REVISIONS['0.3.0'].defaultChecksVersion, { checks });
@@ -31,8 +28,7 @@ export async function openEngine(
     catalog,
     checks,
     policy,
-    limits: limits ?? {},
-    extraCa,
+    limits,
     pool: createPool(),
     standing: OFFLINE_STANDING,
     userAgent: 'x402-conformance-scanner/bench',

@@ -14,7 +14,7 @@ const LIMITS = { requestTimeoutMs: 2_000, stallMs: 700, dialTimeoutMs: 1_000 };
 const hostile: BenchCase = async ({ isQuick }) => {
   const count = isQuick ? 3 : AT_ONCE;
   await using farm = await startFarm({ kind: 'hostile', count, delayMs: 0 });
-  await using engine = await openEngine(farm.urls, { limits: LIMITS });
+  await using engine = await openEngine(farm.urls, LIMITS);
   await warmUp(engine.parts);
   const atRest = weight();
   const scanAll = () => Promise.all(farm.urls.map((url) => engine.scan(url)));
