@@ -44,6 +44,12 @@ function url(url: string | undefined): CheckCase['seen'] {
   return v2(challengeV2({ resource: { url, description: 'Weather' } }));
 }
 
+/** What one official client takes and the other refuses: both are named. */
+function differs(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {
+  const both = [evidence, 'Python', 'TypeScript'];
+  return { name, seen, expect: { status: 'warn', outcome: 'clients-differ', evidence: both } };
+}
+
 /** A field that is not what version 2 wants, under the pointer that evidence must name. */
 function badField(name: string, change: JsonObject, ...evidence: readonly string[]): CheckCase {
   return {
@@ -372,19 +378,14 @@ const cases: readonly CheckCase[] = [
     seen: v2(challengeV2({ accepts: ['exact'] })),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
   },
+  differs('no extra on Base', offering({ extra: undefined }), '/accepts/0/extra/name: missing'),
+  differs('extra without version', offering({ extra: { name: 'USD Coin' } }), 'version: missing'),
+  differs('an error that is no text', v2(challengeV2({ error: 402 })), '/error: 402'),
+  differs('a list of extensions', v2(challengeV2({ extensions: ['a'] })), '/extensions: ["a"]'),
   {
-    name: 'no extra on an EVM network',
-    seen: offering({ extra: undefined }),
+    name: 'no domain of a token that no client knows',
+    seen: offering({ asset: ODD_TOKEN.asset, extra: {} }),
     expect: { status: 'fail', outcome: 'no-domain', evidence: ['/accepts/0/extra/name: missing'] },
-  },
-  {
-    name: 'extra without version',
-    seen: offering({ extra: { name: 'USD Coin' } }),
-    expect: {
-      status: 'fail',
-      outcome: 'no-domain',
-      evidence: ['/accepts/0/extra/version: missing'],
-    },
   },
   {
     name: 'the Sepolia name on Base',

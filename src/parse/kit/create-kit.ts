@@ -26,6 +26,7 @@ import {
 } from '../x402/challenge.ts';
 import { challengeDifference } from '../x402/challenge-difference.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
+import { illTypedMembers } from '../x402/ill-typed.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
 import { caip2, networkForm } from '../x402/networks.ts';
@@ -65,6 +66,7 @@ const STATELESS = {
   list: jsonList,
   challengeIn: challengeOf,
   challengeDifference,
+  illTyped: illTypedMembers,
   receipt: receiptOf,
   otherProtocol,
   request: requestLine,

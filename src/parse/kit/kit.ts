@@ -20,6 +20,7 @@ import type { AmountKind } from '../x402/amount.ts';
 import type { KnownAsset } from '../x402/assets.ts';
 import type { Challenge, ChallengedResource, ChallengeReading, Offer } from '../x402/challenge.ts';
 import type { ChallengeDifference } from '../x402/challenge-difference.ts';
+import type { IllTypedMember } from '../x402/ill-typed.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { ManifestTerms } from '../x402/manifest-terms.ts';
 import type { AddressRole } from '../x402/namespaces.ts';
@@ -123,6 +124,8 @@ export type Kit = {
   challenged(resources: ResourceSet): readonly ChallengedResource[];
   /** The probed resources whose 402 asks for a sign-in and sells nothing: no paid resources. */
   signIns(resources: ResourceSet): readonly ResourceObservation[];
+  /** Members of a challenge of another type than the specification's: some clients refuse it whole. */
+  illTyped(challenge: Challenge): readonly IllTypedMember[];
   /** The header by which an answer says that a payment was settled, in capitals; null for none. */
   receipt(answer: HttpData): string | null;
   /** The other payment protocol that a 402 speaks (MPP, L402), by `WWW-Authenticate`. */

@@ -12,6 +12,8 @@ import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { edited, NO_CHALLENGE, type Row } from './row.ts';
 
 const POSTED_PRICE = '0.02';
+/** A name of version 1: no client knows it in version 2. */
+const UNPAYABLE = { network: 'base' };
 const HEALTH = { get: { security: [], responses: { 200: { description: 'Well' } } } };
 
 /** The usual document with POST /weather at two cents beside GET /weather at one. */
@@ -82,8 +84,8 @@ export const METHODLESS_ROWS: readonly Row[] = [
   },
   {
     name: 'a POST that nobody can pay behind a good GET',
-    answers: { ...METHODLESS, 'POST /both': both('0.02', { extra: {} }), '/both': both('0.01') },
-    moved: ['P3 fail no-domain', ...UNDECLARED, 'S5 fail absent'],
+    answers: { ...METHODLESS, 'POST /both': both('0.02', UNPAYABLE), '/both': both('0.01') },
+    moved: ['P3 fail bad-field', ...UNDECLARED, 'S5 fail absent'],
     says: { P3: '1 of 2: POST /both' },
   },
   {
@@ -114,8 +116,8 @@ export const METHOD_ROWS: readonly Row[] = [
   },
   {
     name: 'a POST that nobody can pay behind a good GET',
-    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': posted({ extra: {} }) },
-    moved: ['P3 fail no-domain'],
+    answers: { '/openapi.json': BOTH_METHODS, 'POST /weather': posted(UNPAYABLE) },
+    moved: ['P3 fail bad-field'],
     says: { P3: 'POST /weather' },
   },
   {

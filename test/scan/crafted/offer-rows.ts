@@ -24,7 +24,19 @@ export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'no EIP-712 domain',
     answers: { '/weather': offering(WEATHER, { extra: {} }) },
-    moved: ['P3 fail no-domain'],
+    moved: ['P3 warn clients-differ'],
+    says: { P3: 'which the one for Python fills in' },
+  },
+  {
+    name: 'no EIP-712 domain of a token that nobody knows',
+    answers: { '/weather': offering(WEATHER, { asset: OTHER_PAYEE, extra: {} }) },
+    moved: ['P3 fail no-domain', 'P6 warn unknown-decimals'],
+  },
+  {
+    name: 'an error that is no text',
+    answers: { '/weather': challenging(WEATHER, (usual) => ({ ...usual, error: 402 })) },
+    moved: ['P3 warn clients-differ'],
+    says: { P3: '/error: 402' },
   },
   {
     name: 'an amount in dollars',

@@ -134,7 +134,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
   {
     name: 'an offer that nobody can sign in front of a good one',
     answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
-    moved: ['P3 warn unsound-offer'],
+    moved: ['P3 warn clients-differ'],
     says: { P3: 'EIP-712 domain parameters' },
   },
   {
@@ -163,6 +163,17 @@ export const PAYABLE_ROWS: readonly Row[] = [
     answers: { '/weather': among([{ ...offerOf(WEATHER), ...STELLAR }], []) },
     moved: ['P6 warn unknown-decimals'],
     says: { P3: '"exact" on "stellar:pubnet" is judged by' },
+  },
+  {
+    name: 'a number for a text behind a good offer',
+    answers: { '/weather': among([], [{ ...offerOf(WEATHER), amount: 10_000 }]) },
+    moved: ['P3 warn clients-differ'],
+    says: { P3: '/accepts/1/amount: 10000' },
+  },
+  {
+    name: 'an extra that is null, which no client reads',
+    answers: { '/weather': offering(WEATHER, { extra: null }) },
+    moved: ['P3 fail no-domain'],
   },
   {
     name: 'no offer at all behind a good one',
