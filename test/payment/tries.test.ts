@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { paymentKey } from '../../src/payment/authorization.ts';
-import { openSqlite } from '../../src/store/sqlite/store.ts';
+import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, PRICE, type Shop, startShop } from './shop.ts';
 import { fullScans, storeCost } from './store-meter.ts';
@@ -144,25 +144,25 @@ describe('a call costs what it cost before', { timeout: 600_000 }, () => {
   });
 
   test('among thousands of rows of its payer, and of identifiers, and searches by index alone', async () => {
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'tries-'));
-    const file = join(folder.path, 'store.db');
-    const store = openSqlite(file);
+    const store = openSqlite(MEMORY);
     await using shop = await startShop({
       store,
       sweepIntervalMs: HOUR_MS,
       compute: async (item) => answerOf(item),
     });
-    const identifier = (n: number) => `identifier_of_sale_${n}`;
     const buy = async (n: number) =>
-      shop.buy('popular', v2(await pay({ identifier: identifier(n) })));
+      shop.buy('popular', v2(await pay({ identifier: `identifier_of_sale_${n}` })));
     await buy(1);
     const early = await costOf(() => buy(2));
     await fillLedger(store, payer.address.toLowerCase(), 400, 10);
     await fillIdentifiers(store, payer.address.toLowerCase(), 2_000);
     const late = await storeCost(() => buy(3));
     expect({ statements: late.statements, rows: late.rows }).toEqual(early);
-    expect(fullScans(file, late.sql)).toEqual([]);
     await store.close();
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'tries-'));
+    const file = join(folder.path, 'store.db');
+    await openSqlite(file).close();
+    expect(fullScans(file, late.sql)).toEqual([]);
   });
 });
 
