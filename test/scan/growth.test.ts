@@ -1,0 +1,88 @@
+/** Whatever reads an origin's documents takes time by their length: twice as long, twice the time. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import type { CheckDefinition } from '../../src/engine/define-check.ts';
+import type { Observations } from '../../src/model/observations.ts';
+import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { advise } from '../../src/payable/advise.ts';
+import { listChallenges } from '../../src/payable/list-challenges.ts';
+import { findPayees } from '../../src/probe/plan/payees.ts';
+import { makePlan } from '../../src/probe/plan/plan.ts';
+import { brandingOf } from '../../src/scan/branding.ts';
+import { LONG_DOCUMENTS } from '../fixtures/long-documents.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+
+const SELLER = perfectSeller();
+/** Less says nothing: a timer's tick, a collection of garbage. */
+const MIN_MS = 15;
+/** Twice for what is linear, four times for what is quadratic. */
+const MAX_RATIO = 3;
+const TRIES = 4;
+
+type Task = readonly [name: string, run: (seen: Observations) => unknown];
+const tasks: Task[] = [
+  ['plan', makePlan],
+  ['branding', brandingOf],
+  ['payees', ({ resources }) => findPayees(resources)],
+  ['advice', ({ origin, resources }) => advise({ origin, resources })],
+  ['challenges', ({ resources }) => listChallenges(resources)],
+];
+
+beforeAll(async () => {
+  for (const { impl, url } of await discoverChecks()) {
+    const module: { readonly default: CheckDefinition } = await import(url);
+    tasks.push([impl, (seen) => module.default.evaluate(seen, createKit())]);
+  }
+  for (const [, run] of tasks) run(SELLER);
+});
+
+function tookMs(run: Task[1], seen: Observations): number {
+  const before = process.threadCpuUsage();
+  run(seen);
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Null where it is linear, or so short that nobody can tell; a busy machine is asked again. */
+function growth([name, run]: Task, short: Observations, long: Observations): string | null {
+  let [shortMs, longMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let time = 0; time < TRIES; time += 1) {
+    shortMs = Math.min(shortMs, tookMs(run, short));
+    longMs = Math.min(longMs, tookMs(run, long));
+    if (longMs < MIN_MS || longMs <= MAX_RATIO * shortMs) return null;
+  }
+  return `${name}: ${Math.round(shortMs)} ms, then ${Math.round(longMs)}`;
+}
+
+describe('twice as many', () => {
+  test.each(Object.entries(LONG_DOCUMENTS))(
+    '%s take no more than twice the time',
+    (_, { length, make }) => {
+      const short = { ...SELLER, ...make(length) };
+      const long = { ...SELLER, ...make(2 * length) };
+      const found = tasks.map((task) => growth(task, short, long));
+      expect(found.filter((one) => one !== null)).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+test('what takes four times as long is found', () => {
+  const quadratic: Task = ['a loop in a loop', ({ root }) => pairs(root.ok ? root.data.body : '')];
+  const page = (length: number) => {
+    if (!SELLER.root.ok) throw new Error('the fixture has a root');
+    const data = { ...SELLER.root.data, body: 'ab'.repeat(length) };
+    return { ...SELLER, root: { ...SELLER.root, data } };
+  };
+  expect(growth(quadratic, page(4_000), page(8_000))).toMatch(/^a loop in a loop: /);
+});
+
+function pairs(text: string): number {
+  let count = 0;
+  for (let one = 0; one < text.length; one += 1) {
+    for (let other = one; other < text.length; other += 1) {
+      if (text.charCodeAt(one) === text.charCodeAt(other)) count += 1;
+    }
+  }
+  return count;
+}
