@@ -2,9 +2,7 @@
  * `diff A.json B.json`: which checks moved between two JSON reports, by status and outcome, and with
  * `--fail-on-regression` whether anything fell.
  */
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { Ajv } from 'ajv';
 import {
   type ComparedReport,
   comparedReportSchema,
@@ -12,6 +10,7 @@ import {
   regressionsOf,
 } from '../scan/compare-reports.ts';
 import { callOf } from './call-form.ts';
+import { readReport } from './read-report.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -23,7 +22,8 @@ const USAGE = `usage: ${callOf('diff')} A.json B.json [--fail-on-regression] (re
  */
 export async function diffCommand(args: readonly string[], { out, err }: Streams): Promise<0 | 1> {
   const { files, failOnRegression } = parse(args);
-  const [before, after] = await Promise.all([readReport(files[0]), readReport(files[1])]);
+  const read = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
+  const [before, after] = await Promise.all([read(files[0]), read(files[1])]);
   await write(out, `${differencesOf(before, after).join('\n')}\n`);
   if (!failOnRegression) return 0;
   const fallen = regressionsOf(before, after);
@@ -47,17 +47,4 @@ function parse(args: readonly string[]) {
     // An unknown flag: the usage says which there are.
   }
   throw new UsageError(USAGE);
-}
-
-async function readReport(file: string): Promise<ComparedReport> {
-  let value: unknown;
-  try {
-    value = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file}: cannot be read as JSON (${reason})`);
-  }
-  const validate = new Ajv().compile<ComparedReport>(comparedReportSchema);
-  if (validate(value)) return value;
-  throw new UsageError(`${file}: no scan report; make one with scan --format json --output FILE`);
 }

@@ -5,11 +5,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort, threadId } from 'node:worker_threads';
 import { deserializeFrozen } from '../../parse/json/transfer.ts';
-import { createScanMemo } from '../../parse/kit/scan-memo.ts';
 import type { CheckDefinition } from '../define-check.ts';
 import type { Limit } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
 import type { Answer, Failure, Job, JudgeJob, LoadJob, RunJob, Started } from './job.ts';
+import { createScanMemo } from './scan-memo.ts';
 
 /** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
 const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {

@@ -4,10 +4,10 @@
  * are small; a large one is kept alone, so memory stays that of one scan.
  */
 
-import type { SerializedObservation } from '../../engine/pool/job.ts';
-import { deserializeFrozen, textBytes } from '../json/transfer.ts';
-import { createKit } from './create-kit.ts';
-import type { Kit } from './kit.ts';
+import { deserializeFrozen, textBytes } from '../../parse/json/transfer.ts';
+import { createKit } from '../../parse/kit/create-kit.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
+import type { SerializedObservation } from './job.ts';
 
 export type ScanMemo = {
   kit(scanKey: string): Kit;
