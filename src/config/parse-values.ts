@@ -1,7 +1,7 @@
 /** Values that need more than a pattern; each throws SettingError with the setting's name. */
 import ipaddr from 'ipaddr.js';
-import { getAddress, isAddress, isAddressEqual, zeroAddress } from 'viem';
 import { acceptedFor, SettingError, type Settings } from './environment.ts';
+import { checksummed, type EvmAddress, isChecksummed, ZERO_ADDRESS } from './evm-address.ts';
 
 type WebAddressSetting =
   | 'BASE_URL'
@@ -59,9 +59,9 @@ function entriesOf(list: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-export function evmAddress(name: 'PAY_TO' | 'ASSET', value: string): `0x${string}` {
-  if (!isAddress(value) || isAddressEqual(value, zeroAddress)) {
+export function evmAddress(name: 'PAY_TO' | 'ASSET', value: string): EvmAddress {
+  if (!isChecksummed(value) || value === ZERO_ADDRESS) {
     throw new SettingError(name, value, acceptedFor(name));
   }
-  return getAddress(value);
+  return checksummed(value);
 }

@@ -1,6 +1,4 @@
 /** What we charge in, to whom, and what settles it. */
-import { isAddressEqual } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
 import { type CdpKey, cdpPrivateKey } from './cdp-key.ts';
 import {
   acceptedFor,
@@ -9,6 +7,7 @@ import {
   type SettingName,
   type Settings,
 } from './environment.ts';
+import { addressOfKey, isSameAddress } from './evm-address.ts';
 import { evmAddress, webAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
@@ -78,14 +77,14 @@ export function readPaymentConfig(settings: Settings, environment: Environment):
     cdpKey: cdpKey(settings),
     rpcUrl,
     settlementKey: key,
-    signer: key !== null && mode === 'local' ? privateKeyToAccount(key).address : null,
+    signer: key !== null && mode === 'local' ? addressOfKey(key) : null,
   };
 }
 
 function payTo(settings: Settings, asset: AssetConfig): `0x${string}` {
   if (settings.PAYMENT_MODE !== 'mock') require(settings, 'PAY_TO', settings.PAYMENT_MODE);
   const address = evmAddress('PAY_TO', settings.PAY_TO ?? MOCK_PAY_TO);
-  if (isAddressEqual(address, asset.address)) {
+  if (isSameAddress(address, asset.address)) {
     throw new SettingError('PAY_TO', address, 'your own address, not that of the token');
   }
   return address;
@@ -144,11 +143,8 @@ function require(settings: Settings, name: SettingName, mode: PaymentMode): void
 
 function privateKey(value: string | undefined): `0x${string}` | null {
   if (value === undefined) return null;
-  try {
-    const key = value as `0x${string}`; // what viem takes; it throws for all but a key of the curve
-    privateKeyToAccount(key);
-    return key;
-  } catch {
+  if (addressOfKey(value) === null) {
     throw new SettingError('SETTLEMENT_KEY', value, acceptedFor('SETTLEMENT_KEY'));
   }
+  return value as `0x${string}`; // as the form of every key that has an address
 }

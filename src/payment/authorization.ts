@@ -1,7 +1,8 @@
 /** All that is decided about the signed fields of a payment: its key, its signer, its terms. */
-
-import { authorizationTypes } from '@x402/evm';
-import { type Hex, isAddressEqual, keccak256, recoverTypedDataAddress, stringToHex } from 'viem';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import type { Hex } from 'viem';
+import { isSameAddress } from '../config/evm-address.ts';
 import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 import type { Authorization, PaidRoute, SignedPayment } from './paid-route.ts';
@@ -23,7 +24,8 @@ export function payerOf(payment: SignedPayment): string {
 
 /** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
 export function mockTransaction(key: string): `0x${string}` {
-  return keccak256(stringToHex(`mock settlement of ${key}`));
+  const name = new TextEncoder().encode(`mock settlement of ${key}`);
+  return `0x${bytesToHex(keccak_256(name))}`;
 }
 
 /** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
@@ -65,6 +67,11 @@ async function isSignedByPayer(
   terms: PaymentTerms,
 ): Promise<boolean> {
   if (!isPlainSignature({ signature })) return false;
+  // Loaded with the first payment: hundreds of modules, which nothing else of a service needs.
+  const [{ authorizationTypes }, { recoverTypedDataAddress }] = await Promise.all([
+    import('@x402/evm'),
+    import('viem'),
+  ]);
   try {
     const signer = await recoverTypedDataAddress({
       domain: {
@@ -78,7 +85,7 @@ async function isSignedByPayer(
       message: { ...authorization },
       signature,
     });
-    return isAddressEqual(signer, authorization.from);
+    return isSameAddress(signer, authorization.from);
   } catch {
     // Bytes that are no point of the curve.
     return false;

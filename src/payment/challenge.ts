@@ -1,14 +1,13 @@
 /** What is asked for, and how a 402 says it. */
-
-import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
-import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
-import {
-  declarePaymentIdentifierExtension,
-  PAYMENT_IDENTIFIER,
-} from '@x402/extensions/payment-identifier';
 import type { Address } from 'viem';
 import type { PaidRoute } from './paid-route.ts';
+import {
+  discoveryExtension,
+  encodeHeader,
+  PAYMENT_IDENTIFIER,
+  paymentIdentifierExtension,
+} from './x402-terms.ts';
 
 /** CAIP-2 name of an EVM chain. */
 export type EvmNetwork = `eip155:${number}`;
@@ -119,8 +118,8 @@ export function offerOf<Input>(
       mimeType: 'application/json',
     },
     extensions: {
-      bazaar: discoveryOf(route),
-      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(),
+      bazaar: discoveryExtension(route),
+      [PAYMENT_IDENTIFIER]: paymentIdentifierExtension(),
     },
   };
 }
@@ -134,7 +133,7 @@ export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefuse
     accepts: [{ ...offer.requirements, extra: { ...offer.requirements.extra } }],
     extensions: offer.extensions,
   };
-  const header = encodePaymentRequiredHeader(required);
+  const header = encodeHeader(required);
   if (header.length > MAX_CHALLENGE_HEADER_LENGTH) {
     throw new Error(
       `The challenge of ${offer.resource.url} has ${header.length} characters, over ${MAX_CHALLENGE_HEADER_LENGTH}: shorten its description or its discovery example.`,
@@ -162,28 +161,11 @@ export type SettlementNotice = {
 
 export function encodeSettlement(notice: SettlementNotice): string {
   const { network, payer, transaction, errorReason } = notice;
-  return encodePaymentResponseHeader({
+  return encodeHeader({
     success: errorReason === undefined,
     ...(errorReason === undefined ? {} : { errorReason }),
     transaction: transaction ?? '',
     network,
     payer,
   });
-}
-
-function discoveryOf({
-  discovery,
-  method,
-}: Pick<PaidRoute, 'discovery' | 'method'>): Record<string, unknown> {
-  const { input, inputSchema, output } = discovery;
-  const query = { input: { ...input }, inputSchema: { ...inputSchema }, output };
-  const declared = declareDiscoveryExtension(
-    method === 'GET' ? query : { ...query, bodyType: 'json' },
-  )['bazaar'];
-  if (declared === undefined) throw new Error('@x402/extensions declared no bazaar extension.');
-  // The package leaves the method to be filled in by its own server.
-  return {
-    info: { ...declared.info, input: { ...declared.info.input, method } },
-    schema: declared.schema,
-  };
 }

@@ -1,7 +1,8 @@
 /** The steps of a payment: which may follow which, who writes them, what they keep. */
 
 import { randomUUID } from 'node:crypto';
-import { getAddress, type Hex } from 'viem';
+import type { Hex } from 'viem';
+import { checksummed } from '../config/evm-address.ts';
 import type { JsonObject } from '../model/json.ts';
 import type {
   LedgerAppend,
@@ -238,8 +239,8 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
   const { authorization, signature, requirements } = payment;
   return {
     authorization: {
-      from: getAddress(authorization.from),
-      to: getAddress(authorization.to),
+      from: checksummed(authorization.from),
+      to: checksummed(authorization.to),
       value: BigInt(authorization.value),
       validAfter: BigInt(authorization.validAfter),
       validBefore: BigInt(authorization.validBefore),

@@ -1,9 +1,10 @@
 /** Reads the payment header of a request: form alone, nothing in it is proved. */
 
-import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
-import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
+import type { Address, Hex } from 'viem';
+import { checksummed, isEvmAddress } from '../config/evm-address.ts';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
 import type { Authorization, SignedPayment } from './paid-route.ts';
+import { PAYMENT_IDENTIFIER } from './x402-terms.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;
@@ -20,6 +21,7 @@ const V1_NETWORKS: Readonly<Record<string, string>> = {
   'base-sepolia': 'eip155:84532',
 };
 
+const HEX = /^0x[0-9a-fA-F]*$/;
 const MAX_UINT256 = (1n << 256n) - 1n;
 /** An ERC-6492 signature of a contract wallet is long; the header's own limit bounds it. */
 const MIN_SIGNATURE_LENGTH = 4;
@@ -143,7 +145,8 @@ function readAuthorization(value: Readonly<Record<string, unknown>>): Authorizat
 
 function readSignature(value: unknown): Hex {
   if (
-    isHex(value, { strict: true }) &&
+    typeof value === 'string' &&
+    HEX.test(value) &&
     value.length >= MIN_SIGNATURE_LENGTH &&
     value.length % 2 === 0
   ) {
@@ -162,7 +165,7 @@ function readIdentifier(extensions: unknown): unknown {
 }
 
 function address(value: unknown, name: string): Address {
-  if (typeof value === 'string' && isAddress(value, { strict: false })) return getAddress(value);
+  if (isEvmAddress(value)) return checksummed(value);
   throw malformed(`payload.authorization.${name} must be 0x and 40 hex digits`);
 }
 

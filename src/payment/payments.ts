@@ -1,8 +1,8 @@
 /** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
 import type { SignerCheck } from './authorization.ts';
-import { type ChainEvidence, createChainEvidence } from './chain/chain-evidence.ts';
-import { clientOn, type NodeRequests, nodeRequests } from './chain/node-client.ts';
+import type { ChainEvidence } from './chain/chain-evidence.ts';
+import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import type { PaymentTerms } from './challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
@@ -69,7 +69,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   checkChallenges(options);
   const work = new WorkInProgress();
   const node = nodeFor(options, work);
-  const evidence = node === null ? null : createChainEvidence(node);
+  const evidence = node === null ? null : evidenceOf(node);
   const facilitator = trackedFacilitator(metered(guarded(evidence, options), onEvent), work);
   const publish = publishByRoute(routes);
   const byName = new Map(routes.map((route) => [route.name, route]));
@@ -147,6 +147,19 @@ function guarded(
   }
 }
 
+/** What reads the chain is loaded when it is first asked: most hosts never have to. */
+function evidenceOf(node: NodeRequests): ChainEvidence {
+  let opened: Promise<ChainEvidence> | null = null;
+  const evidence = () => {
+    opened ??= import('./chain/chain-evidence.ts').then((chain) => chain.createChainEvidence(node));
+    return opened;
+  };
+  return {
+    lookUp: async (payment, known) => (await evidence()).lookUp(payment, known),
+    prove: async (payment, transaction) => (await evidence()).prove(payment, transaction),
+  };
+}
+
 /** Null for the mock: what it settles is on no chain. */
 function nodeFor(
   { facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions,
@@ -163,10 +176,9 @@ function nodeFor(
 
 function contractsOn(node: NodeRequests | null): GateOptions['isContract'] {
   if (node === null) return async () => null;
-  const client = clientOn(node);
   return (address) =>
-    client.getCode({ address }).then(
-      (code) => code !== undefined && code !== '0x',
+    node.request({ method: 'eth_getCode', params: [address, 'latest'] }).then(
+      (code) => (typeof code === 'string' ? code !== '0x' : null),
       () => null,
     );
 }

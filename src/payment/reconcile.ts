@@ -2,7 +2,7 @@
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../store/contract/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from './chain/chain-evidence.ts';
-import { describeNodeError } from './chain/node-client.ts';
+import { describeNodeError } from './chain/node-requests.ts';
 import type { SettleOutcome } from './facilitator.ts';
 import { currentClaim, type StoredPayment, storedPayment, transactionOf } from './ledger.ts';
 

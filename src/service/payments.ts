@@ -6,9 +6,6 @@ import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { rememberingSignerCheck, type SignerCheck } from '../payment/authorization.ts';
 import type { PaymentTerms } from '../payment/challenge.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/facilitator.ts';
-import { createLocalFacilitator } from '../payment/facilitators/local-facilitator.ts';
-import { createMockFacilitator } from '../payment/facilitators/mock-facilitator.ts';
-import { createRemoteFacilitator } from '../payment/facilitators/remote-facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/purchase.ts';
@@ -48,7 +45,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     store,
     terms,
     baseUrl,
-    facilitator: facilitatorFor(config, { terms, store, isSigned, onEvent }),
+    facilitator: await facilitatorFor(config, { terms, store, isSigned, onEvent }),
     isSigned,
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
@@ -94,17 +91,23 @@ type FacilitatorParts = {
   readonly onEvent: OnPaymentEvent;
 };
 
-function facilitatorFor(
+/** The one that is wanted is loaded: each brings packages of its own. */
+async function facilitatorFor(
   { payment }: Config,
   { terms, store, isSigned, onEvent }: FacilitatorParts,
-): Facilitator {
+): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
+    const { createRemoteFacilitator } = await import(
+      '../payment/facilitators/remote-facilitator.ts'
+    );
     return createRemoteFacilitator({ url: facilitatorUrl, cdpKey });
   }
   if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
+    const { createLocalFacilitator } = await import('../payment/facilitators/local-facilitator.ts');
     return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network, onEvent });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
+  const { createMockFacilitator } = await import('../payment/facilitators/mock-facilitator.ts');
   return createMockFacilitator({ terms, now: () => store.now(), isSigned });
 }

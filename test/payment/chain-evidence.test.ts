@@ -1,7 +1,7 @@
 /** What a look at the chain proves, and what a node may do without changing it. */
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
-import { nodeRequests } from '../../src/payment/chain/node-client.ts';
+import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
 import type { StoredPayment } from '../../src/payment/ledger.ts';
 import { newNonce, newPayer, TERMS } from './payer.ts';
 import { QUICK } from './settling.ts';

@@ -11,7 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
-import { nodeRequests } from '../../src/payment/chain/node-client.ts';
+import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
 import { decodePayment } from '../../src/payment/payment-header.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';

@@ -1,7 +1,8 @@
 /** What the chain says of a payment whose settlement was sent and whose outcome is not known. */
 import type { Hex, PublicClient } from 'viem';
 import type { StoredPayment } from '../ledger.ts';
-import { clientOn, type NodeRequests } from './node-client.ts';
+import { clientOn } from './node-client.ts';
+import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
 import { type Proof, proofOf, tokenAbi } from './payment-proof.ts';
 

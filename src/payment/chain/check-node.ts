@@ -1,7 +1,7 @@
 /** Whether the node behind `RPC_URL` can tell of our payments at all. */
 import type { PaymentTerms } from '../challenge.ts';
 import { chainIdOf } from '../challenge.ts';
-import { clientOn, describeNodeError, type NodeRequests } from './node-client.ts';
+import { describeNodeError, type NodeRequests } from './node-requests.ts';
 
 /** The node does not answer; another try may work. */
 export class NodeUnreachable extends Error {
@@ -18,6 +18,8 @@ export async function checkNode(
   node: NodeRequests,
   { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
 ): Promise<void> {
+  // Loaded where there is a node.
+  const { clientOn } = await import('./node-client.ts');
   const client = clientOn(node);
   const [chainId, code] = await Promise.all([
     client.getChainId(),

@@ -1,6 +1,6 @@
 /** Whether money is being moved, or looked for, at this moment: others leave the node alone then. */
 import type { Facilitator } from '../facilitator.ts';
-import type { NodeRequests } from './node-client.ts';
+import type { NodeRequests } from './node-requests.ts';
 
 export class WorkInProgress {
   #count = 0;

@@ -1,6 +1,6 @@
 /** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
-import { type NodeRequests, nodeRequests } from '../chain/node-client.ts';
+import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
 import { proofOf } from '../chain/payment-proof.ts';
 import { chainIdOf, type EvmNetwork } from '../challenge.ts';
 import type { OnPaymentEvent } from '../facilitator.ts';

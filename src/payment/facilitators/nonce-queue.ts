@@ -1,6 +1,7 @@
 /** The nonces of the account that settles: given out in order, and each brought to its end. */
 import type { Hex, LocalAccount, PublicClient } from 'viem';
-import { clientOn, type NodeRequests } from '../chain/node-client.ts';
+import { clientOn } from '../chain/node-client.ts';
+import type { NodeRequests } from '../chain/node-requests.ts';
 import { currentFee, type GasFee, higherFee, isOver } from './gas-fee.ts';
 import {
   broadcast,

@@ -1,6 +1,6 @@
 /** Whether payments can be taken: asked at the start, and again until facilitator and node have answered. */
 import { checkNode, NodeUnreachable } from '../chain/check-node.ts';
-import type { NodeRequests } from '../chain/node-client.ts';
+import type { NodeRequests } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../challenge.ts';
 import { type Facilitator, FacilitatorUnreachable } from '../facilitator.ts';
 

@@ -6,8 +6,8 @@ import {
   VerifyError,
   type VerifyResponse,
 } from '@x402/core/types';
-import { isAddress, isAddressEqual } from 'viem';
 import type { CdpKey } from '../../config/cdp-key.ts';
+import { isEvmAddress, isSameAddress } from '../../config/evm-address.ts';
 import { redact } from '../../errors/redact.ts';
 import {
   type Facilitator,
@@ -83,7 +83,7 @@ function verifyOutcome(
   if (!isValid) return { kind: 'invalid', reason: invalidReason ?? '' };
   const isOther =
     payer !== undefined &&
-    !(isAddress(payer, { strict: false }) && isAddressEqual(payer, payment.authorization.from));
+    !(isEvmAddress(payer) && isSameAddress(payer, payment.authorization.from));
   if (isOther) return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
   return { kind: 'valid' };
 }

@@ -1,7 +1,7 @@
 /** One nonce of the account, with every transaction that was sent for it. */
 import type { Hex, LocalAccount } from 'viem';
 import { keccak256 } from 'viem';
-import { type NodeRequests, nodeErrorOf } from '../chain/node-client.ts';
+import { type NodeRequests, nodeErrorOf } from '../chain/node-requests.ts';
 import type { Receipt } from '../chain/payment-proof.ts';
 import type { GasFee } from './gas-fee.ts';
 

@@ -1,6 +1,7 @@
 /** What an answer of a facilitator to "settle" means: settled, refused, not sent, or in doubt. */
 import type { SettleResponse } from '@x402/core/types';
-import { type Hex, isAddress, isAddressEqual } from 'viem';
+import type { Hex } from 'viem';
+import { isEvmAddress, isSameAddress } from '../../config/evm-address.ts';
 import { redact } from '../../errors/redact.ts';
 import type { SettleOutcome } from '../facilitator.ts';
 import type { StoredPayment } from '../ledger.ts';
@@ -93,5 +94,5 @@ function transactionOf({ transaction }: SettleResponse): Hex | null {
 }
 
 function isSamePayer(payer: string, from: Hex): boolean {
-  return isAddress(payer, { strict: false }) && isAddressEqual(payer, from);
+  return isEvmAddress(payer) && isSameAddress(payer, from);
 }

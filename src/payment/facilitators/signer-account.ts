@@ -1,7 +1,8 @@
 /** The account that pays the gas of `local` mode: whether it can, and what it sends. */
 import { formatEther, type Hex, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { clientOn, describeNodeError, type NodeRequests } from '../chain/node-client.ts';
+import { clientOn } from '../chain/node-client.ts';
+import { describeNodeError, type NodeRequests } from '../chain/node-requests.ts';
 import type { AccountStatus } from '../facilitator.ts';
 import { NonceQueue } from './nonce-queue.ts';
 

@@ -1,0 +1,59 @@
+/** Addresses, held to the packages of the chain, which the settings do without. */
+import fc from 'fast-check';
+import { getAddress, type Hex, isAddress } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { expect, test } from 'vitest';
+import {
+  addressOfKey,
+  checksummed,
+  isChecksummed,
+  isEvmAddress,
+} from '../../src/config/evm-address.ts';
+
+const hex = (length: number) =>
+  fc
+    .array(fc.constantFrom(...'0123456789abcdef'), { minLength: length, maxLength: length })
+    .map((digits): Hex => `0x${digits.join('')}`);
+
+const ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
+
+test('addresses are checksummed as theirs', () => {
+  fc.assert(
+    fc.property(hex(40), (address) => {
+      expect(checksummed(address)).toBe(getAddress(address));
+      expect(isChecksummed(getAddress(address))).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  '0x833589FCD6EDB6E08F4C7C32D4F71B54BDA02913',
+  '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02914',
+  '0x833589fcd6edb6e08f4c7c32d4f71b54bda0291',
+  '0X833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  '833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  '',
+])('%j is an address for both, or for neither', (address) => {
+  expect(isChecksummed(address)).toBe(isAddress(address));
+  expect(isEvmAddress(address)).toBe(isAddress(address, { strict: false }));
+});
+
+test('a key has the account that it has there', () => {
+  fc.assert(
+    fc.property(hex(64), (key) => {
+      fc.pre(!/^0x0+$/.test(key));
+      expect(addressOfKey(key)).toBe(privateKeyToAccount(key).address);
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test.each(['', '0x', `0x${'0'.repeat(64)}`, `0x${ORDER}`, `0x${'1'.repeat(63)}`, '1'.repeat(64)])(
+  '%j is no key, there neither',
+  (key) => {
+    expect(addressOfKey(key)).toBeNull();
+    expect(() => privateKeyToAccount(key as Hex)).toThrow(); // it takes anything
+  },
+);
