@@ -1,7 +1,7 @@
 /** The settings of the environment, one by one: form, default and what is accepted. */
-import { envSchema } from 'env-schema';
-import { type Static, Type } from 'typebox';
+
 import { redact } from '../errors/redact.ts';
+import { type Static, Type } from '../model/schema.ts';
 
 /** One line for the operator; the start stops with it. */
 export class SettingError extends Error {
@@ -97,6 +97,18 @@ export type Settings = Static<typeof SCHEMA>;
 export type SettingName = keyof Settings & string;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** All that the schema says of a setting: it is small enough to be read without a validator. */
+type Rule = {
+  readonly type: 'string' | 'integer' | 'number';
+  readonly description: string;
+  readonly default?: string | number;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+};
+const RULES = SCHEMA.properties as unknown as Readonly<Record<SettingName, Rule>>; // as written above
+
 /** Settings for which an empty value means something: it switches the source off. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
 const SECRETS: ReadonlySet<string> = new Set([
@@ -113,35 +125,35 @@ export function readSettings(environment: Environment): Settings {
       ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
     ),
   );
-  try {
-    return envSchema<Settings>({ schema: SCHEMA, data: given, env: false });
-  } catch (error) {
-    throw explain(error, environment);
+  const read = Object.entries(RULES).flatMap(([name, rule]) => {
+    const text = given[name];
+    const value = text === undefined ? rule.default : readValue(text, rule);
+    if (text !== undefined && value === null) {
+      throw new SettingError(name, text, rule.description);
+    }
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(read) as Settings; // each as its rule has it
+}
+
+/** Null where the rule does not accept it. */
+function readValue(text: string, rule: Rule): string | number | null {
+  if (rule.type === 'string') {
+    const isKnown = rule.enum?.includes(text) ?? true;
+    return isKnown && new RegExp(rule.pattern ?? '').test(text) ? text : null;
   }
+  const number = Number(text);
+  const isForm = rule.type === 'integer' ? Number.isInteger(number) : Number.isFinite(number);
+  const { minimum = -Infinity, maximum = Infinity } = rule;
+  return isForm && text.trim() !== '' && number >= minimum && number <= maximum ? number : null;
 }
 
 /** What is accepted for a setting, in words. */
 export function acceptedFor(setting: SettingName): string {
-  const schema = SCHEMA.properties[setting];
-  return 'description' in schema ? String(schema.description) : 'another value';
+  return RULES[setting].description;
 }
 
-function explain(error: unknown, environment: Environment): unknown {
-  const path = firstInstancePath(error);
-  const setting = Object.keys(SCHEMA.properties).find((name) => path === `/${name}`);
-  if (setting === undefined) return error;
-  return new SettingError(setting, environment[setting], acceptedFor(setting as SettingName));
-}
-
-/** The setting at fault, as ajv names it (`/PORT`). */
-function firstInstancePath(error: unknown): string | null {
-  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
-  const first: unknown = error.errors[0];
-  if (typeof first !== 'object' || first === null || !('instancePath' in first)) return null;
-  return String(first.instancePath);
-}
-
-/** Describes an error on one line, without secrets: this text ends up in logs and terminals. */
+/** Quotes a value on one line, without secrets: this text ends up in logs and terminals. */
 function presentable(setting: string, value: string): string {
   if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
   // Nodes and facilitators carry their keys in the path.

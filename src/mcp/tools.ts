@@ -1,5 +1,5 @@
 /** The tools: what each takes, answers and asks of its host. */
-import { type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from '../model/schema.ts';
 import { VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,

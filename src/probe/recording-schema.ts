@@ -1,6 +1,6 @@
 /** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
 import { OFFER_VERDICTS, PAYABLE_BY } from '../model/payability.ts';
-import { type Schema, Type } from './schema-terms.ts';
+import { type TSchema, Type } from '../model/schema.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
@@ -38,7 +38,7 @@ const answer = Type.Union([
 
 const pathAnswers = Type.Array(Type.Object({ path: text, answer }));
 
-const nullable = (type: Schema) => Type.Union([type, Type.Null()]);
+const nullable = (type: TSchema) => Type.Union([type, Type.Null()]);
 
 const tool = Type.Object({
   name: text,

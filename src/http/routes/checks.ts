@@ -1,6 +1,6 @@
 /** The check catalog. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
+import { Type } from '../../model/schema.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';

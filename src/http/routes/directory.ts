@@ -1,11 +1,11 @@
 /** Directory, featured and project. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { type Static, Type } from 'typebox';
 import { FEATURED_MS, featuredSinceMs, isFeatured } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
+import { type Static, Type } from '../../model/schema.ts';
 import { OriginRefused } from '../../origin/errors.ts';
 import type {
   DirectoryQuery,

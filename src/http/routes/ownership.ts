@@ -1,10 +1,10 @@
 /** Owners prove control of a host, and say how it is listed. */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
 import { type Client, clientOf } from '../../directory/client-key.ts';
 import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { ErrorCode } from '../../errors/codes.ts';
+import { type TSchema, Type } from '../../model/schema.ts';
 import type { Origin } from '../../origin/origin.ts';
 import { errorResponses } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';

@@ -1,11 +1,12 @@
 /** What a report says of who can pay, and of what no check grades. */
-import { Type } from 'typebox';
+
 import { ADVICE_IDS } from '../../model/advice.ts';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
+import { type TSchema, Type } from '../../model/schema.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const shown = nullable(Type.String());
 
 const payableBy = oneOf(

@@ -1,11 +1,12 @@
 /** What a preflight answers. */
-import { Type } from 'typebox';
+
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
+import { type TSchema, Type } from '../../model/schema.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const shown = nullable(Type.String());
 const codes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
 

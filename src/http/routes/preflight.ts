@@ -1,6 +1,6 @@
 /** Whether to pay one URL, asked before anything is signed. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
+import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';

@@ -1,5 +1,5 @@
 /** Schema of a scan report. */
-import { Type } from 'typebox';
+import { Type } from '../../model/schema.ts';
 import {
   adviceSchema,
   clientsSchema,

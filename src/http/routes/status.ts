@@ -1,7 +1,7 @@
 /** The grade of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
+import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';

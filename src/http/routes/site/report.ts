@@ -1,11 +1,11 @@
 /** The page of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
+import { Type } from '../../../model/schema.ts';
 import type { DirectoryRecord } from '../../../store/contract/directory.ts';
 import { KeptTexts } from '../../kept-texts.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
