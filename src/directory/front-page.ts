@@ -1,5 +1,4 @@
 /** Which records the front page shows: the newest, but no owner's wildcard name fills it. */
-import { getDomain } from 'tldts';
 import type { DirectoryRecord, DirectoryStore } from '../store/contract/directory.ts';
 
 const PAGE_SIZE = 50;
@@ -11,6 +10,8 @@ export type FrontPage = { readonly count: number; readonly records: readonly Dir
 
 /** The newest records, at most three of one registrable domain; an address is a domain of its own. */
 export async function readFrontPage(directory: DirectoryStore): Promise<FrontPage> {
+  // Loaded with the first page: it brings the list of public suffixes.
+  const { getDomain } = await import('tldts');
   const shown = new Map<string, number>();
   const records: DirectoryRecord[] = [];
   for (let page = 0; ; page += 1) {

@@ -5,7 +5,6 @@ import type { Origin } from '../origin/origin.ts';
 import type { Answer, RequestContext } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
-import { settlementsInLogs } from './settlement-logs.ts';
 import {
   x402scanSettlementsByAddress,
   x402scanSettlementsByOrigin,
@@ -54,7 +53,11 @@ export function settlementSources(options: EcosystemOptions): readonly Settlemen
       byAddress(
         'chain logs',
         `${network} ${asset}`,
-        (address, context) => settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context),
+        async (address, context) => {
+          // Loaded where there is a node: it brings the packages of the chain.
+          const { settlementsInLogs } = await import('./settlement-logs.ts');
+          return settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
+        },
         (payee) => payee.network === network || payee.network === V1_NAMES.get(network),
       ),
     );

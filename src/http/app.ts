@@ -102,7 +102,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   return app;
 }
 
-/** Loaded where the revision has it: the SDK takes its time. */
+/** Loaded where the revision has it. */
 async function registerTools(
   app: FastifyInstance,
   context: RouteContext,

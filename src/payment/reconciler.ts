@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../store/contract/ledger.ts';
-import { FINAL_AFTER_MS } from './chain/chain-evidence.ts';
+import { FINAL_AFTER_MS } from './chain/final-after.ts';
 import { type LookupLine, LookupQueue } from './chain/lookup-queue.ts';
 import type { OnPaymentEvent } from './facilitator.ts';
 import { Resends, type ResendsOptions } from './facilitators/resends.ts';

@@ -5,15 +5,12 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
-import { createStanding, type RefreshingStanding } from '../ecosystem/create-standing.ts';
-import { createLookupRate } from '../ecosystem/lookup-rate.ts';
+import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
-import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/pool/pool.ts';
 import { threadEnvironment } from '../engine/pool/thread-environment.ts';
-import type { JsonValue } from '../model/json.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { preflightInHand } from '../preflight/challenge-in-hand.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
@@ -27,6 +24,7 @@ import { openStore } from '../store/open-store.ts';
 import { createAskSeller } from './ask-seller.ts';
 import { createLogger } from './logger.ts';
 import { watchTill } from './money-alarms.ts';
+import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 
@@ -172,31 +170,6 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
       process.kill(process.pid, 'SIGTERM');
     },
   });
-}
-
-/** Look-ups for D3 and D4 share a node with payments: those come first, once they are open. */
-function openStanding({ ecosystem, payment }: Config, userAgent: string, store: Store) {
-  let mustYield = () => false;
-  const chainTurn = createLookupRate({ mustYield: () => mustYield() });
-  const { rpcUrl, asset, network } = payment;
-  const options = { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent, chainTurn };
-  return {
-    standing: createStanding(options, snapshotCacheOn(store)),
-    yieldTo(payments: OpenPayments) {
-      mustYield = () => payments.isBusy();
-    },
-  };
-}
-
-/** Answers of third parties, kept where every host finds them. */
-function snapshotCacheOn(store: Store): SnapshotCache {
-  return {
-    get: (source, key) => store.snapshots.get(source, key),
-    put: ({ source, key, takenAtMs, data }) =>
-      // The adapters parse JSON and keep plain data of it.
-      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
-    now: () => store.now(),
-  };
 }
 
 function startTimers(

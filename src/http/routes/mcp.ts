@@ -1,5 +1,4 @@
 /** `/mcp`: the tools over streamable HTTP, without sessions; a scan costs what its route costs. */
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { toServiceError } from '../../../plugins/errors.ts';
 import { findFreshReport } from '../../directory/fresh-report.ts';
@@ -9,7 +8,6 @@ import { toReportBody } from '../../directory/report-body.ts';
 import { explainAlone } from '../../engine/catalog/explain.ts';
 import { PaidCallFailed } from '../../errors/codes.ts';
 import { Forbidden, NoFreshReport } from '../../errors/errors.ts';
-import { createMcpServer } from '../../mcp/create-server.ts';
 import type { McpHost } from '../../mcp/host.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
 import type { PaymentGate } from '../../payment/gate.ts';
@@ -27,6 +25,15 @@ export type McpRouteOptions = RouteContext & {
   readonly judgeInHand: JudgeInHand;
 };
 
+/** Loaded with the first call: the SDK brings the validators of its messages. */
+async function loadSdk() {
+  const [{ createMcpServer }, { StreamableHTTPServerTransport }] = await Promise.all([
+    import('../../mcp/create-server.ts'),
+    import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+  ]);
+  return { createMcpServer, StreamableHTTPServerTransport };
+}
+
 /** Two reports to compare. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
 const PAGE_SIZE = 20;
@@ -42,6 +49,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     async (request, reply) => {
       refuseForeignHost(request, options);
       const gone = goneOf(reply);
+      const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
         host: hostOf(request, reply, gone, options),
         version: revision.name,

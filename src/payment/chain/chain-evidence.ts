@@ -1,6 +1,7 @@
 /** What the chain says of a payment whose settlement was sent and whose outcome is not known. */
 import type { Hex, PublicClient } from 'viem';
 import type { StoredPayment } from '../ledger.ts';
+import { FINAL_AFTER_MS } from './final-after.ts';
 import { clientOn } from './node-client.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
@@ -38,8 +39,6 @@ export type ChainEvidence = {
   prove(payment: StoredPayment, transaction: Hex): Promise<Proof | null>;
 };
 
-/** A block so much later than `validBefore` is proof of what did not happen. */
-export const FINAL_AFTER_MS = 10 * 60_000;
 /** Clocks of chains and databases differ. */
 const CLOCK_SLACK_MS = 10 * 60_000;
 const FIRST_STEP_BACK = 256n;

@@ -1,6 +1,5 @@
 /** Badges, to show on other sites. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { makeBadge } from 'badge-maker';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { Type } from '../../../model/schema.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -19,6 +18,8 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
       const record = origin === null ? null : await parts.store.directory.get(origin.host);
       const listed = record?.listed === true ? record : null;
+      // Loaded with the first badge: it brings the widths of all characters.
+      const { makeBadge } = await import('badge-maker');
       const svg = makeBadge({
         label: 'x402',
         message: listed === null ? 'not scanned' : `${listed.grade} ${listed.score}/100`,

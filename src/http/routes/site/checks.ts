@@ -4,9 +4,11 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { Type } from '../../../model/schema.ts';
-import { checkPage, checksPage } from '../../pages/check-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { sendMessage } from './page.ts';
+
+/** Loaded with the first page: it brings all patches, and what reads Markdown. */
+const page = () => import('../../pages/check-page.ts');
 
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
 
@@ -16,7 +18,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },
-    async (_request, reply) => reply.view('checks', checksPage(catalog)),
+    async (_request, reply) => reply.view('checks', (await page()).checksPage(catalog)),
   );
 
   app.get(
@@ -29,7 +31,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         return sendMessage(reply, 404, 'No such check', text);
       }
       const explanation = await explainCheck(id, catalog, checks);
-      return reply.view('check', checkPage(explanation));
+      return reply.view('check', (await page()).checkPage(explanation));
     },
   );
 };

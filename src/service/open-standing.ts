@@ -1,0 +1,57 @@
+/** Third parties as the settings name them; what asks them is loaded with the first scan. */
+import type { Config } from '../config/config.ts';
+import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
+import { createLookupRate } from '../ecosystem/lookup-rate.ts';
+import type { SnapshotCache } from '../ecosystem/response-cache.ts';
+import type { JsonValue } from '../model/json.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { OpenPayments } from './payments.ts';
+
+export type OpenStanding = {
+  readonly standing: RefreshingStanding;
+  /** From then on look-ups wait while payments need the node. */
+  yieldTo(payments: Pick<OpenPayments, 'isBusy'>): void;
+};
+
+/** Look-ups for D3 and D4 share a node with payments: those come first, once they are open. */
+export function openStanding(
+  { ecosystem, payment }: Config,
+  userAgent: string,
+  store: Store,
+): OpenStanding {
+  let mustYield = () => false;
+  let opened: Promise<RefreshingStanding> | null = null;
+  const { rpcUrl, asset, network } = payment;
+
+  async function open(): Promise<RefreshingStanding> {
+    const { createStanding } = await import('../ecosystem/create-standing.ts');
+    const chainTurn = createLookupRate({ mustYield: () => mustYield() });
+    const options = { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent, chainTurn };
+    return createStanding(options, snapshotCacheOn(store));
+  }
+  const standing = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    standing: {
+      origin: async (origin) => (await standing()).origin(origin),
+      settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
+      refreshListing: async () => (await standing()).refreshListing(),
+    },
+    yieldTo(payments) {
+      mustYield = () => payments.isBusy();
+    },
+  };
+}
+
+/** Answers of third parties, kept where every host finds them. */
+function snapshotCacheOn(store: Store): SnapshotCache {
+  return {
+    get: (source, key) => store.snapshots.get(source, key),
+    put: ({ source, key, takenAtMs, data }) =>
+      // The adapters parse JSON and keep plain data of it.
+      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
+    now: () => store.now(),
+  };
+}
