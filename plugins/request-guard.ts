@@ -1,16 +1,17 @@
-/** Refuses query strings from which two readers could pick different values. */
+/** Refuses query strings from which two readers could pick different values, and names of JavaScript's own. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidQuery } from '../src/errors/errors.ts';
+import { InvalidJson, InvalidQuery } from '../src/errors/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 export default fp(
   async (app: FastifyInstance) => {
     // After the payment challenge, which is given whatever the input is.
-    app.addHook('preValidation', ({ raw }, _reply, next) => {
+    app.addHook('preValidation', ({ raw, body }, _reply, next) => {
       try {
         refuseAmbiguousQuery(raw.url ?? '');
+        refuseForbiddenMembers(body);
       } catch (error) {
         return next(error instanceof Error ? error : new Error(String(error)));
       }
@@ -29,6 +30,14 @@ function refuseAmbiguousQuery(url: string): void {
     if (PROTOTYPE_KEYS.has(name)) throw new InvalidQuery('A query parameter has a forbidden name.');
     if (seen.has(name)) throw new InvalidQuery('A query parameter is repeated.');
     seen.add(name);
+  }
+}
+
+/** The parser refuses `__proto__`, and `constructor` where it holds a prototype; no member has the name. */
+function refuseForbiddenMembers(body: unknown): void {
+  if (typeof body !== 'object' || body === null) return;
+  for (const name of PROTOTYPE_KEYS) {
+    if (Object.hasOwn(body, name)) throw new InvalidJson('The body holds a forbidden key.');
   }
 }
 
