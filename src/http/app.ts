@@ -15,6 +15,7 @@ import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
 import unknownPaths, { shortUrl } from '../../plugins/unknown-paths.ts';
+import views from '../../plugins/views.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
 import {
@@ -136,6 +137,7 @@ async function registerPlugins(
     trustsProxy: config.trustProxy.length > 0,
   });
   await app.register(openapi, config);
+  await app.register(views, { mockPayments: config.payment.mode === 'mock' });
   await app.register(metrics, {
     allow: config.metricsAllow,
     isBehindProxy: config.trustProxy.length > 0,

@@ -60,14 +60,6 @@ export async function explainAlone(id: string, catalog: Catalog): Promise<Explan
   return explainCheck(id, catalog, checks);
 }
 
-/** Every check of the catalog, in its order. */
-export function explainCatalog(
-  catalog: Pick<Catalog, 'checks'>,
-  checks: readonly DiscoveredCheck[],
-): Promise<readonly Explanation[]> {
-  return Promise.all(catalog.checks.map((entry) => explain(entry, checks)));
-}
-
 /** Second-level headings make sections; what stands before the first belongs to none. */
 export function readSections(markdown: string): readonly ExplanationSection[] {
   const sections: { heading: string; lines: string[] }[] = [];

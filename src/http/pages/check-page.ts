@@ -10,7 +10,7 @@ import { SCORE_NOTE } from '../documents/score-note.ts';
 
 export function checksPage(catalog: Catalog) {
   return {
-    title: 'The 25 checks',
+    title: `The ${catalog.checks.length} checks`,
     summary: `The checks of catalog ${catalog.checksVersion}, their severities and the score`,
     checksVersion: catalog.checksVersion,
     scoring: SCORE_NOTE,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../../src/engine/catalog/discover-checks.ts';
-import { explainCatalog, explainCheck, readSections } from '../../../src/engine/catalog/explain.ts';
+import { explainCheck, readSections } from '../../../src/engine/catalog/explain.ts';
 import { entriesOf, fixtureChecks, named } from '../fixtures/fixture-checks.ts';
 
 let folder: string;
@@ -39,7 +39,6 @@ test('a check is explained by its catalog entry, its definition and its README',
     ],
   };
   await expect(explainCheck('X14', catalog(), [check])).resolves.toEqual(explanation);
-  await expect(explainCatalog(catalog(), [check])).resolves.toEqual([explanation]);
 });
 
 test('a heading inside a fenced example starts no section', () => {

@@ -1,6 +1,5 @@
 /** The public site. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import views from '../../../../plugins/views.ts';
 import type { RouteContext } from '../route-context.ts';
 import { aboutRoute } from './about.ts';
 import { badgeRoute } from './badge.ts';
@@ -10,7 +9,6 @@ import { reportRoute } from './report.ts';
 
 /** The public site (interface spec 2.2, "report page"). Opted-out hosts have no page on it. */
 export const siteRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  await app.register(views, { mockPayments: parts.config.payment.mode === 'mock' });
   for (const routes of [homeRoute, reportRoute, badgeRoute, checkRoutes, aboutRoute]) {
     await app.register(routes, parts);
   }
