@@ -1,0 +1,97 @@
+/** The job of ci/gitlab.yml on a good and a broken seller, its script run line by line as a runner does. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { freePort } from '../fixtures/service/free-port.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NODE = process.execPath;
+const SELLER = `${NODE} ${fileURLToPath(new URL('./seller-process.ts', import.meta.url))}`;
+/** The sources of this checkout in the place of the published package. */
+const COMMAND = `${NODE} ${ROOT}src/cli/main.ts`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gitlab-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+type Job = {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly script: readonly string[];
+};
+type Header = { readonly spec: { readonly inputs: Record<string, { readonly default?: string }> } };
+
+async function runJob(kind: 'good' | 'broken') {
+  const port = await freePort();
+  const given: Readonly<Record<string, string>> = {
+    origin: `http://127.0.0.1:${port}`,
+    start: `exec ${SELLER} ${port} ${kind}`,
+    command: COMMAND,
+    gate: '--min-grade A',
+  };
+  const source = await readFile(join(ROOT, 'ci/gitlab.yml'), 'utf8');
+  const [header, jobs] = parseAllDocuments(source).map((one) => one.toJS());
+  const { inputs } = (header as Header).spec;
+  const fill = (value: string) =>
+    value.replaceAll(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_all, name: string) => {
+      return given[name] ?? inputs[name]?.default ?? '';
+    });
+  const { variables, script }: Job = jobs['x402-scan'];
+  const filled = Object.entries(variables).map(([name, value]) => [name, fill(value)] as const);
+  const cwd = await mkdtemp(join(folder, `${kind}-`));
+  // A group of its own, so that the server which the job starts ends with it.
+  const child = spawn('bash', ['-eo', 'pipefail', '-c', script.map(fill).join('\n')], {
+    cwd,
+    detached: true,
+    env: {
+      PATH: `${dirname(NODE)}:${process.env['PATH']}`,
+      HOME: cwd,
+      ...Object.fromEntries(filled),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const code = await new Promise<number>((resolve) => {
+    child.once('exit', (exit) => resolve(exit ?? 1));
+  });
+  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  return { cwd, code, log: (await said).join('') };
+}
+
+test('a good seller passes', async () => {
+  const { cwd, code, log } = await runJob('good');
+  expect({ code, log }).toMatchObject({ code: 0, log: expect.stringContaining('A  100/100') });
+  expect(JSON.parse(await readFile(join(cwd, 'x402-codequality.json'), 'utf8'))).toEqual([]);
+});
+
+test('a broken seller fails, with Code Quality and JUnit for the merge request', async () => {
+  const { cwd, code, log } = await runJob('broken');
+  expect(code).toBe(1);
+  expect(log).toMatch(/grade \w is below A/);
+  const violations: readonly object[] = JSON.parse(
+    await readFile(join(cwd, 'x402-codequality.json'), 'utf8'),
+  );
+  // What GitLab reads of a violation, and needs all of.
+  for (const violation of violations) {
+    expect(violation).toEqual({
+      description: expect.stringMatching(/\S/),
+      check_name: expect.stringMatching(/^x402\/[PSD]\d+$/),
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      severity: expect.stringMatching(/^(?:info|minor|major|critical|blocker)$/),
+      location: {
+        path: expect.stringMatching(/^[^/].*/),
+        lines: { begin: expect.any(Number) },
+      },
+    });
+  }
+  const fingerprints = violations.map((one) => ('fingerprint' in one ? one.fingerprint : null));
+  expect(new Set(fingerprints).size).toBe(violations.length);
+  expect(violations.length).toBeGreaterThan(0);
+  expect(await readFile(join(cwd, 'x402-junit.xml'), 'utf8')).toContain('1 of 2 challenge');
+});
