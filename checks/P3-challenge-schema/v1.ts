@@ -46,7 +46,7 @@ const OUTCOMES = {
   'relative-url': warn('Write resource.url with its scheme and host.'),
   'other-host': warn('Set resource.url to the address on the host that sells it.'),
   'http-url': warn(
-    'Trust the proxy: Express "trust proxy", uvicorn --proxy-headers, Resource in the Go route.',
+    'Trust the proxy (Express "trust proxy", uvicorn --proxy-headers), or name the address: Resource in the Go route, with_base_url in x402-axum.',
   ),
   valid: pass('Keep the challenge as the SDK writes it.'),
 };

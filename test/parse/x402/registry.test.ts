@@ -7,6 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
 import { V1_TO_V2_NETWORK_MAP } from '@x402/svm';
+import * as chains from 'viem/chains';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { MAINNETS, NAMESPACES, TESTNETS } from '../../../src/parse/x402/namespaces.ts';
@@ -100,10 +101,21 @@ describe('networks', () => {
     for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
   });
 
+  it('are for tests where viem says so, and only there', () => {
+    const told = Object.values(chains).filter((chain) => 'id' in chain);
+    for (const chain of told) {
+      const network = `eip155:${chain.id}`;
+      const isTest = 'testnet' in chain && chain.testnet === true;
+      if (TESTNETS.has(network)) expect([chain.name, isTest]).toEqual([chain.name, true]);
+      if (MAINNETS.has(network)) expect([chain.name, isTest]).toEqual([chain.name, false]);
+    }
+    expect(told.length).toBeGreaterThan(300);
+  });
+
   it('have the names that people use', () => {
     expect(networkName('base')).toBe('Base');
     expect(networkName('eip155:84532')).toBe('Base Sepolia');
-    expect(networkName('eip155:5')).toBe('eip155:5');
+    expect(networkName('eip155:6')).toBe('eip155:6');
   });
 });
 
