@@ -6,16 +6,19 @@ export type Validity = {
   readonly nowMs: number;
 };
 
-type Kept = {
-  readonly text: string;
+type Kept<Text> = {
+  readonly text: Text;
   readonly version: string;
   readonly fromMs: number;
   readonly untilMs: number;
 };
 
-/** The least recently asked for goes first. */
-export class KeptTexts {
-  readonly #kept = new Map<string, Kept>();
+/**
+ * The least recently asked for goes first. Bytes leave as they are: a long text with one character
+ * beyond Latin-1 is encoded anew for each answer, which costs more than the rest of it.
+ */
+export class KeptTexts<Text extends string | Buffer = string> {
+  readonly #kept = new Map<string, Kept<Text>>();
   readonly #maxTexts: number;
 
   constructor(maxTexts: number) {
@@ -23,7 +26,7 @@ export class KeptTexts {
   }
 
   /** Null where it was made of another version, or its time is over. */
-  get(name: string, { version, nowMs }: Validity): string | null {
+  get(name: string, { version, nowMs }: Validity): Text | null {
     const kept = this.#kept.get(name);
     if (kept === undefined) return null;
     this.#kept.delete(name);
@@ -33,7 +36,7 @@ export class KeptTexts {
   }
 
   /** `version` and `nowMs` are those from before its parts were read. */
-  keep(name: string, text: string, validity: Validity & { readonly untilMs: number }): void {
+  keep(name: string, text: Text, validity: Validity & { readonly untilMs: number }): void {
     const { version, nowMs: fromMs, untilMs } = validity;
     this.#kept.delete(name);
     const oldest = this.#kept.size < this.#maxTexts ? undefined : this.#kept.keys().next().value;

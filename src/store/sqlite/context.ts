@@ -1,6 +1,7 @@
 /** What every part of the embedded store is given. */
 import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
+import type { KeptVersions } from './kept-versions.ts';
 import type { RecordRows } from './record-rows.ts';
 import type { SearchEffort } from './search-effort.ts';
 import type { SubstringCounts } from './substring-counts.ts';
@@ -14,4 +15,5 @@ export type SqliteContext = {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly recordRows: RecordRows;
+  readonly versions: KeptVersions;
 };

@@ -98,10 +98,11 @@ function writeRecord(
 }
 
 function insertChange(
-  { connection, now }: SqliteContext,
+  { connection, now, versions }: SqliteContext,
   scanId: string,
   current: PublishedScan,
 ): void {
+  versions.forget();
   const tail = connection.get('SELECT n, changed_at_ms FROM changes ORDER BY n DESC LIMIT 1');
   const last = connection.get(
     'SELECT grade, score FROM changes WHERE host = ? ORDER BY n DESC LIMIT 1',

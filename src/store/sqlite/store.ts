@@ -15,6 +15,7 @@ import { sqliteExports } from './exports.ts';
 import { sqliteHistory } from './history.ts';
 import { sqliteIdentifiers } from './identifiers.ts';
 import { sqliteInstances } from './instances.ts';
+import { KeptVersions } from './kept-versions.ts';
 import { sqliteLeases } from './leases.ts';
 import { sqliteLedger } from './ledger.ts';
 import { sqliteListing } from './listing.ts';
@@ -72,8 +73,8 @@ function storeOn(
   unlock: () => void,
 ): Store {
   const substringCounts = new SubstringCounts(connection, search);
-  const recordRows = new RecordRows();
-  const context: SqliteContext = { connection, now, owner, search, substringCounts, recordRows };
+  const kept = { recordRows: new RecordRows(), versions: new KeptVersions() };
+  const context: SqliteContext = { connection, now, owner, search, substringCounts, ...kept };
   const limits = new MemoryLimits(now);
   const slots = sqliteSlots(context);
   return {

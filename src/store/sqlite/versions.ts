@@ -2,17 +2,20 @@
 import type { DirectoryVersions } from '../contract/directory.ts';
 import type { SqliteContext } from './context.ts';
 
-export function readVersions({ connection }: SqliteContext): DirectoryVersions {
+export function readVersions({ connection, versions }: SqliteContext): DirectoryVersions {
+  // A closed store answers nothing, whatever is in memory.
+  if (connection.isOpen && versions.known !== null) return versions.known;
   const published = connection.get('SELECT n FROM changes ORDER BY n DESC LIMIT 1');
   const preferences = connection.get("SELECT n FROM versions WHERE name = 'preferences'");
-  return {
+  return versions.keep({
     published: String(published?.integer('n') ?? 0),
     preferences: String(preferences?.integer('n') ?? 0),
-  };
+  });
 }
 
 /** To be called in the transaction that writes a preference, or a proof. */
-export function bumpPreferences({ connection }: SqliteContext): void {
+export function bumpPreferences({ connection, versions }: SqliteContext): void {
+  versions.forget();
   connection.run(
     `INSERT INTO versions (name, n) VALUES ('preferences', 1)
      ON CONFLICT DO UPDATE SET n = versions.n + 1`,

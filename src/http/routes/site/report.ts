@@ -25,7 +25,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
-  const kept = new KeptTexts(MAX_KEPT_PAGES);
+  const kept = new KeptTexts<Buffer>(MAX_KEPT_PAGES);
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, await discoverChecks());
@@ -73,7 +73,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         scanPrice,
         reportIsFree,
       });
-      const page = await app.view('report', view);
+      const page = Buffer.from(await app.view('report', view));
       if (version !== null) {
         kept.keep(origin.url, page, { version, nowMs, untilMs: nowMs + COUNTS_MS });
       }
