@@ -6,10 +6,16 @@ export type ServerLimits = {
   readonly checkIntervalMs: number;
   /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
   readonly maxConnections: number;
+  /**
+   * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Those
+   * beyond have their first packet dropped, and try again a second later.
+   */
+  readonly backlog: number;
 };
 
 export const SERVER_LIMITS: ServerLimits = {
   requestTimeoutMs: 15_000,
   checkIntervalMs: 5_000,
   maxConnections: 10_000,
+  backlog: 4_096,
 };

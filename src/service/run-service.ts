@@ -7,6 +7,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { redact } from '../errors/redact.ts';
+import { SERVER_LIMITS } from '../http/server-limits.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from '../payment/facilitators/readiness.ts';
 import { StoreError } from '../store/contract/store-error.ts';
@@ -37,7 +38,8 @@ async function start(): Promise<void> {
 
   const service = await openService(config);
   try {
-    await service.app.listen({ host: config.host, port: config.port });
+    const { backlog } = SERVER_LIMITS;
+    await service.app.listen({ host: config.host, port: config.port, backlog });
   } catch (error) {
     await service.close();
     throw error;

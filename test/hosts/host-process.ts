@@ -35,7 +35,8 @@ export type HostProcess = {
   kill(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /** Whether something has stopped it, as SIGSTOP does. */
   isStopped(): boolean;
-  /** Lets it go on where it was stopped. */
+  /** Stops it, as a machine does that is too busy; `wake` lets it go on. */
+  pause(): void;
   wake(): void;
 };
 
@@ -82,6 +83,7 @@ export async function launchHost(settings: Settings): Promise<HostProcess> {
         ...(signal ? { signal } : {}),
       }),
     isStopped: () => /^State:\s+T/m.test(statusOf(child.pid)),
+    pause: () => void child.kill('SIGSTOP'),
     wake: () => void child.kill('SIGCONT'),
     async kill(signal = 'SIGKILL') {
       child.kill(signal);
