@@ -10,6 +10,7 @@ import {
   postResource,
   resource,
   resources,
+  toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const INPUT = { type: 'http', method: 'POST', bodyType: 'json', body: { text: 'Hello' } };
@@ -276,6 +277,12 @@ const withPost: readonly CheckCase[] = [
       basis: 'not_evaluated',
       evidence: ['see P2', 'POST /summaries: 200'],
     },
+  },
+  {
+    name: 'a tool whose challenge says nothing of how it is called',
+    versions: [2],
+    seen: { resources: resources([toolResource()]) },
+    expect: { status: 'fail', outcome: 'absent', evidence: ['/mcp#forecast'] },
   },
   {
     name: 'a 402 to POST that holds no challenge',

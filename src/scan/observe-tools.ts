@@ -6,6 +6,8 @@
 import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/observations.ts';
 import type { Origin } from '../origin/origin.ts';
 import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
+import { headerValue } from '../parse/text/http-header.ts';
+import { cleanText, quoteText } from '../parse/text/text.ts';
 import type { Ask, RequestCache } from '../probe/client/request-cache.ts';
 import { createMcpMessages, type McpMessages, type SentMessage } from '../probe/mcp-messages.ts';
 import { MCP_DOCUMENTS } from '../probe/plan/mcp-documents.ts';
@@ -48,6 +50,7 @@ const CALL_CAP_BYTES = 64 * KIB;
 /** As many as resources are probed over HTTP. */
 const MAX_CALLED = 6;
 const MAX_PAGES = 5;
+const MAX_SHOWN = 80;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_RPC = 'application/json, text/event-stream';
 const UNREAD = 'its answer could not be read within limits';
@@ -71,7 +74,9 @@ export class ToolObserver {
       if (session === null) continue;
       const { callable, uncalled, listed } = await this.#list(session);
       const paid = callable.length + uncalled;
-      this.#looked.push(`MCP at ${endpoint}: ${listed} tools, ${paid} declared paid`);
+      this.#looked.push(
+        `MCP at ${cleanText(endpoint, MAX_SHOWN)}: ${listed} tools, ${paid} declared paid`,
+      );
       const chosen = callable.slice(0, MAX_CALLED);
       const resources = await Promise.all(chosen.map((tool) => this.#call(session, tool)));
       return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
@@ -110,13 +115,12 @@ export class ToolObserver {
     if (discovered.output) return { endpoint, era: discovered.output, messages };
     // Where nothing is, or nothing answers, a second question changes nothing.
     const { answer } = discovered;
-    const isHopeless = !answer.ok || answer.data.status === 404 || answer.data.status === 402;
-    const opened = isHopeless
+    const opened = isHopeless(answer)
       ? discovered
       : await this.#exchange(endpoint, messages.initialize(), 'readInitialization');
     const era = opened.output ?? null;
     if (era === null) {
-      this.#looked.push(`MCP at ${endpoint}: ${describe(opened.answer)}`);
+      this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN)}: ${describe(opened.answer)}`);
       return null;
     }
     await this.#post(endpoint, messages.initialized(era), DOCUMENT_CAP_BYTES);
@@ -130,7 +134,7 @@ export class ToolObserver {
       const message = messages.listTools(era, cursor);
       const page: ToolPage | null = await this.#page(endpoint, message);
       if (page === null) {
-        this.#looked.push(`MCP at ${endpoint}: tools/list: ${UNREAD}`);
+        this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN)}: tools/list: ${UNREAD}`);
         break;
       }
       pages.push(page);
@@ -196,8 +200,19 @@ export class ToolObserver {
   }
 }
 
+function isHopeless(answer: HttpObservation): boolean {
+  if (!answer.ok || answer.data.status === 402) return true;
+  // Some servers of old say in JSON-RPC that they miss a session, and say it by 404.
+  return answer.data.status === 404 && !answer.data.body.includes('"jsonrpc"');
+}
+
+/** A POST follows no redirect: where one leads is for the caller to name. */
 function describe(answer: HttpObservation): string {
-  return answer.ok ? `${answer.data.status}, no MCP server` : answer.reason;
+  if (!answer.ok) return answer.reason;
+  const { status } = answer.data;
+  const location = status >= 300 && status < 400 ? headerValue(answer.data, 'location') : null;
+  const to = location === null ? '' : ` to ${quoteText(location, MAX_SHOWN)}, which --mcp may name`;
+  return `${status}${to}, no MCP server`;
 }
 
 function unread({ ms }: HttpObservation): HttpObservation {

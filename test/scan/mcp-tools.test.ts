@@ -293,6 +293,22 @@ describe('where the endpoint is', () => {
     expect(resultOf(outcome, 'P2').evidence).toContain('MCP at /mcp: 404, no MCP server');
   });
 
+  test('not behind a redirect, which is told and not followed', async () => {
+    const outcome = await scanned(() => ({ status: 307, headers: { location: '/mcp/' } }));
+    const { evidence } = resultOf(outcome, 'P2');
+    expect(evidence).toContain('MCP at /mcp: 307 to "/mcp/", which --mcp may name');
+    expect(outcome.requests.some(({ path }) => path === '/mcp/')).toBe(false);
+  });
+
+  test('where a server of old answers 404 to what has no session', async () => {
+    const opened = craftedMcp({ sessionId: 'a-1' });
+    const answering: Answering = (request, usual) => {
+      const answer = opened(request, usual);
+      return answer?.status === 400 ? { ...answer, status: 404 } : answer;
+    };
+    expect((await scanned(answering)).called).toEqual(['get_weather']);
+  });
+
   test('and nothing of it is asked where nobody said --mcp', async () => {
     const seller = await startCraftedSeller({ answers: { ...MCP_ONLY, '/mcp': craftedMcp() } });
     await engine.scan(seller.url);
