@@ -12,7 +12,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { openEngine } from './open-engine.ts';
 
 export type PreflightOptions = {
-  /** As you are going to send it; default GET. A POST of `{}` is sent where it is POST. */
+  /** The method that you are going to send; default GET. For POST the body `{}` is sent. */
   readonly method?: string;
   /** "0.05", in whole units of the asset: dearer is a no-go. */
   readonly maxPrice?: string;
@@ -24,13 +24,13 @@ export type PreflightOptions = {
 
 export type PreflightHookOptions = PreflightOptions & {
   /**
-   * What you are going to buy: it is asked as well, and a challenge for another origin is refused.
+   * The URL that you are going to buy: it is asked as well, and a challenge for another origin is refused.
    * Nothing is asked without it.
    */
   readonly url?: string;
 };
 
-/** What the official client tells before it signs; the members that are read of it. */
+/** The members that are read of what the official client tells before it signs. */
 export type PaymentCreation = {
   readonly paymentRequired: { readonly x402Version: number };
   readonly selectedRequirements: object;

@@ -29,7 +29,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   const { allowPrivate = false, offline = false, checksVersion, signal } = options;
   const policy = allowPrivate ? allowingOrigin(origin, DEFAULT_POLICY) : DEFAULT_POLICY;
   const parsed = parseOrigin(origin, policy);
-  // What asks a chain is slow to load, and not needed offline.
+  // The readers of a chain are slow to load, and not needed offline.
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../cli/standing.ts')).standingFrom(process.env);

@@ -16,7 +16,7 @@ const PAYMENT_META = 'x402/payment';
 export type McpServerOptions = {
   readonly host: McpHost;
   readonly version: string;
-  /** What a failure of a tool tells its caller; what is not the caller's business is kept back. */
+  /** Writes a failure of a tool for its caller, and keeps back the rest. */
   readonly describeFailure: (error: unknown) => object;
   /** Base units of USDC, by the name of a tool that is sold; default: all of them are free. */
   readonly prices?: Readonly<Record<string, bigint>>;
@@ -66,7 +66,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   return server;
 }
 
-/** As buyers' libraries read prices before they call: the keys of Cloudflare's agents. */
+/** Marks sold tools by the keys of Cloudflare's agents, so that buyers' libraries know the price before a call. */
 function priced(prices: Readonly<Record<string, bigint>>) {
   return LISTED.map((tool) => {
     const price = prices[tool.name];

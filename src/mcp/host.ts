@@ -1,8 +1,8 @@
-/** What stands behind the tools: the engine on the command line, the routes' own parts in the service. */
+/** The host of the tools: the engine on the command line, the routes' own parts in the service. */
 import type { Explanation } from '../engine/catalog/explain.ts';
 import type { Preflight } from '../preflight/result.ts';
 
-/** What a call brings along beside its arguments. */
+/** The parts of a call beside its arguments. */
 export type ToolCall = {
   /** `_meta["x402/payment"]`; undefined where the call carries no payment. */
   readonly payment: unknown;

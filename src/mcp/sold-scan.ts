@@ -10,7 +10,7 @@ import type { ToolAnswer } from './host.ts';
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** Who calls, for fair shares; null where that cannot be known. */
+  /** The caller's address, for fair shares; null where that cannot be known. */
   readonly client: string | null;
   /** `performance.now()` of when the call is answered by an error, unless it is being settled. */
   readonly deadlineMs: number;
@@ -61,7 +61,7 @@ async function textOf(body: PaidAnswer['body']): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** As a header would carry it, so that both ways are read by one reader. */
+/** Encodes a payment as a header carries it, so that both ways are read by one reader. */
 function encode(payment: unknown): string {
   return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
 }

@@ -1,4 +1,4 @@
-/** What P3 and the official clients say of one challenge, by the engine that grades. */
+/** Judges one challenge by P3 and by the official clients, with the engine that grades. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
@@ -20,7 +20,7 @@ export type Judges = {
   readonly oracle: Oracle;
 };
 
-/** What gave the challenge. */
+/** The request that was answered by the challenge. */
 export type AskedFor = {
   readonly origin: Origin;
   readonly method: 'GET' | 'POST';

@@ -11,19 +11,19 @@ export type Asked = {
   readonly origin: Origin;
   /** Path and query. */
   readonly path: string;
-  /** As the buyer is going to send it, in capitals. */
+  /** The method that the buyer is going to send, in capitals. */
   readonly method: string;
   readonly maxPrice: string | null;
 };
 
 export type PreflightOptions = Judges & {
-  /** Of this one URL; closed by the caller. */
+  /** A client for this one URL; closed by the caller. */
   readonly client: Pick<ProbeClient, 'check' | 'request'>;
   /** Whether a POST of `{}` may be sent; else POST resources are `not_asked`. */
   readonly mayPost: boolean;
   /** Whether a redirect on the same origin is followed; else the one request is all there is. */
   readonly mayFollow: boolean;
-  /** What was not answered by then is `no_answer`; give it to the client as well. */
+  /** Ends the wait for an answer (`no_answer`); give it to the client as well. */
   readonly deadline?: AbortSignal;
 };
 

@@ -11,7 +11,7 @@ import { caip2, isTestnet } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, offerTerms } from '../payable/offer-terms.ts';
 import type { PreflightOffer } from './result.ts';
 
-/** What is compared with a limit: base units of an asset whose decimals are known. */
+/** An offer that can be compared with a limit: base units of an asset whose decimals are known. */
 export type PricedOffer = Omit<PreflightOffer, 'client'> & { readonly decimals: number | null };
 
 export type ReadTerms = {
@@ -51,7 +51,7 @@ function priced(offer: Offer): PricedOffer {
 
 type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
 
-/** What an amount is in people's words, where the asset is known. */
+/** Writes an amount in people's words, where the asset is known. */
 export function priceOf(network: Term, asset: Term, stated: Term): Price {
   const known =
     typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;

@@ -1,10 +1,10 @@
-/** What a buyer is told before paying: a verdict, why, and the terms as they stood. */
+/** The answer to a buyer before paying: a verdict, why, and the terms as they stood. */
 import type { OfferVerdict, PayableBy } from '../model/payability.ts';
 
 export const VERDICTS = ['go', 'caution', 'no-go'] as const;
 export type PreflightVerdict = (typeof VERDICTS)[number];
 
-/** What refuses a payment, and what only asks for a second look. */
+/** Reasons that refuse a payment, and those that only ask for a second look. */
 export const REASON_CODES = {
   refused: 'no-go',
   unreachable: 'no-go',
@@ -31,7 +31,7 @@ export type ReasonCode = keyof typeof REASON_CODES;
 
 export type PreflightReason = {
   readonly code: ReasonCode;
-  /** What was seen, on one line; text of the seller is quoted, cleaned and cut. */
+  /** The facts on one line; text of the seller is quoted, cleaned and cut. */
   readonly evidence: string;
 };
 
@@ -49,14 +49,14 @@ export type PreflightOffer = {
   /** "0.05 USDC", where the asset is known. */
   readonly price: string | null;
   readonly isTestnet: boolean;
-  /** What the official client does with this offer alone; null where it was not run. */
+  /** The official client's verdict on this offer alone; null where it was not run. */
   readonly client: OfferVerdict | null;
 };
 
 export type PreflightTerms = {
   /** Null where a stored report is all that is known. */
   readonly x402Version: number | null;
-  /** As the challenge says it, cleaned and cut. */
+  /** The URL that the challenge states, cleaned and cut. */
   readonly resourceUrl: string | null;
   readonly payableBy: PayableBy | null;
   readonly offers: readonly PreflightOffer[];
@@ -64,7 +64,7 @@ export type PreflightTerms = {
 
 export type Preflight = {
   readonly verdict: PreflightVerdict;
-  /** What refuses first; empty for go. */
+  /** Refusals first; empty for go. */
   readonly reasons: readonly PreflightReason[];
   /** Null where no challenge was seen. */
   readonly terms: PreflightTerms | null;

@@ -8,7 +8,7 @@ export type SentMessage = RpcMessage & { readonly id: number };
 export type McpMessages = {
   /** `server/discover`, which MCP has from 2026-07-28 on. */
   discover(): SentMessage;
-  /** What opens a session with a server that is older than that. */
+  /** Opens a session with a server that is older than that. */
   initialize(): SentMessage;
   initialized(era: McpEra): SentMessage;
   listTools(era: McpEra, cursor: string | null): SentMessage;

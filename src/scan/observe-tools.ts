@@ -15,7 +15,7 @@ import type { McpEra } from '../probe/plan/mcp-era.ts';
 import type { EndpointClues } from '../probe/plan/read-mcp.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
-/** What `--mcp` asks for. */
+/** The request of `--mcp`. */
 export type McpWanted = {
   /** Path of the endpoint where the caller gave one; null where documents have to tell. */
   readonly path: string | null;
@@ -26,7 +26,7 @@ export type SeenTools = {
   /** Paid tools, called or not. */
   readonly declared: number;
   readonly uncalled: number;
-  /** Where the endpoint was looked for, and what it listed. */
+  /** Places where the endpoint was looked for, and what it listed. */
   readonly looked: readonly string[];
   /** Path of the endpoint that answered, which sells nothing itself. */
   readonly endpoint: string | null;
@@ -47,7 +47,7 @@ const KIB = 1024;
 const DOCUMENT_CAP_BYTES = 64 * KIB;
 const LIST_CAP_BYTES = 1024 * KIB;
 const CALL_CAP_BYTES = 64 * KIB;
-/** As many as resources are probed over HTTP. */
+/** Tools called, as many as resources are probed over HTTP. */
 const MAX_CALLED = 6;
 const MAX_PAGES = 5;
 const MAX_SHOWN = 80;
@@ -113,7 +113,7 @@ export class ToolObserver {
     const messages = createMcpMessages();
     const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
     if (discovered.output) return { endpoint, era: discovered.output, messages };
-    // Where nothing is, or nothing answers, a second question changes nothing.
+    // A second question changes nothing where the first found no page or no answer.
     const { answer } = discovered;
     const opened = isHopeless(answer)
       ? discovered

@@ -11,7 +11,7 @@ export type PackageFiles = {
   readonly server: Readonly<Record<string, unknown>>;
 };
 
-/** As GitHub spells them. */
+/** Names of owner and repository as GitHub spells them. */
 const REPOSITORY = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))\/[A-Za-z0-9._-]{1,100}$/;
 
 /** Both files, of which the registry compares name and version. Throws Error for no repository. */

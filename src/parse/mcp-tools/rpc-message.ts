@@ -21,7 +21,7 @@ export function rpcResponse(answer: HttpData, id: number): JsonObject | null {
 function responseIn(text: string, id: number): JsonObject | null {
   const read = parseJson(text);
   if (!read.ok || !isJsonObject(read.value)) return null;
-  // What a server refuses before it reads the request it answers without its id.
+  // Servers answer without the id where they refuse a request before they read it.
   const isAnswer = read.value['id'] === id || (read.value['id'] ?? null) === null;
   const { result, error } = read.value;
   return isAnswer && (isJsonObject(result) || isJsonObject(error)) ? read.value : null;

@@ -1,5 +1,5 @@
 /**
- * What a tool answered to a call without payment, as HTTP would have carried it: both bindings of
+ * Reads a tool's answer to a call without payment as HTTP would have carried it: both bindings of
  * specs/transports-v2/mcp.md become the 402 that the checks and the clients read. The structured
  * challenge takes the place of PAYMENT-REQUIRED, the text beside it that of the body, and
  * `_meta["x402/payment-response"]` that of PAYMENT-RESPONSE.
@@ -92,7 +92,7 @@ function withAnswer(
   more: HttpData['headers'],
 ): HttpData {
   const { bodyFailure: _, ...rest } = data;
-  // What else HTTP headers say of payment is said of the endpoint, and not of the tool.
+  // HTTP headers about payment speak of the endpoint, and not of the tool.
   const own = data.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
   return { ...rest, status, headers: [...own, ...more], body };
 }

@@ -1,4 +1,4 @@
-/** Where the MCP endpoint of an origin may be: where its documents say, then where most have it. */
+/** Finds the paths at which an origin may speak MCP: its documents' own, then the usual one. */
 import type { HttpObservation, Observations, PathAnswer } from '../../model/observations.ts';
 import { isJsonObject, type JsonValue, jsonList, jsonObject } from '../../parse/json/json.ts';
 import { createKit } from '../../parse/kit/create-kit.ts';

@@ -1,4 +1,4 @@
-/** Where MCP servers describe themselves: server cards, the manifest of old, the registry's file. */
+/** Paths at which MCP servers describe themselves: server cards, the manifest of old, the registry's file. */
 export const MCP_DOCUMENTS = [
   '/.well-known/mcp/server-card.json',
   '/.well-known/mcp.json',

@@ -1,4 +1,4 @@
-/** What an MCP endpoint said, read step by step; pure, runs on a worker. */
+/** Reads the answers of an MCP endpoint, step by step; pure, runs on a worker. */
 import type { HttpObservation } from '../../model/observations.ts';
 import { type JsonObject, jsonList, jsonObject, jsonText } from '../../parse/json/json.ts';
 import { rpcResponse } from '../../parse/mcp-tools/rpc-message.ts';
