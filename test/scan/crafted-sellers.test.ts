@@ -138,6 +138,9 @@ describe('TLS', () => {
     const answers = { '/weather': plain, '/summaries': plain, '/.well-known/x402': entries };
     const outcome = await scanned({ tls, answers });
     expect(moved(outcome)).toEqual(['P3 warn http-url', 'S6 warn http-entries']);
+    // What the stacks need that no trusted proxy helps.
+    const { fix } = resultOf(outcome, 'P3');
+    for (const name of ['trust proxy', 'Resource', 'with_base_url']) expect(fix).toContain(name);
   });
 
   it.each([

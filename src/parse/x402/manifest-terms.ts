@@ -45,8 +45,9 @@ export function indexEntries(facts: ManifestFacts, originUrl: string): EntryInde
 export function manifestTerms(
   facts: ManifestFacts,
   index: EntryIndex,
-  { resource, reading }: ChallengedResource,
+  one: ChallengedResource,
 ): ManifestTerms {
+  const { resource, reading } = one;
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
   const offers = judgedOffers(reading.challenge);
   const entries = entriesOf(index, resource);
@@ -57,9 +58,19 @@ export function manifestTerms(
     recipients.push(compareRecipient(facts.payTo, '/payTo', offers));
   }
   return {
-    prices: entries.flatMap((entry) => comparePrice(entry, offersFor(entry, offers))),
+    prices: entries
+      .filter(({ method }) => method !== null || !isSecondMethod(one))
+      .flatMap((entry) => comparePrice(entry, offersFor(entry, offers))),
     recipients: recipients.filter((comparison) => comparison !== null),
   };
+}
+
+/** An entry without a method states one price: that of GET, where POST sells at another. */
+function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
+  const sellsByGet = resource.probes.some(
+    ({ method, answer }) => method === 'GET' && answer.ok && answer.data.status === 402,
+  );
+  return resource.method === null && probe.method === 'POST' && sellsByGet;
 }
 
 /** In the order of the document. */

@@ -89,6 +89,20 @@ export const METHODLESS_ROWS: readonly Row[] = [
     says: { P3: '1 of 2: POST /both' },
   },
   {
+    name: 'two prices, and a manifest that states the one of GET',
+    answers: {
+      ...METHODLESS,
+      '/.well-known/x402': {
+        status: 200,
+        body: { resources: [{ resource: '/both', price: '$0.01' }] },
+      },
+      'POST /both': both('0.02'),
+      '/both': both('0.01'),
+    },
+    moved: [...UNDECLARED, 'S5 fail absent'],
+    says: { P6: '1 of 2: POST /both' },
+  },
+  {
     name: 'every method at the same terms, which count once',
     answers: { ...METHODLESS, '/both': both('0.01') },
     moved: [...UNDECLARED, 'S5 pass no-post-resource'],
