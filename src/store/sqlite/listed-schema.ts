@@ -32,7 +32,8 @@ export const LISTED_SCHEMA = `
   CREATE INDEX listed_proved_category_grade
     ON listed (category, grade, rank, recency, host, confirmed_at_ms)
     WHERE confirmed_at_ms IS NOT NULL;
-  CREATE INDEX listed_by_proof ON listed (confirmed_at_ms) WHERE confirmed_at_ms IS NOT NULL;
+  CREATE INDEX listed_by_proof ON listed (confirmed_at_ms, category, host)
+    WHERE confirmed_at_ms IS NOT NULL;
   CREATE INDEX listed_best ON listed (recency, host) WHERE grade = 'A';
 
   CREATE TABLE listed_counts (
