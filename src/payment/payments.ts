@@ -37,6 +37,8 @@ export type PaymentsOptions = {
   readonly onEvent?: OnPaymentEvent | undefined;
   /** For one request to the node; default 5 s. */
   readonly rpcTimeoutMs?: number | undefined;
+  /** How long the node may lack the receipt of a success that a facilitator tells; default 5 s. */
+  readonly receiptWithinMs?: number | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;
@@ -135,7 +137,7 @@ export function createPayments(options: PaymentsOptions): Payments {
 /** What `remote` says is held against receipts; `local` reads them itself, and it pays the gas. */
 function guarded(
   evidence: ChainEvidence | null,
-  { facilitator, store }: PaymentsOptions,
+  { facilitator, store, receiptWithinMs }: PaymentsOptions,
 ): Facilitator {
   switch (facilitator.kind) {
     case 'mock':
@@ -143,7 +145,7 @@ function guarded(
     case 'local':
       return refusingReverters(facilitator, { ledger: store.ledger, now: () => store.now() });
     case 'remote':
-      return evidence === null ? facilitator : proved(facilitator, evidence);
+      return evidence === null ? facilitator : proved(facilitator, evidence, receiptWithinMs);
   }
 }
 

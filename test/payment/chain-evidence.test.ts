@@ -173,6 +173,58 @@ describe('a facilitator that says it settled', () => {
   });
 });
 
+describe('a success whose transaction the node does not have', () => {
+  const chain = {
+    eth_chainId: () => '0x2105',
+    eth_getCode: () => '0x01',
+    eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
+    eth_call: () => unused,
+  };
+
+  test('is in doubt, and nothing is given away', async () => {
+    const signed = await newPayer().sign({ value: PRICE });
+    await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
+    const facilitator = stubFacilitator();
+    const { rpcUrl } = node;
+    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl, receiptWithinMs: 50 });
+    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({
+      error: 'settlement_unknown',
+      charged: null,
+      payment: { transaction: TRANSACTION },
+    });
+    expect(shop.published).toHaveLength(0);
+  });
+
+  test('is believed once the node has it: it may learn of a block late', async () => {
+    const payer = newPayer();
+    const signed = await payer.sign({ value: PRICE });
+    const { nonce } = signed;
+    const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
+    let looks = 0;
+    await using node = await startStubNode({
+      ...chain,
+      eth_getTransactionReceipt: () =>
+        ++looks < 3 ? null : receiptOf({ ...use, transaction: TRANSACTION }),
+    });
+    const facilitator = stubFacilitator();
+    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    expect(answer.status).toBe(200);
+    expect(answer.paid?.transaction).toBe(TRANSACTION);
+    expect(facilitator.sent).toHaveLength(1);
+  });
+
+  test('is believed while the node does not answer: its outage does not close the till', async () => {
+    const signed = await newPayer().sign({ value: PRICE });
+    await using node = await startStubNode(chain);
+    const facilitator = stubFacilitator();
+    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    expect((await shop.buy('x', { 'payment-signature': signed.header })).status).toBe(200);
+  });
+});
+
 describe('at the start, a node', () => {
   const right = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
 

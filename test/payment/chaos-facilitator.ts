@@ -24,6 +24,7 @@ export type SettleConduct =
   | 'says-500'
   | 'says-503-insufficient-funds'
   | 'claims-success-without-transaction'
+  | 'claims-success-by-a-made-up-transaction'
   | 'claims-success-for-another'
   | 'claims-success-elsewhere';
 
@@ -127,6 +128,8 @@ async function misbehave(
       });
     case 'claims-success-without-transaction':
       return answer(response, 200, { ...lie, transaction: '' });
+    case 'claims-success-by-a-made-up-transaction':
+      return answer(response, 200, lie);
     case 'claims-success-for-another':
       return answer(response, 200, { ...lie, payer: `0x${'9'.repeat(40)}` });
     case 'claims-success-elsewhere':

@@ -90,13 +90,17 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     });
   });
 
-  test('lies as long as it lives gets nobody a free answer', async () => {
+  test.each([
+    'claims-success-without-transaction',
+    'claims-success-by-a-made-up-transaction',
+  ] as const)('%s as long as it lives gets nobody a free answer', async (conduct) => {
     const payer = await fundedPayer(chain, seller);
     await using shop = await remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
       reconcileWithinMs: 500,
+      receiptWithinMs: 100,
     });
-    chaos.plan = Array.from({ length: 200 }, () => 'claims-success-without-transaction' as const);
+    chaos.plan = Array.from({ length: 200 }, () => conduct);
     const signed = await payer.sign({ value: PRICE });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(503);

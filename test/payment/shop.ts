@@ -35,6 +35,7 @@ export type ShopOptions = Partial<
     | 'reconcileTiming'
     | 'rpcUrl'
     | 'rpcTimeoutMs'
+    | 'receiptWithinMs'
     | 'onEvent'
     | 'onError'
     | 'isRateLimited'

@@ -35,8 +35,11 @@ export type LookUp = {
 export type ChainEvidence = {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
-  /** What the receipt proves; null where there is none, or the node does not say. Never rejects. */
-  prove(payment: StoredPayment, transaction: Hex): Promise<Proof | null>;
+  /**
+   * What the receipt proves; `absent` where the node has none, null where it does not answer. Never
+   * rejects.
+   */
+  prove(payment: StoredPayment, transaction: Hex): Promise<Proof | 'absent' | null>;
 };
 
 /** Clocks of chains and databases differ. */
@@ -88,16 +91,17 @@ async function lookUp(
     : { kind: 'spent_elsewhere', isFinal };
 }
 
-/** Null where the node has no such receipt, or does not say: the state of the nonce is asked next. */
+/** Where the node has no such receipt, or does not say, the state of the nonce is asked next. */
 async function proofBy(
   client: PublicClient,
   hash: Hex,
   payment: StoredPayment,
-): Promise<Proof | null> {
+): Promise<Proof | 'absent' | null> {
   try {
     return proofOf(await client.getTransactionReceipt({ hash }), payment);
-  } catch {
-    return null;
+  } catch (error) {
+    const isAbsent = error instanceof Error && error.name === 'TransactionReceiptNotFoundError';
+    return isAbsent ? 'absent' : null;
   }
 }
 
