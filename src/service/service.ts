@@ -27,6 +27,7 @@ import { watchTill } from './money-alarms.ts';
 import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
+import { LOOK_INTERVAL_MS, returnMemoryAtRest } from './return-memory.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -194,7 +195,11 @@ function startTimers(
   });
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const refresh = () => refreshListing({ store, standing, onError });
-  const timers = [setTimeout(refresh, FIRST_LISTING_MS), setInterval(refresh, LISTING_INTERVAL_MS)];
+  const timers = [
+    setTimeout(refresh, FIRST_LISTING_MS),
+    setInterval(refresh, LISTING_INTERVAL_MS),
+    setInterval(returnMemoryAtRest(), LOOK_INTERVAL_MS),
+  ];
   for (const timer of timers) timer.unref();
   return () => {
     purging.stop();

@@ -1,0 +1,53 @@
+/** Memory goes back once a service rests after work, and is left alone otherwise. */
+import { expect, test } from 'vitest';
+import { returnMemoryAtRest } from '../../src/service/return-memory.ts';
+
+const MIB = 1024 * 1024;
+
+function watched(heapMiB = 30) {
+  let usedMs = 600;
+  let collections = 0;
+  const look = returnMemoryAtRest({
+    usedMs: () => usedMs,
+    heapBytes: () => heapMiB * MIB,
+    collect: () => {
+      collections += 1;
+      usedMs += 40;
+    },
+  });
+  return {
+    after(workMs: number) {
+      usedMs += workMs;
+      return look();
+    },
+    collections: () => collections,
+  };
+}
+
+test('once, when the start is over', () => {
+  const service = watched();
+  expect(service.after(300)).toBe(false);
+  expect(service.after(5)).toBe(true);
+  expect(service.after(5)).toBe(false);
+  expect(service.after(0)).toBe(false);
+  expect(service.collections()).toBe(1);
+});
+
+test('again after work, but not while it goes on', () => {
+  const service = watched();
+  service.after(0);
+  expect([100, 100, 100].map((ms) => service.after(ms))).toEqual([false, false, false]);
+  expect(service.after(19)).toBe(true);
+  // Little work, however long it takes.
+  expect([19, 19, 19].map((ms) => service.after(ms))).toEqual([false, false, false]);
+});
+
+test('not where the heap is so large that callers would notice', () => {
+  const service = watched(97);
+  expect(service.after(0)).toBe(false);
+});
+
+test('by a collection that this Node knows', () => {
+  const look = returnMemoryAtRest({ usedMs: () => 1_000, heapBytes: () => 0 });
+  expect(look()).toBe(true);
+});
