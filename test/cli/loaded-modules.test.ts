@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startHost } from '../hosts/host-process.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,10 +22,17 @@ afterAll(() => rm(folder, { recursive: true }));
 /** Of the main thread: packages by name, our own modules by path. */
 async function loadedBy(...args: readonly string[]) {
   const file = join(folder, 'loaded.json');
-  await run(process.execPath, ['--import', WATCH, 'src/cli/main.ts', ...args], {
+  const running = run(process.execPath, ['--import', WATCH, 'src/cli/main.ts', ...args], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], LOADED_TO: file },
   });
+  // What reads standard input ends with it.
+  running.child.stdin?.end();
+  await running;
+  return await loadedIn(file);
+}
+
+async function loadedIn(file: string) {
   const urls: readonly string[] = JSON.parse(await readFile(file, 'utf8'));
   const paths = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
   const [packaged, own] = [true, false].map((is) =>
@@ -33,7 +41,11 @@ async function loadedBy(...args: readonly string[]) {
   const packages = new Set(
     packaged?.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]),
   );
-  return { packages: [...packages].sort(), own: own?.map((path) => path.slice(ROOT.length)) ?? [] };
+  return {
+    packages: [...packages].sort(),
+    own: own?.map((path) => path.slice(ROOT.length)) ?? [],
+    threads: urls.filter((url) => url.startsWith('thread:')).length,
+  };
 }
 
 test('--help loads its own text alone', async () => {
@@ -59,4 +71,69 @@ test('explain loads the one check that it tells of, and no package', async () =>
     'checks/P6-price-integrity/v1.ts',
   ]);
   expect(own.filter((path) => path.startsWith('src/engine/pool/'))).toEqual([]);
+});
+
+/** What a chain, an index and an official client are asked with. */
+function asking(packages: readonly (string | undefined)[]) {
+  return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts)/.test(name ?? ''));
+}
+
+test('diff compares two reports, and starts no engine', async () => {
+  const report = join(folder, 'report.json');
+  await run(
+    process.execPath,
+    [
+      ...['src/cli/main.ts', 'scan', '--offline', '--from', RECORDING],
+      ...['--format', 'json', '--output', report],
+    ],
+    { cwd: ROOT },
+  );
+  const { packages, own, threads } = await loadedBy('diff', report, report);
+  expect(packages).not.toContain('typebox');
+  expect([asking(packages), threads]).toEqual([[], 0]);
+  expect(own.filter((path) => path.startsWith('src/engine/pool/'))).toEqual([]);
+});
+
+test('a preflight that the guard refuses loads no chain, and asks nobody', async () => {
+  const { packages, threads } = await loadedBy('preflight', 'https://10.0.0.1/').catch(
+    async () => await loadedIn(join(folder, 'loaded.json')),
+  );
+  expect(asking(packages).filter((name) => name !== 'undici')).toEqual([]);
+  expect(threads).toBe(0);
+});
+
+test('the tools over standard input load no chain before they are called', async () => {
+  const { packages } = await loadedBy('mcp');
+  expect(packages.filter((name) => name === 'viem' || name === 'typebox')).toEqual([]);
+});
+
+test('a service at rest has one thread, and loads what it serves without being paid', async () => {
+  const file = join(folder, 'service.json');
+  await using host = Object.assign(
+    await startHost({
+      STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
+      NODE_OPTIONS: `--import ${WATCH}`,
+      LOADED_TO: file,
+    }),
+    {
+      async [Symbol.asyncDispose]() {
+        await host.kill('SIGKILL');
+      },
+    },
+  );
+  for (const path of [
+    '/health',
+    '/v1/status?url=https://api.example.com',
+    '/v1/checks',
+    '/v1/directory',
+  ]) {
+    expect((await host.get(path)).status).toBe(200);
+  }
+  await host.kill('SIGTERM');
+  const { packages, threads } = await loadedIn(file);
+  const heavy = ['piscina', 'typebox', 'zod', 'badge-maker', 'marked', 'env-schema'];
+  const sdk = packages.filter((name) => name?.startsWith('@modelcontextprotocol/'));
+  expect(asking(packages)).toEqual([]);
+  expect(packages.filter((name) => heavy.includes(name ?? ''))).toEqual([]);
+  expect([sdk, threads]).toEqual([[], 0]);
 });
