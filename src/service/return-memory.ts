@@ -20,7 +20,7 @@ export const LOOK_INTERVAL_MS = 2_000;
 const REST_MS = 20;
 /** Less work than this leaves little behind. */
 const WORK_MS = 250;
-/** A collection takes about a millisecond for each MiB, in which nobody is answered. */
+/** A collection takes about a millisecond for each MiB, in which no caller is answered. */
 const MAX_HEAP_BYTES = 96 * 1024 * 1024;
 
 /** Looks once: collects where the thread rests after work. True where it did. */
