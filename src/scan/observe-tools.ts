@@ -60,6 +60,8 @@ export class ToolObserver {
   readonly #cache: RequestCache;
   readonly #work: ScanWork;
   readonly #looked: string[] = [];
+  /** Endpoints that ask for payment over HTTP before they say a word of MCP. */
+  readonly #gated: ResourceObservation[] = [];
 
   constructor(origin: Origin, cache: RequestCache, work: ScanWork) {
     this.#origin = origin;
@@ -81,7 +83,9 @@ export class ToolObserver {
       const resources = await Promise.all(chosen.map((tool) => this.#call(session, tool)));
       return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
     }
-    return { resources: [], declared: 0, uncalled: 0, looked: this.#looked, endpoint: null };
+    const resources = this.#gated;
+    const declared = resources.length;
+    return { resources, declared, uncalled: 0, looked: this.#looked, endpoint: null };
   }
 
   async #findEndpoints(first: EndpointClues['first']): Promise<readonly string[]> {
@@ -121,6 +125,9 @@ export class ToolObserver {
     const era = opened.output ?? null;
     if (era === null) {
       this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN)}: ${describe(opened.answer)}`);
+      if (opened.answer.ok && opened.answer.data.status === 402) {
+        this.#gated.push(this.#resource(endpoint, opened.answer));
+      }
       return null;
     }
     await this.#post(endpoint, messages.initialized(era), DOCUMENT_CAP_BYTES);
@@ -162,8 +169,14 @@ export class ToolObserver {
     const { answer, facts } = read.ok
       ? read.output
       : { answer: unread(sent), facts: { binding: null, isError: null } };
-    const path = `${endpoint}#${encodeURIComponent(tool.name)}`;
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
+    return {
+      ...this.#resource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
+      tool: { name: tool.name, endpoint, ...facts, extension, price: tool.price },
+    };
+  }
+
+  #resource(path: string, answer: HttpObservation): ResourceObservation {
     return {
       url: this.#origin.url + path,
       path,
@@ -172,7 +185,6 @@ export class ToolObserver {
       sources: ['mcp'],
       declaredPaid: true,
       probes: [{ method: 'POST', number: 1, answer }],
-      tool: { name: tool.name, endpoint, ...facts, extension, price: tool.price },
     };
   }
 

@@ -121,10 +121,13 @@ function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
       probes.some(({ answer }) => answer.ok && answer.data.status === 402),
   );
   const dropped = resources.probed.length - probed.length;
+  const isKnown = (path: string) => probed.some((one) => one.path === path);
+  const added = tools.resources.filter(({ path }) => !isKnown(path));
+  const known = tools.resources.length - added.length;
   return {
     ...resources,
-    probed: [...probed, ...tools.resources],
-    declared: resources.declared - dropped + tools.declared,
+    probed: [...probed, ...added],
+    declared: resources.declared - dropped + tools.declared - known,
     looked: [...resources.looked, ...tools.looked],
     ...(tools.uncalled > 0 ? { uncalledTools: tools.uncalled } : {}),
   };

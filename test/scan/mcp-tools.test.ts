@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { parseRecording, toRecording } from '../../src/probe/recording.ts';
+import { challengeAnswer } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type CraftedMcp,
   craftedMcp,
@@ -307,6 +308,27 @@ describe('where the endpoint is', () => {
       return answer?.status === 400 ? { ...answer, status: 404 } : answer;
     };
     expect((await scanned(answering)).called).toEqual(['get_weather']);
+  });
+
+  test('behind a payment over HTTP, which is judged as one', async () => {
+    const gate: Answering = ({ method, origin }) => {
+      const resource = { url: `${origin}/mcp`, description: 'Tools' };
+      return method === 'POST' ? challengeAnswer(toolChallenge({ resource })) : GONE;
+    };
+    const outcome = await scanned(gate);
+    expect(said(outcome, 'P2', 'P3', 'P4')).toEqual([
+      'P2 pass challenged',
+      'P3 pass valid',
+      'P4 pass sound',
+    ]);
+    expect(outcome.report.payability).toMatchObject([{ method: 'POST', path: '/mcp' }]);
+
+    const opened = craftedMcp();
+    const ofCalls: Answering = (request, usual) =>
+      request.body.includes('"tools/call"') ? gate(request, usual) : opened(request, usual);
+    const called = await scanned(ofCalls);
+    expect(said(called, 'P2', 'P3', 'P4')).toEqual(said(outcome, 'P2', 'P3', 'P4'));
+    expect(called.report.payableBy).toBe('default');
   });
 
   test('and nothing of it is asked where nobody said --mcp', async () => {
