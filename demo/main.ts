@@ -49,7 +49,7 @@ async function openScanner(chain: TestChain, sellers: readonly string[]): Promis
 async function main(): Promise<void> {
   say('1. A chain of our own, with USDC where official clients expect it …');
   const chain = await startChain();
-  undo.defer(() => chain.stop());
+  undo.defer(() => chain[Symbol.asyncDispose]());
 
   say('2. Two sellers on the official middleware: one does all right, one is as it comes …');
   const good = await startExpressV2Seller({
@@ -58,9 +58,9 @@ async function main(): Promise<void> {
     withBazaar: true,
     guardsHead: true,
   });
-  undo.defer(() => good.stop());
+  undo.defer(() => good[Symbol.asyncDispose]());
   const broken = await startExpressV2Seller({ withOpenApi: true });
-  undo.defer(() => broken.stop());
+  undo.defer(() => broken[Symbol.asyncDispose]());
 
   say('3. The service, settling on that chain …');
   const { baseUrl, revision } = await openScanner(chain, [good.url, broken.url]);

@@ -37,7 +37,7 @@ export async function openSeededShared(seed: DirectorySeed): Promise<SeededStore
     clock: () => performance.now(),
     [Symbol.asyncDispose]: async () => {
       await store.close();
-      await server.stop();
+      await server[Symbol.asyncDispose]();
     },
   };
 }

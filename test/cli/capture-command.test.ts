@@ -32,7 +32,7 @@ async function outcomes(recording: string): Promise<unknown> {
 
 test('secrets, foreign headers and long texts go, the verdict stays', async () => {
   const page = `<html><head><title>A</title></head><body><a href="/openapi.json">API</a>${'<p>x</p>'.repeat(20_000)}</body></html>`;
-  const seller = await startCraftedSeller({
+  await using seller = await startCraftedSeller({
     answers: {
       'GET /': {
         status: 200,
@@ -45,28 +45,24 @@ test('secrets, foreign headers and long texts go, the verdict stays', async () =
       },
     },
   });
-  try {
-    const { streams, written } = collector();
-    const whole = join(folder, 'whole.json');
-    const flags = ['--allow-private', '--offline'];
-    await scanCommand(
-      [seller.url, ...flags, '--save', whole, '--output', join(folder, 'r')],
-      streams,
-    );
-    const small = join(folder, 'small.json');
-    expect(await captureCommand(['--from', whole, '--output', small], streams)).toBe(0);
+  const { streams, written } = collector();
+  const whole = join(folder, 'whole.json');
+  const flags = ['--allow-private', '--offline'];
+  await scanCommand(
+    [seller.url, ...flags, '--save', whole, '--output', join(folder, 'r')],
+    streams,
+  );
+  const small = join(folder, 'small.json');
+  expect(await captureCommand(['--from', whole, '--output', small], streams)).toBe(0);
 
-    const [before, after] = [await saved('whole.json'), await saved('small.json')];
-    for (const secret of [...SECRETS, 'trace-0815']) {
-      expect(before).toContain(secret);
-      expect(after).not.toContain(secret);
-    }
-    expect(after.length).toBeLessThan(before.length / 2);
-    expect(await outcomes('small.json')).toEqual(await outcomes('whole.json'));
-    expect(written()).toContain('Every check says of it what it said of the whole recording.');
-  } finally {
-    await seller.stop();
+  const [before, after] = [await saved('whole.json'), await saved('small.json')];
+  for (const secret of [...SECRETS, 'trace-0815']) {
+    expect(before).toContain(secret);
+    expect(after).not.toContain(secret);
   }
+  expect(after.length).toBeLessThan(before.length / 2);
+  expect(await outcomes('small.json')).toEqual(await outcomes('whole.json'));
+  expect(written()).toContain('Every check says of it what it said of the whole recording.');
 });
 
 test('scans by itself', async () => {

@@ -13,38 +13,30 @@ async function preflight(...args: readonly string[]) {
 
 describe('preflight', () => {
   test('says go of a good seller, with its terms', async () => {
-    const seller = await startCraftedSeller();
-    try {
-      const url = `${seller.url}/weather`;
-      const { code, said } = await preflight(url, '--allow-private');
-      expect(said).toMatchObject({
-        verdict: 'go',
-        reasons: [],
-        terms: { x402Version: 2, payableBy: 'default', resourceUrl: url },
-      });
-      expect(said.termsDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
-      expect(code).toBe(0);
-      const again = await preflight(url, '--allow-private');
-      expect(again.said.termsDigest).toBe(said.termsDigest);
-      expect(seller.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
-        'GET /weather',
-        'GET /weather',
-      ]);
-    } finally {
-      await seller.stop();
-    }
+    await using seller = await startCraftedSeller();
+    const url = `${seller.url}/weather`;
+    const { code, said } = await preflight(url, '--allow-private');
+    expect(said).toMatchObject({
+      verdict: 'go',
+      reasons: [],
+      terms: { x402Version: 2, payableBy: 'default', resourceUrl: url },
+    });
+    expect(said.termsDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(code).toBe(0);
+    const again = await preflight(url, '--allow-private');
+    expect(again.said.termsDigest).toBe(said.termsDigest);
+    expect(seller.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /weather',
+      'GET /weather',
+    ]);
   });
 
   test('posts {} where it is told to', async () => {
-    const seller = await startCraftedSeller();
-    try {
-      const url = `${seller.url}/summaries`;
-      const { said } = await preflight(url, '--allow-private', '--method', 'post');
-      expect(said.verdict).toBe('go');
-      expect(seller.requests).toMatchObject([{ method: 'POST', body: '{}' }]);
-    } finally {
-      await seller.stop();
-    }
+    await using seller = await startCraftedSeller();
+    const url = `${seller.url}/summaries`;
+    const { said } = await preflight(url, '--allow-private', '--method', 'post');
+    expect(said.verdict).toBe('go');
+    expect(seller.requests).toMatchObject([{ method: 'POST', body: '{}' }]);
   });
 
   const testnet = (origin: string) => {
@@ -67,21 +59,17 @@ describe('preflight', () => {
     ['/empty', [], 'no-go', 'no_challenge', 1],
     ['/nowhere', [], 'no-go', 'not_found', 1],
   ] as const)('of %s %j: %s, %s', async (path, flags, verdict, reason, exit) => {
-    const seller = await startCraftedSeller({
+    await using seller = await startCraftedSeller({
       answers: {
         'GET /testnet': ({ origin }) => testnet(origin),
         'GET /empty': { status: 402, body: 'Pay!' },
         'GET /nowhere': { status: 404 },
       },
     });
-    try {
-      const { code, said } = await preflight(`${seller.url}${path}`, '--allow-private', ...flags);
-      expect(said.verdict).toBe(verdict);
-      expect(said.reasons.map((one: { code: string }) => one.code)).toContain(reason);
-      expect(code).toBe(exit);
-    } finally {
-      await seller.stop();
-    }
+    const { code, said } = await preflight(`${seller.url}${path}`, '--allow-private', ...flags);
+    expect(said.verdict).toBe(verdict);
+    expect(said.reasons.map((one: { code: string }) => one.code)).toContain(reason);
+    expect(code).toBe(exit);
   });
 
   test('calls a no-go what the guard refuses, and asks nobody', async () => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
   live = await scan('--format', 'json', '--save', recording);
 }, SLOW_MS);
 afterAll(async () => {
-  await seller?.stop();
+  await seller?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
 });
 

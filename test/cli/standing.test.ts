@@ -34,7 +34,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     await settle(chain, await chain.newPayer(), SELLER_PAY_TO);
   });
   afterAll(async () => {
-    await Promise.all([chain?.stop(), seller?.stop()]);
+    await Promise.all([chain?.[Symbol.asyncDispose](), seller?.[Symbol.asyncDispose]()]);
   });
   beforeEach(async () => {
     sources = await startSourcesKnowing(seller.url, SELLER_PAY_TO);

@@ -36,7 +36,7 @@ const { python, unavailable = null } = { python: '', unavailable: null, ...envir
 
 describe("Python's MCP client, whose seller is killed", needs(unavailable), () => {
   const buyer = unavailable === null ? startPythonMcpBuyer(python) : null;
-  afterAll(() => buyer?.stop());
+  afterAll(() => buyer?.[Symbol.asyncDispose]());
 
   test.each(FAILPOINTS)(
     'when %s: its second call is answered, and one of both is paid',

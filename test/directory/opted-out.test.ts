@@ -11,7 +11,7 @@ import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 
 const mongo = await startMongoServer();
 afterAll(async () => {
-  if ('uri' in mongo) await mongo.stop();
+  if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
 const HIDDEN = 'hidden.example.com';

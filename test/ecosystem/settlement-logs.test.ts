@@ -34,7 +34,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     await endpoint?.close();
     endpoint = null;
   });
-  afterAll(() => chain?.stop());
+  afterAll(() => chain?.[Symbol.asyncDispose]());
 
   const lookup = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
     settlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));

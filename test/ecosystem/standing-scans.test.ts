@@ -31,7 +31,7 @@ beforeEach(async () => {
   cache = memoryCache(Date.now());
 });
 afterEach(async () => {
-  await seller.stop();
+  await seller[Symbol.asyncDispose]();
   await sources.close();
 });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   [farm, engine] = await Promise.all([startFarm(), startEngine()]);
 });
 afterAll(async () => {
-  await Promise.all([engine.stop(), thread.close(), farm[Symbol.asyncDispose]()]);
+  await Promise.all([engine[Symbol.asyncDispose](), thread.close(), farm[Symbol.asyncDispose]()]);
   expect(errors).toEqual([]);
   expect(farm.reachedInside()).toBe(0);
 });

@@ -37,12 +37,12 @@ const GOOD_SELLERS = 3;
 export async function startFarm(origins: readonly FarmOrigin[] = FARM): Promise<RunningFarm> {
   await using running = new AsyncDisposableStack();
   const started = <T extends Seller>(seller: T): T => {
-    running.defer(() => seller.stop());
+    running.defer(() => seller[Symbol.asyncDispose]());
     return seller;
   };
   const ca = await createTestCa();
   const inside = await listenInside();
-  running.defer(() => inside.stop());
+  running.defer(() => inside[Symbol.asyncDispose]());
   const urls = new Map<string, string>();
   for (const { name, start } of origins) {
     const { url } = started(await start({ ca, inside: inside.address }));
@@ -76,7 +76,7 @@ async function listenInside() {
   return {
     address: `127.0.0.1:${port}`,
     reached: () => reached,
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       server.close();
       await once(server, 'close');
     },

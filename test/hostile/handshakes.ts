@@ -14,7 +14,7 @@ export type Handshakes = {
   readonly hosts: readonly string[];
   /** Connections so far. */
   begun(): Promise<number>;
-  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export async function startHandshakes(count: number): Promise<Handshakes> {
@@ -29,7 +29,7 @@ export async function startHandshakes(count: number): Promise<Handshakes> {
       const [begun] = await once(child, 'message');
       return begun;
     },
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGKILL');
       await ended;

@@ -44,7 +44,7 @@ export async function measureHealth(): Promise<HealthTold> {
     return { p99Ms, maxMs: waits.at(-1) ?? 0, handshakes: await hostile.begun() };
   } finally {
     await service.kill();
-    await hostile.stop();
+    await hostile[Symbol.asyncDispose]();
   }
 }
 

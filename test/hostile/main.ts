@@ -23,8 +23,8 @@ if (table !== undefined) {
 }
 
 await using stack = new AsyncDisposableStack();
-const farm = stack.adopt(await startFarmProcess(), (one) => one.stop());
-const scanner = stack.adopt(await startScanProcess(), (one) => one.stop());
+const farm = stack.adopt(await startFarmProcess(), (one) => one[Symbol.asyncDispose]());
+const scanner = stack.adopt(await startScanProcess(), (one) => one[Symbol.asyncDispose]());
 const own = [...farm.urls.map(([, url]) => url), ...farm.good];
 const told: RoundTold[] = [];
 const moved: string[] = [];
@@ -42,7 +42,7 @@ console.log(`${AT_ONCE} at once, ${rounds} rounds`);
 const twenty = FARM.filter(({ kind }) => kind === 'document' || kind === 'wire')
   .slice(-AT_ONCE)
   .map(({ name }) => urlOf(name));
-const fresh = stack.adopt(await startScanProcess(), (one) => one.stop());
+const fresh = stack.adopt(await startScanProcess(), (one) => one[Symbol.asyncDispose]());
 // Modules, heaps of workers and buffers are there from then on: that is what rest is.
 const { rssMib: restMib } = await play(fresh, farm.good, { toRest: true });
 const grown: number[] = [];
@@ -129,7 +129,7 @@ async function survives(): Promise<boolean> {
   } catch {
     return false;
   } finally {
-    await small.stop();
+    await small[Symbol.asyncDispose]();
   }
 }
 

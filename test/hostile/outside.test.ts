@@ -8,19 +8,15 @@ const LEADING = FARM.filter(({ kind, name }) => kind === 'redirect' || name.incl
 it('is watched in every thread, and none goes outside', async () => {
   expect(LEADING.length).toBeGreaterThanOrEqual(12);
   await using farm = await startFarm(LEADING);
-  const scanner = await startScanProcess();
-  try {
-    const urls = [...farm.urls.values()];
-    const asked = { ca: farm.ca, patient: farm.good, own: urls, toRest: true };
-    const told = await scanner.play({ ...asked, urls });
-    expect(told.scans.map(({ cells }) => cells.length)).toEqual(urls.map(() => 25));
-    expect(told.outside).toEqual([]);
+  await using scanner = await startScanProcess();
+  const urls = [...farm.urls.values()];
+  const asked = { ca: farm.ca, patient: farm.good, own: urls, toRest: true };
+  const told = await scanner.play({ ...asked, urls });
+  expect(told.scans.map(({ cells }) => cells.length)).toEqual(urls.map(() => 25));
+  expect(told.outside).toEqual([]);
 
-    const [url = ''] = farm.good;
-    const port = new URL(url).port;
-    const { outside } = await scanner.play({ ...asked, urls: [url] });
-    expect(outside[0]).toBe(`127.0.0.1, port ${port}`);
-  } finally {
-    await scanner.stop();
-  }
+  const [url = ''] = farm.good;
+  const port = new URL(url).port;
+  const { outside } = await scanner.play({ ...asked, urls: [url] });
+  expect(outside[0]).toBe(`127.0.0.1, port ${port}`);
 });

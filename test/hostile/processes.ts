@@ -10,7 +10,7 @@ const STOP_MS = 5_000;
 
 export type FarmProcess = FarmFacts & {
   reachedInside(): Promise<number>;
-  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export type ScanProcess = {
@@ -18,7 +18,7 @@ export type ScanProcess = {
   readonly restMib: number;
   /** Rejects where the process ends in the middle of it. */
   play(asked: RoundAsked): Promise<RoundTold>;
-  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export async function startFarmProcess(): Promise<FarmProcess> {
@@ -30,7 +30,7 @@ export async function startFarmProcess(): Promise<FarmProcess> {
       child.send({});
       return (await answerOf<{ reachedInside: number }>(child)).reachedInside;
     },
-    stop: () => stop(child),
+    [Symbol.asyncDispose]: () => stop(child),
   };
 }
 
@@ -43,7 +43,7 @@ export async function startScanProcess(flags: readonly string[] = []): Promise<S
       child.send(asked);
       return answerOf<RoundTold>(child);
     },
-    stop: () => stop(child),
+    [Symbol.asyncDispose]: () => stop(child),
   };
 }
 

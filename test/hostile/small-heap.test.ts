@@ -8,15 +8,11 @@ const BOMBS = FARM.filter(({ name }) => /2 MiB|five million|once|thousandth/.tes
 it('scans what is large, in pieces or packed, and goes on', async () => {
   expect(BOMBS.length).toBeGreaterThanOrEqual(8);
   await using farm = await startFarm(BOMBS);
-  const scanner = await startScanProcess(['--max-old-space-size=1024']);
-  try {
-    const urls = [...farm.urls.values()];
-    const told = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls, toRest: true });
-    expect(told.scans.map(({ failure }) => failure)).toEqual(urls.map(() => null));
-    for (const { cells } of told.scans) expect(cells).toHaveLength(25);
-    expect(told.unhandled).toEqual([]);
-    expect(told.outside).toEqual([]);
-  } finally {
-    await scanner.stop();
-  }
+  await using scanner = await startScanProcess(['--max-old-space-size=1024']);
+  const urls = [...farm.urls.values()];
+  const told = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls, toRest: true });
+  expect(told.scans.map(({ failure }) => failure)).toEqual(urls.map(() => null));
+  for (const { cells } of told.scans) expect(cells).toHaveLength(25);
+  expect(told.unhandled).toEqual([]);
+  expect(told.outside).toEqual([]);
 });

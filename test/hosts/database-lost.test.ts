@@ -31,7 +31,7 @@ describe('a database that is lost while hosts run', needs(lack()), () => {
   });
   afterAll(async () => {
     await undo.disposeAsync();
-    if ('uri' in mongo) await mongo.stop();
+    if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
   test('nobody is invited to pay, nobody is charged, and all is well when it is back', async () => {

@@ -34,7 +34,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const sellers = await Promise.all(Array.from({ length: options.sellers }, startHeldSeller));
   undo.defer(async () => {
     for (const seller of sellers) seller.release();
-    await Promise.all(sellers.map((seller) => seller.stop()));
+    await Promise.all(sellers.map((seller) => seller[Symbol.asyncDispose]()));
   });
   const store = await openStore(storeUrl);
   undo.defer(async () => {

@@ -41,7 +41,7 @@ describe('who may join a store', needs('uri' in mongo ? null : mongo.unavailable
   });
   afterAll(async () => {
     await undo.disposeAsync();
-    if ('uri' in mongo) await mongo.stop();
+    if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
   test('hosts that differ from one that lives there are told in what, and do not start', async () => {

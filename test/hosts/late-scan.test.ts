@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 afterAll(async () => {
-  if ('uri' in mongo) await mongo.stop();
+  if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
 const PATIENCE = { timeout: 50_000, interval: 50 };

@@ -29,7 +29,7 @@ try {
   });
   console.log(`ok: ${runs} sales, ${settled} payments settled; every promise holds`);
 } finally {
-  await mongo.stop();
+  await mongo[Symbol.asyncDispose]();
 }
 
 /** Bad usage is one line, exit 2: nothing has been started yet. */

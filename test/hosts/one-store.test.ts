@@ -26,7 +26,7 @@ const mongo = await startMongoServer();
 const mongoLack = 'uri' in mongo ? null : mongo.unavailable;
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 afterAll(async () => {
-  if ('uri' in mongo) await mongo.stop();
+  if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
 /** Many callers, told apart by what the balancer in front of the hosts says of them. */
@@ -40,7 +40,7 @@ describe('two hosts that settle on a chain', needs(mongoLack ?? chainUnavailable
 
   beforeAll(async () => {
     chain = await startChain();
-    undo.defer(() => chain.stop());
+    undo.defer(() => chain[Symbol.asyncDispose]());
     const local = { PAYMENT_MODE: 'local', RPC_URL: chain.rpcUrl };
     const settings = { ...BEHIND_PROXY, ...local };
     const fleet = undo.use(await startFleet({ mongoUri, sellers: 2, settings }));

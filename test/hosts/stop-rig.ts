@@ -31,7 +31,7 @@ export type StopRig = AsyncDisposable & {
 export async function startStopRig(mongoUri: string): Promise<StopRig> {
   await using undo = new AsyncDisposableStack();
   const chain = await startChain();
-  undo.defer(() => chain.stop());
+  undo.defer(() => chain[Symbol.asyncDispose]());
   const facilitator = undo.use(await startChaosFacilitator(chainFacilitator(chain)));
   const folder = await mkdtemp(join(tmpdir(), 'stopped-'));
   undo.defer(() => rm(folder, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import { playStoppedRuns } from './stopped-runs.ts';
 
 const mongo = await startMongoServer();
 afterAll(async () => {
-  if ('uri' in mongo) await mongo.stop();
+  if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 const lack = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 

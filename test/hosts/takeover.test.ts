@@ -44,7 +44,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
 
   beforeAll(async () => {
     chain = await startChain();
-    undo.defer(() => chain.stop());
+    undo.defer(() => chain[Symbol.asyncDispose]());
     const settings = { NODE_ENV: 'test', RATE_LIMIT: 'off', PAYMENT_MODE: 'local' };
     const local = { ...settings, RPC_URL: chain.rpcUrl };
     const sellers = FAILPOINTS.length;
@@ -74,7 +74,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
 
   afterAll(async () => {
     await undo.disposeAsync();
-    if ('uri' in mongo) await mongo.stop();
+    if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
   /** One call of a host that dies at the failpoint. */

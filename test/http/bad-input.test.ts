@@ -202,20 +202,16 @@ describe('on the wire', () => {
 });
 
 test('a store that is gone is 503 with Retry-After, wherever it is needed', async () => {
-  const broken = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  try {
-    await broken.store.close();
-    for (const url of ['/health', '/v1/directory', '/v1/status?url=shop.example.com']) {
-      const answer = await broken.get(url);
-      expect(answer.statusCode).toBe(503);
-      expect(answer.json()).toMatchObject({ error: 'store_unavailable', charged: false });
-      expect(answer.headers['retry-after']).toBe('10');
-    }
-    expect((await broken.get('/v1/checks')).statusCode).toBe(200);
-    expect((await broken.get('/openapi.json')).statusCode).toBe(200);
-  } finally {
-    await broken[Symbol.asyncDispose]();
+  await using broken = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  await broken.store.close();
+  for (const url of ['/health', '/v1/directory', '/v1/status?url=shop.example.com']) {
+    const answer = await broken.get(url);
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toMatchObject({ error: 'store_unavailable', charged: false });
+    expect(answer.headers['retry-after']).toBe('10');
   }
+  expect((await broken.get('/v1/checks')).statusCode).toBe(200);
+  expect((await broken.get('/openapi.json')).statusCode).toBe(200);
 });
 
 test('every code has a status of its class, and a meaning', () => {

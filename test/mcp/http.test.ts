@@ -59,7 +59,7 @@ describe('/mcp, 0.3.0', () => {
     for (const id of ['P2', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {
       expect(resultOf(outcome, id)).toMatchObject({ id, status: 'pass' });
     }
-    await engine.stop();
+    await engine[Symbol.asyncDispose]();
   });
 
   test('sells a scan once, over either of the two ways', async () => {

@@ -11,7 +11,7 @@ const { python, unavailable = null } = { python: '', unavailable: null, ...envir
 
 describe("Python's x402.mcp", needs(unavailable), () => {
   const buyer = unavailable === null ? startPythonMcpBuyer(python) : null;
-  afterAll(() => buyer?.stop());
+  afterAll(() => buyer?.[Symbol.asyncDispose]());
 
   test('pays for scan_origin, and gets the report', async () => {
     await using service = await startApp();

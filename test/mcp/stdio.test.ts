@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client.close();
-  await seller.stop();
+  await seller[Symbol.asyncDispose]();
 });
 
 async function call(name: string, input: Record<string, unknown>) {

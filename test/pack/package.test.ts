@@ -79,7 +79,7 @@ test('calls the tools of an MCP seller, and serves its own', async () => {
   const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp() } });
   const args = ['scan', seller.url, '--mcp', '--allow-private', '--offline', '--format', 'json'];
   const { code, stdout } = await command(process.execPath, args);
-  await seller.stop();
+  await seller[Symbol.asyncDispose]();
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ grade: 'A', payableBy: 'default' });
   expect(stdout).toContain('/mcp#get_weather');

@@ -89,23 +89,19 @@ beforeAll(async () => {
   engine = await startEngine();
 });
 afterAll(async () => {
-  await engine.stop();
-  if ('judge' in python) await python.stop();
+  await engine[Symbol.asyncDispose]();
+  if ('judge' in python) await python[Symbol.asyncDispose]();
 });
 
 async function bothSay(make: (origin: string) => object) {
   if ('unavailable' in python) throw new Error(python.unavailable);
   const selling: Answering = ({ method, origin }, usual) =>
     method === 'GET' || usual.status === 402 ? challengeAnswer(make(origin)) : usual;
-  const seller = await startCraftedSeller({ answers: { '/weather': selling } });
-  try {
-    const outcome = await engine.scan(seller.url);
-    const header = Buffer.from(JSON.stringify(make(seller.url))).toString('base64');
-    const says = await python.judge({ header, body: '{}' });
-    return { says, results: ['P3', 'P6', 'P7'].map((id) => resultOf(outcome, id)) };
-  } finally {
-    await seller.stop();
-  }
+  await using seller = await startCraftedSeller({ answers: { '/weather': selling } });
+  const outcome = await engine.scan(seller.url);
+  const header = Buffer.from(JSON.stringify(make(seller.url))).toString('base64');
+  const says = await python.judge({ header, body: '{}' });
+  return { says, results: ['P3', 'P6', 'P7'].map((id) => resultOf(outcome, id)) };
 }
 
 async function expectAgreement(make: (origin: string) => object): Promise<void> {

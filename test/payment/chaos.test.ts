@@ -27,7 +27,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
   });
   afterAll(async () => {
     await chaos?.[Symbol.asyncDispose]();
-    await chain?.stop();
+    await chain?.[Symbol.asyncDispose]();
   });
 
   async function buyOnce(conduct: SettleConduct, rpcUrl: string | null) {

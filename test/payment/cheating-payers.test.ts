@@ -56,7 +56,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
   });
   afterAll(async () => {
     await chaos?.[Symbol.asyncDispose]();
-    await chain?.stop();
+    await chain?.[Symbol.asyncDispose]();
   });
 
   const clock = () => Date.now() + aheadMs;

@@ -64,7 +64,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   });
   afterAll(async () => {
     await node?.[Symbol.asyncDispose]();
-    await chain?.stop();
+    await chain?.[Symbol.asyncDispose]();
     process.off('unhandledRejection', onUnhandled);
   });
 

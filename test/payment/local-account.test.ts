@@ -41,7 +41,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       await node[Symbol.asyncDispose]();
     };
   });
-  afterAll(() => chain?.stop());
+  afterAll(() => chain?.[Symbol.asyncDispose]());
 
   function localShop(timing: Partial<LocalOptions> = {}, options: ShopOptions = {}) {
     const facilitator = createLocalFacilitator({

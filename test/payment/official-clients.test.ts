@@ -36,7 +36,7 @@ describe(
     });
     afterAll(async () => {
       await shop?.[Symbol.asyncDispose]();
-      await chain?.stop();
+      await chain?.[Symbol.asyncDispose]();
     });
 
     async function client() {

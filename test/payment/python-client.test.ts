@@ -30,9 +30,9 @@ describe('the official Python client', needs(unavailable ?? chainUnavailable()),
     shop = await startShop({ ...CHAIN_TIMING, terms: seller.terms, facilitator, rpcUrl });
   });
   afterAll(async () => {
-    await buyer?.stop();
+    await buyer?.[Symbol.asyncDispose]();
     await shop?.[Symbol.asyncDispose]();
-    await chain?.stop();
+    await chain?.[Symbol.asyncDispose]();
   });
 
   test.each(['httpx', 'requests'] as const)('pays a POST and a GET through %s', async (library) => {

@@ -49,7 +49,7 @@ describe('hosts on one store', needs('uri' in server ? null : server.unavailable
     url = '';
   });
   afterAll(async () => {
-    if ('uri' in server) await server.stop();
+    if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
   async function claimAs(store: Store, signed: SignedHeader) {

@@ -42,33 +42,25 @@ const paid = (seller: CraftedSeller) =>
 
 describe('with the hook', () => {
   test('a good seller is paid, asked or not', async () => {
-    const seller = await startSeller();
-    try {
-      expect((await buy(seller, {})).status).toBe(200);
-      const url = `${seller.url}/weather`;
-      const asked = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
-      expect(asked.status).toBe(200);
-      expect(paid(seller)).toHaveLength(2);
-    } finally {
-      await seller.stop();
-    }
+    await using seller = await startSeller();
+    expect((await buy(seller, {})).status).toBe(200);
+    const url = `${seller.url}/weather`;
+    const asked = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
+    expect(asked.status).toBe(200);
+    expect(paid(seller)).toHaveLength(2);
   });
 
   test('one engine serves all payments of a hook, and keeps no process alive', async () => {
-    const seller = await startSeller();
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [
-        fileURLToPath(new URL('three-payments.ts', import.meta.url)),
-        seller.url,
-      ]);
-      const threads: readonly number[] = JSON.parse(stdout);
-      expect(threads).toHaveLength(3);
-      expect(threads[0]).toBeGreaterThan(0);
-      expect(threads[2]).toBe(threads[0]);
-      expect(paid(seller)).toHaveLength(3);
-    } finally {
-      await seller.stop();
-    }
+    await using seller = await startSeller();
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      fileURLToPath(new URL('three-payments.ts', import.meta.url)),
+      seller.url,
+    ]);
+    const threads: readonly number[] = JSON.parse(stdout);
+    expect(threads).toHaveLength(3);
+    expect(threads[0]).toBeGreaterThan(0);
+    expect(threads[2]).toBe(threads[0]);
+    expect(paid(seller)).toHaveLength(3);
   });
 
   const elsewhere: Change = (challenge) => ({
@@ -88,15 +80,11 @@ describe('with the hook', () => {
     ['under a wrong domain', wrongDomain, {}, 'invalid_challenge'],
     ['over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
   ] as const)('no payment reaches a seller %s', async (_name, change, options, code) => {
-    const seller = await startSeller(change);
-    try {
-      const url = `${seller.url}/weather`;
-      const bought = buy(seller, { url, allowPrivate: true, ...options });
-      await expect(bought).rejects.toThrow(`preflight: no-go: ${code}`);
-      expect(paid(seller)).toHaveLength(0);
-    } finally {
-      await seller.stop();
-    }
+    await using seller = await startSeller(change);
+    const url = `${seller.url}/weather`;
+    const bought = buy(seller, { url, allowPrivate: true, ...options });
+    await expect(bought).rejects.toThrow(`preflight: no-go: ${code}`);
+    expect(paid(seller)).toHaveLength(0);
   });
 
   test('a limit that is none is refused when it is set', () => {

@@ -38,17 +38,13 @@ beforeAll(async () => {
   expect(report).toMatchObject({ grade: 'A', score: 100 });
   perfect = cells({ report });
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 async function scanned(options: CraftedOptions) {
-  const seller = await startCraftedSeller(options);
-  try {
-    const outcome = await engine.scan(seller.url, undefined, { extraCa: [ca.pem] });
-    expectManners(seller);
-    return outcome;
-  } finally {
-    await seller.stop();
-  }
+  await using seller = await startCraftedSeller(options);
+  const outcome = await engine.scan(seller.url, undefined, { extraCa: [ca.pem] });
+  expectManners(seller);
+  return outcome;
 }
 
 /** Whatever a seller gets wrong, we never pay, never post but `{}`, and only to what is for sale. */
@@ -97,7 +93,7 @@ describe('a path without a method', () => {
     const { answers = {} } = METHODLESS_ROWS.at(-1) ?? {};
     const seller = await startCraftedSeller({ answers });
     await engine.scan(seller.url);
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
     expect(seller.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 });

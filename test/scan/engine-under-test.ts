@@ -26,7 +26,7 @@ export type EngineUnderTest = {
   scan(url: string, checksVersion?: string, parts?: Parts): Promise<ScanOutcome>;
   /** Judges what was recorded, by any catalog. */
   replay(recording: Recording, checksVersion: string): Promise<Pick<ScanOutcome, 'report'>>;
-  stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export async function startEngine(): Promise<EngineUnderTest> {
@@ -63,7 +63,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
       const seen = underCatalog(observations, catalog.probing);
       return judge(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
-    stop: async () => {
+    [Symbol.asyncDispose]: async () => {
       await Promise.all([pool.close(), oracle.close()]);
     },
   };

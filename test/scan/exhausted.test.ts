@@ -19,7 +19,7 @@ async function scanWith(budgets: { readonly originMs: number; readonly lightMs: 
   const pool = createPool(budgets);
   const seller = await startCraftedSeller();
   onTestFinished(async () => {
-    await Promise.all([pool.close(), seller.stop()]);
+    await Promise.all([pool.close(), seller[Symbol.asyncDispose]()]);
   });
   const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({

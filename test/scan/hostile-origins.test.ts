@@ -24,10 +24,10 @@ beforeAll(async () => {
   engine = await startEngine();
   const seller = await startCraftedSeller();
   perfect = cells(await engine.scan(seller.url));
-  await seller.stop();
+  await seller[Symbol.asyncDispose]();
 });
 afterAll(async () => {
-  await engine.stop();
+  await engine[Symbol.asyncDispose]();
   process.off('unhandledRejection', remember);
   expect(unhandled).toEqual([]);
 });
@@ -58,8 +58,7 @@ describe.concurrent('an origin that', () => {
     ['leads from page to page', 'P1 fail silent', 'more than 5 redirects'],
     ['answers with a stray answer after each', 'P2 fail none-found', 'GET /: 200'],
   ])('%s', async (name, cell, says) => {
-    const origin = await startHostileOrigin(BROKEN[name]);
-    onTestFinished(() => origin.stop());
+    await using origin = await startHostileOrigin(BROKEN[name]);
     const outcome = await engine.scan(origin.url, undefined, { limits: LIMITS });
     expect(outcome.report.results).toHaveLength(25);
     expect(outcome.report.grade).toBe('F');
@@ -110,8 +109,7 @@ describe('a seller of', () => {
 });
 
 async function scanBomb(name: string) {
-  const seller = await startCraftedSeller({ answers: BOMBS[name]?.() ?? {} });
-  onTestFinished(() => seller.stop());
+  await using seller = await startCraftedSeller({ answers: BOMBS[name]?.() ?? {} });
   const outcome = await engine.scan(seller.url);
   expect(seller.requests.length).toBeLessThanOrEqual(60);
   expect(seller.peakSockets()).toBeLessThanOrEqual(4);
@@ -120,8 +118,7 @@ async function scanBomb(name: string) {
 
 describe('the clock of a scan', () => {
   it('is over before the documents are read, and they are read all the same', async () => {
-    const seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
-    onTestFinished(() => seller.stop());
+    await using seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, stallMs: 60_000 },
       gatherDeadlineMs: 3_000,
@@ -134,8 +131,7 @@ describe('the clock of a scan', () => {
   });
 
   it('ends what the clocks of the requests would wait for, and grades what was seen', async () => {
-    const seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
-    onTestFinished(() => seller.stop());
+    await using seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, stallMs: 60_000 },
       gatherDeadlineMs: 4_000,
@@ -160,7 +156,7 @@ describe('twenty at once, in a process of their own', () => {
       ...bombs,
     ]);
     onTestFinished(async () => {
-      await Promise.all(origins.map((origin) => origin.stop()));
+      await Promise.all(origins.map((origin) => origin[Symbol.asyncDispose]()));
     });
     const { scans, grownMib, peakMib, delayP99Ms, unhandled: loose } = await scanElsewhere(origins);
     expect(loose).toEqual([]);

@@ -34,7 +34,7 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 type Rpc = { readonly method: string; readonly params?: { readonly name?: string } };
 
@@ -48,20 +48,16 @@ async function scanned(
 ) {
   const answering = typeof mcp === 'function' ? mcp : craftedMcp(mcp);
   const answers = { ...MCP_ONLY, [at]: answering, ...more };
-  const seller = await startCraftedSeller({ answers });
-  try {
-    const outcome = await engine.scan(seller.url, NEWER, {
-      mcp: { path: path ?? null },
-      limits: LIMITS,
-    });
-    const { requests } = seller;
-    expect(requests.length).toBeLessThanOrEqual(60);
-    expect(JSON.stringify(requests)).not.toMatch(/x402\/payment"|payment-signature|x-payment"/);
-    const called = messages(requests).filter(({ method }) => method === 'tools/call');
-    return { ...outcome, requests, called: called.map(({ params }) => params?.name) };
-  } finally {
-    await seller.stop();
-  }
+  await using seller = await startCraftedSeller({ answers });
+  const outcome = await engine.scan(seller.url, NEWER, {
+    mcp: { path: path ?? null },
+    limits: LIMITS,
+  });
+  const { requests } = seller;
+  expect(requests.length).toBeLessThanOrEqual(60);
+  expect(JSON.stringify(requests)).not.toMatch(/x402\/payment"|payment-signature|x-payment"/);
+  const called = messages(requests).filter(({ method }) => method === 'tools/call');
+  return { ...outcome, requests, called: called.map(({ params }) => params?.name) };
 }
 
 const said = (outcome: Awaited<ReturnType<typeof scanned>>, ...ids: string[]) =>
@@ -139,7 +135,7 @@ describe('a good seller over MCP', () => {
     expect(outcome.report.payability).toHaveLength(3);
     const { report } = await engine.scan(seller.url);
     expect(report.payability).toHaveLength(2);
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
   });
 
   test('is recorded, and replayed to the same bytes', async () => {
@@ -336,7 +332,7 @@ describe('where the endpoint is', () => {
     await engine.scan(seller.url);
     expect(messages(seller.requests)).toEqual([]);
     expect(seller.requests.map(({ path }) => path)).not.toContain('/mcp');
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
   });
 });
 
@@ -446,7 +442,7 @@ describe('hostile servers', () => {
       response.end(JSON.stringify(answer?.body ?? {}));
     });
     const outcome = await engine.scan(seller.url, NEWER, { mcp: { path: null }, limits: LIMITS });
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
     return outcome;
   }
 

@@ -8,11 +8,11 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 const seller = await startMcpSeller();
 afterAll(async () => {
-  if ('url' in seller) await seller.stop();
+  if ('url' in seller) await seller[Symbol.asyncDispose]();
 });
 const { url, unavailable = null } = { url: '', unavailable: null, ...seller };
 

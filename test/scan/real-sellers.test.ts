@@ -11,20 +11,16 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 const python = await startFastApiSeller();
 afterAll(async () => {
-  if ('url' in python) await python.stop();
+  if ('url' in python) await python[Symbol.asyncDispose]();
 });
 
 async function scanned(starting: Promise<Seller>, checksVersion?: string) {
-  const seller = await starting;
-  try {
-    return await engine.scan(seller.url, checksVersion);
-  } finally {
-    await seller.stop();
-  }
+  await using seller = await starting;
+  return await engine.scan(seller.url, checksVersion);
 }
 
 const ALL_RIGHT = { withOpenApi: true, withDocuments: true, withBazaar: true, guardsHead: true };
@@ -107,7 +103,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
 describe('a closed port', () => {
   it('is an F with 0 and 25 results', async () => {
     const seller = await startExpressV2Seller();
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
     const { report } = await engine.scan(seller.url);
     expect(report).toMatchObject({ grade: 'F', score: 0 });
     expect(report.results).toHaveLength(25);

@@ -22,21 +22,17 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 /** One seller, asked by the rules of each catalog. */
 async function recordedBy(versions: readonly string[], answers: CraftedOptions['answers']) {
-  const seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
-  try {
-    const recordings: Recording[] = [];
-    for (const version of versions) {
-      const { report, observations } = await engine.scan(seller.url, version);
-      recordings.push(toRecording(report, observations));
-    }
-    return recordings;
-  } finally {
-    await seller.stop();
+  await using seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
+  const recordings: Recording[] = [];
+  for (const version of versions) {
+    const { report, observations } = await engine.scan(seller.url, version);
+    recordings.push(toRecording(report, observations));
   }
+  return recordings;
 }
 
 function answersOf(name: string): CraftedOptions['answers'] {
@@ -92,8 +88,7 @@ describe('a recording of the catalog that does not post, under the one that does
 
 describe('a recording on disk', () => {
   it('gives the report of the scan that it was made of, and the same bytes each time', async () => {
-    const seller = await startCraftedSeller();
-    onTestFinished(() => seller.stop());
+    await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
     const file = await fileOf(JSON.stringify(toRecording(report, observations)));
     const [first, second] = [await readRecording(file), await readRecording(file)];

@@ -54,7 +54,7 @@ const costs: ScanCosts = {
   delayP99Ms: delay.percentile(99) / 1e6,
   unhandled,
 };
-await engine.stop();
+await engine[Symbol.asyncDispose]();
 process.stdout.write(`${JSON.stringify(costs)}\n`);
 
 function rss(): number {

@@ -17,7 +17,7 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 /** Declares no price, in dollars: no example says what it is worth. */
 const unpriced: Answering = (_, usual) => ({
@@ -46,16 +46,12 @@ async function judged(example: SpecExample) {
     const isOld = 'x402Version' in challenge && challenge.x402Version === 1;
     return isOld ? bodyAnswer(challenge) : challengeAnswer(challenge);
   };
-  const seller = await startCraftedSeller({
+  await using seller = await startCraftedSeller({
     answers: { '/weather': selling, '/openapi.json': unpriced },
   });
-  try {
-    const outcome = await engine.scan(seller.url);
-    const results = ['P3', 'P4', 'P6', 'P7'].map((id) => resultOf(outcome, id));
-    return { results, payability: outcome.report.payability?.[0] };
-  } finally {
-    await seller.stop();
-  }
+  const outcome = await engine.scan(seller.url);
+  const results = ['P3', 'P4', 'P6', 'P7'].map((id) => resultOf(outcome, id));
+  return { results, payability: outcome.report.payability?.[0] };
 }
 
 function isFailed({ id, status, outcome }: CheckResult): boolean {

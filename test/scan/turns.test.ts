@@ -9,11 +9,11 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 async function seller(answers = {}): Promise<CraftedSeller> {
   const started = await startCraftedSeller({ answers });
-  onTestFinished(() => started.stop());
+  onTestFinished(() => started[Symbol.asyncDispose]());
   return started;
 }
 

@@ -363,26 +363,22 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {} }: Case) {
-  const seller = await startCraftedSeller({ answers });
-  try {
-    const outcome = await engine.scan(seller.url);
-    const { report } = outcome;
-    const { status, outcome: found } = resultOf(outcome, 'P3');
-    const weather = report.payability?.find(({ path }) => path === WEATHER.path);
-    expect({
-      grade: report.grade,
-      p3: `${status} ${found}`,
-      payableBy: weather?.payableBy,
-      advice: report.advice?.map(({ id }) => id),
-    }).toEqual({ grade, p3, payableBy, advice });
-    for (const [id, words] of Object.entries(says)) {
-      expect(resultOf(outcome, id).evidence).toContain(words);
-    }
-  } finally {
-    await seller.stop();
+  await using seller = await startCraftedSeller({ answers });
+  const outcome = await engine.scan(seller.url);
+  const { report } = outcome;
+  const { status, outcome: found } = resultOf(outcome, 'P3');
+  const weather = report.payability?.find(({ path }) => path === WEATHER.path);
+  expect({
+    grade: report.grade,
+    p3: `${status} ${found}`,
+    payableBy: weather?.payableBy,
+    advice: report.advice?.map(({ id }) => id),
+  }).toEqual({ grade, p3, payableBy, advice });
+  for (const [id, words] of Object.entries(says)) {
+    expect(resultOf(outcome, id).evidence).toContain(words);
   }
 }
 

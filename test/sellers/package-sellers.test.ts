@@ -12,7 +12,7 @@ let engine: EngineUnderTest;
 beforeAll(async () => {
   engine = await startEngine();
 });
-afterAll(() => engine.stop());
+afterAll(() => engine[Symbol.asyncDispose]());
 
 function sellerOf(started: Started): Seller {
   if ('unavailable' in started) throw new Error(started.unavailable);
@@ -28,7 +28,7 @@ const solana = await startSolanaSeller(true);
 const unpayable = await startSolanaSeller(false);
 afterAll(async () => {
   const started: readonly Started[] = [router, dynamic, mppx, solana, unpayable];
-  await Promise.all(started.map((one) => ('url' in one ? one.stop() : undefined)));
+  await Promise.all(started.map((one) => ('url' in one ? one[Symbol.asyncDispose]() : undefined)));
 });
 
 describe('@agentcash/router, one paid route and one sign-in', lackOf(router), () => {

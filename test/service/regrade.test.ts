@@ -33,7 +33,7 @@ async function startService(allowed: string): Promise<Service> {
 
 test('a seller with an A who sends what breaks naive readers is graded anew, and listed so', async () => {
   let answers: NonNullable<CraftedOptions['answers']> = {};
-  const seller = await startCraftedSeller({
+  await using seller = await startCraftedSeller({
     answers: {
       '*': (request, usual) => {
         const answer = answers[new URL(request.path, request.origin).pathname];
@@ -41,7 +41,6 @@ test('a seller with an A who sends what breaks naive readers is graded anew, and
       },
     },
   });
-  onTestFinished(() => seller.stop());
   const { host } = new URL(seller.url);
   const { app } = await startService(host);
   const payer = buyer();

@@ -17,7 +17,7 @@ const uri = 'uri' in server ? server.uri : '';
 
 describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () => {
   afterAll(async () => {
-    if ('uri' in server) await server.stop();
+    if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
   it('a new process begins at the counts that another one kept, and needs no change before', async () => {

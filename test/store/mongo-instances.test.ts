@@ -29,7 +29,7 @@ describe('hosts on one database', needs('uri' in server ? null : server.unavaila
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   });
   afterAll(async () => {
-    if ('uri' in server) await server.stop();
+    if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
   async function open(options: OpenStoreOptions = {}): Promise<Store> {

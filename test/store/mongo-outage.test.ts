@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 afterAll(async () => {
-  if ('uri' in server) await server.stop();
+  if ('uri' in server) await server[Symbol.asyncDispose]();
 });
 
 async function open(url: string, options: OpenStoreOptions = {}): Promise<Store> {

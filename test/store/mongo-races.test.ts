@@ -38,7 +38,7 @@ describe(
       await store?.close();
       if (!('uri' in server)) return;
       await dropDatabase(url);
-      await server.stop();
+      await server[Symbol.asyncDispose]();
     });
 
     it.each<Decision>(['ledger step', 'lease', 'change number'])(

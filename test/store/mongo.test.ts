@@ -9,7 +9,7 @@ const server = await startMongoServer();
 
 describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () => {
   afterAll(async () => {
-    if ('uri' in server) await server.stop();
+    if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
   storeContract('the shared store', mongoSubject('uri' in server ? server.uri : ''));

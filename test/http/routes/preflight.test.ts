@@ -190,6 +190,6 @@ test('the seller gets one GET; silence is caution, and a redirect is not followe
     ]);
   } finally {
     await oracle.close();
-    await seller.stop();
+    await seller[Symbol.asyncDispose]();
   }
 });
