@@ -11,6 +11,10 @@ const MAX_FOUND = 2_000;
 /** Entries of one document that are looked at: many may name one resource, or none of this origin. */
 const MAX_READ = 5_000;
 const MAX_ELSEWHERE = 3;
+/** Documents that a scan asks for anyway: none of them is for sale. */
+const DISCOVERY =
+  /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
+const DOCUMENT = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
 
 export type FoundResources = {
   readonly resources: readonly PlannedResource[];
@@ -222,14 +226,10 @@ function llmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly 
     .links.slice(0, MAX_READ)
     .map((link) => pathOn(origin.url, link, kit))
     .filter((path) => path !== null)
-    .filter((path) => path !== '/' && !path.includes('{') && !isDocument(path));
-  return [...new Set(paths)];
-}
-
-/** Links of llms.txt to documents sell nothing; probing them would waste places of the six. */
-function isDocument(path: string): boolean {
-  return /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)|^\/\.well-known\//i.test(
-    path,
+    .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY.test(path));
+  // The places are few: what looks like a document mostly sells nothing.
+  return [...new Set(paths)].toSorted(
+    (one, other) => Number(DOCUMENT.test(one)) - Number(DOCUMENT.test(other)),
   );
 }
 

@@ -217,6 +217,29 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: '1 of 1 challenge' },
   },
   {
+    name: 'a paid document that llms.txt alone links to',
+    answers: {
+      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+        ...rest,
+        paths: { '/health': HEALTH },
+      })),
+      '/.well-known/x402': ABSENT,
+      '/llms.txt': (_, usual) => ({ ...usual, body: `${usual.body}- [All](/all.json): paid\n` }),
+      '/all.json': ({ origin }) => {
+        const challenge = challengeOf(WEATHER, origin);
+        const resource = { ...challenge.resource, url: `${origin}/all.json` };
+        return challengeAnswer({ ...challenge, resource });
+      },
+    },
+    moved: [
+      'P6 warn undeclared',
+      'S4 fail nothing-declared',
+      'S5 pass no-post-resource',
+      'S6 fail absent',
+    ],
+    says: { P2: '1 of 1 challenge' },
+  },
+  {
     name: 'bazaar without an input example',
     answers: {
       'POST /summaries': ({ origin }) => {
