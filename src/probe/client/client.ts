@@ -117,7 +117,8 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     const ms = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
     let url = firstUrl(asked);
-    let previous: Seen<HttpData> | null = null;
+    // A body that leads on is read only where it turns out to be the last: it may be packed.
+    let previous: (() => Promise<Seen<HttpData>>) | null = null;
 
     for (;;) {
       const isHop = previous !== null;
@@ -125,16 +126,19 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       const toSend = exchangeRequest(asked, url, { userAgent, limits, isHop });
       const outcome = await send(connections, url, toSend, isHop);
       if (outcome.kind === 'failure') {
-        if (previous) return refuseRedirect(previous, url.href, outcome.failure);
+        if (previous) return refuseRedirect(await previous(), url.href, outcome.failure);
         const { reason, detail } = outcome.failure;
         return { ok: false, reason, detail, ms: ms() };
       }
       const { answer } = outcome;
-      const seen = await observeAnswer(answer, { ...asked, url, redirects, ms: ms() });
+      const context = { ...asked, url, redirects: [...redirects], ms: ms() };
+      const seen = () => observeAnswer(answer, context);
       const location = locationOf(answer, asked);
-      if (location === null) return seen;
+      if (location === null) return await seen();
       const next = admit(location, url, asked, options.policy);
-      if ('detail' in next) return refuseRedirect(seen, location.slice(0, MAX_SHOWN_URL), next);
+      if ('detail' in next) {
+        return refuseRedirect(await seen(), location.slice(0, MAX_SHOWN_URL), next);
+      }
 
       redirects.push({ url: url.href, status: answer.status, location: next.href });
       const loop = describeLoop(redirects, next, limits.maxRedirects);
@@ -147,16 +151,17 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   return {
     request,
     check: (origin) => connections.check(origin),
-    stats: () => {
-      const { requests, bytes, sockets, roundTrips, handshakeMs } = connections.budget;
-      return { requests, bytes, sockets, roundTrips, handshakeMs };
-    },
+    stats: () => statsOf(connections.budget),
     close: () => {
       options.signal?.removeEventListener('abort', expire);
       connections.close({ reason: 'timeout', detail: 'the scan was ended' });
       held?.release();
     },
   };
+}
+
+function statsOf({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeStats): ProbeStats {
+  return { requests, bytes, sockets, roundTrips, handshakeMs };
 }
 
 function charactersOf({ body, headers }: HttpData): number {

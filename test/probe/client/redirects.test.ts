@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ProbeRequest } from '../../../src/probe/client/client.ts';
 import { ask, clientFor, dataOf, type HttpOrigin, startOrigin } from './harness.ts';
@@ -161,3 +162,29 @@ function follow(
   const client = clientFor(target, { resolver });
   return ask(client, target, '/', { redirects: 'same-origin', ...rest });
 }
+
+test('what hops packed into their bodies is not unpacked', async () => {
+  const packed = gzipSync(Buffer.alloc(2_097_152, 0x81));
+  const headers = { 'content-type': 'text/plain; charset=shift_jis', 'content-encoding': 'gzip' };
+  const target = await startOrigin((request, response) => {
+    const hop = Number(request.url?.slice(1));
+    if (hop === 0) response.writeHead(200, headers).end(packed);
+    else response.writeHead(302, { ...headers, location: `/${hop - 1}` }).end(packed);
+  });
+  const tookMs = async (path: string) => {
+    const before = process.threadCpuUsage();
+    const seen = await ask(clientFor(target), target, path, {
+      capBytes: 2_097_152,
+      redirects: 'same-origin',
+    });
+    expect(dataOf(seen)).toMatchObject({ status: 200, url: `${target.origin.url}/0` });
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  let [direct, led] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let time = 0; time < 5; time += 1) {
+    direct = Math.min(direct, await tookMs('/0'));
+    led = Math.min(led, await tookMs('/5'));
+  }
+  expect(led).toBeLessThan(3 * direct);
+});
