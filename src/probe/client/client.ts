@@ -127,8 +127,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       const outcome = await send(connections, url, toSend, isHop);
       if (outcome.kind === 'failure') {
         if (previous) return refuseRedirect(await previous(), url.href, outcome.failure);
-        const { reason, detail } = outcome.failure;
-        return { ok: false, reason, detail, ms: ms() };
+        return { ok: false, ...outcome.failure, ms: ms() };
       }
       const { answer } = outcome;
       const context = { ...asked, url, redirects: [...redirects], ms: ms() };
