@@ -84,7 +84,7 @@ export function termsOf({ payment }: Config): PaymentTerms {
   };
 }
 
-type FacilitatorParts = {
+type FacilitatorOptions = {
   readonly terms: PaymentTerms;
   readonly store: Store;
   readonly isSigned: SignerCheck;
@@ -94,7 +94,7 @@ type FacilitatorParts = {
 /** The one that is wanted is loaded: each brings packages of its own. */
 async function facilitatorFor(
   { payment }: Config,
-  { terms, store, isSigned, onEvent }: FacilitatorParts,
+  { terms, store, isSigned, onEvent }: FacilitatorOptions,
 ): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {

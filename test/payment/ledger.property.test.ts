@@ -62,14 +62,14 @@ type Move = {
 /** Writers on one key, and what must hold of each of their moves. */
 class Race {
   readonly store = openSqlite(MEMORY);
-  readonly #pens = new Map<number, LedgerWriter>();
+  readonly #ledgerWriters = new Map<number, LedgerWriter>();
   readonly #stopped = new Set<number>();
   written = 0;
 
   async play({ writer, state: to, takeOver }: Move): Promise<void> {
-    const pen = await this.#penOf(writer, takeOver);
-    const isLegal = mayFollow(pen.state, to);
-    const outcome = await pen.write(to, {}).then(
+    const ledgerWriter = await this.#ledgerWriterOf(writer, takeOver);
+    const isLegal = mayFollow(ledgerWriter.state, to);
+    const outcome = await ledgerWriter.write(to, {}).then(
       () => 'won',
       (error: unknown) => (error instanceof StepLost ? 'lost' : 'illegal'),
     );
@@ -79,16 +79,16 @@ class Race {
     if (outcome === 'won') this.written += 1;
   }
 
-  async #penOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
+  async #ledgerWriterOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
     const { ledger } = this.store;
-    const held = this.#pens.get(writer);
+    const held = this.#ledgerWriters.get(writer);
     const entry = await ledger.entry('k');
     if (held !== undefined && !(takeOver && entry !== null)) return held;
-    const pen =
+    const ledgerWriter =
       entry === null ? new LedgerWriter(ledger, FACTS, null) : LedgerWriter.onEntry(ledger, entry);
-    this.#pens.set(writer, pen);
+    this.#ledgerWriters.set(writer, ledgerWriter);
     this.#stopped.delete(writer);
-    return pen;
+    return ledgerWriter;
   }
 }
 
@@ -133,9 +133,9 @@ test('a writer whose reply was lost reads back that it won', async () => {
       throw new StoreError('unavailable', 'the reply was lost');
     },
   };
-  const pen = new LedgerWriter(deaf, FACTS, null);
-  await pen.write('claimed', {});
-  await pen.write('computed', {});
+  const ledgerWriter = new LedgerWriter(deaf, FACTS, null);
+  await ledgerWriter.write('claimed', {});
+  await ledgerWriter.write('computed', {});
   expect((await store.ledger.entry('k'))?.rows.map((row) => row.state)).toEqual([
     'claimed',
     'computed',

@@ -21,7 +21,7 @@ export type WorkConduct = {
 };
 
 /** What became of its calls. */
-export type WorkBook = {
+export type WorkRecord = {
   readonly computations: Computation[];
   readonly published: string[];
   readonly state: { isSaturated: boolean };
@@ -40,8 +40,8 @@ export function answerOf(item: string): ComputedAnswer {
 }
 
 /** Work for an item, published once it is paid for. */
-export function workRoute(conduct: WorkConduct, book: WorkBook): PaidRoute<string> {
-  const { computations, published, state, price } = book;
+export function workRoute(conduct: WorkConduct, record: WorkRecord): PaidRoute<string> {
+  const { computations, published, state, price } = record;
   return {
     name: 'work',
     method: 'POST',
