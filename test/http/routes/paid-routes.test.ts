@@ -141,7 +141,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     });
 
     test('still running: 504 with status processing, uncharged; the retry is served from the cache', async () => {
-      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '300' });
+      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
       const header = await shop.sign(SCAN_PRICE[revision]);
@@ -182,7 +182,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     );
 
     test('it is a debt from its end on, until it is paid, and for an hour at most', async () => {
-      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '300' });
+      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: gate.promise });
       const header = await shop.sign(SCAN_PRICE[revision]);
@@ -198,7 +198,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     });
 
     test('a scan that fails after its caller was told to wait is nobody’s debt', async () => {
-      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '300' });
+      await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
       const gate = Promise.withResolvers<void>();
       const failure = new ScannerFailure('no threads');
       shop.scanner.will(SHOP, { until: gate.promise, failure });
