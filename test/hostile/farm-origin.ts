@@ -12,6 +12,9 @@ export type FarmOrigin = {
 
 export type FarmKind = 'TLS' | 'wire' | 'clock' | 'redirect' | 'document' | 'value';
 
+/** Kinds that keep a scan waiting on purpose: the others have all the time that a busy machine needs. */
+export const WAITING_KINDS: ReadonlySet<FarmKind> = new Set(['TLS', 'wire', 'clock']);
+
 export type FarmTools = {
   /** Trusted by the scanner: a hostile origin has a right certificate unless it says otherwise. */
   readonly ca: TestCa;

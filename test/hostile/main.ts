@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { judge, type Measured } from './bounds.ts';
 import { FARM } from './farm.ts';
+import { WAITING_KINDS } from './farm-origin.ts';
 import { measureHealth } from './health.ts';
 import {
   type FarmProcess,
@@ -26,6 +27,7 @@ await using stack = new AsyncDisposableStack();
 const farm = stack.adopt(await startFarmProcess(), (one) => one[Symbol.asyncDispose]());
 const scanner = stack.adopt(await startScanProcess(), (one) => one[Symbol.asyncDispose]());
 const own = [...farm.urls.map(([, url]) => url), ...farm.good];
+const prompt = FARM.filter(({ kind }) => !WAITING_KINDS.has(kind)).map(({ name }) => urlOf(name));
 const told: RoundTold[] = [];
 const moved: string[] = [];
 
@@ -106,8 +108,8 @@ async function play(
   urls: readonly string[],
   { fullClocks = false, toRest = false } = {},
 ): Promise<RoundTold> {
-  // Good origins have their time: a busy machine makes their servers slow, which is no finding.
-  const patient = fullClocks ? urls : farm.good;
+  // A busy machine makes servers slow that do not mean to be, which is no finding.
+  const patient = fullClocks ? urls : [...farm.good, ...prompt];
   const one = await ask({ urls, ca: farm.ca, patient, own, toRest });
   told.push(one);
   return one;
