@@ -53,7 +53,7 @@ describe('a new check', () => {
     );
     const inCode = about.filter(({ file }) => file.endsWith('v1.ts'));
     expect(inCode.map(({ message }) => message)).toEqual([
-      'says nothing yet: write what is right, and wrong',
+      'says nothing yet: write the header, the fixes, what is right and what is wrong',
     ]);
   });
 
