@@ -54,7 +54,10 @@ export async function seedDirectory(database: string, seed: DirectorySeed): Prom
   try {
     connection.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000');
     connection.transaction(() => {
-      for (const host of seededHosts(seed)) insertHost(connection, host);
+      for (const host of seededHosts(seed)) {
+        insertHost(connection, host);
+        if (seed.hasHidden !== false) hideHost(connection, host);
+      }
       connection.exec("INSERT INTO versions (name, n) VALUES ('preferences', 1)");
       rebuildListed(connection);
     });
@@ -107,13 +110,16 @@ function insertHost(connection: Connection, seeded: SeededHost): void {
       confirmedAtMs,
     );
   }
+}
+
+function hideHost(connection: Connection, seeded: SeededHost): void {
   for (const setting of hiddenBy(seeded)) {
     connection.run(
       'INSERT INTO listing (setting, host, value, at_ms, keyed_by) VALUES (?, ?, ?, ?, NULL)',
       setting,
-      host,
+      seeded.scan.host,
       setting === 'listed' ? 0 : 1,
-      scannedAtMs,
+      seeded.scan.scannedAtMs,
     );
   }
 }

@@ -10,6 +10,8 @@ export type DirectorySeed = {
   readonly nowMs: number;
   /** Default: names as real ones, made of syllables. */
   readonly nameOf?: (n: number) => string;
+  /** Default true: a few owners hide their hosts, or their branding. */
+  readonly hasHidden?: boolean;
 };
 
 export type SeededHost = { readonly n: number; readonly scan: PublishedScan };

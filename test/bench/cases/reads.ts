@@ -80,7 +80,8 @@ async function seed(database: string, hosts: number): Promise<void> {
       scannedAt: new Date().toISOString(),
     };
     const published = toPublishedScan(scan, { scoring: 'scoring@1' });
-    await seedDirectory(database, { hosts, sample: published, nowMs: Date.now(), nameOf: hostOf });
+    const seed = { hosts, sample: published, nowMs: Date.now(), nameOf: hostOf, hasHidden: false };
+    await seedDirectory(database, seed);
     return;
   }
   const store = openSqlite(database);
