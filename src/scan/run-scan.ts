@@ -17,6 +17,7 @@ import type { Oracle } from '../payable/create-oracle.ts';
 import { summaryOf } from '../payable/summary.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { Limits } from '../probe/client/limits.ts';
+import { deadlineAfter } from './deadline.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
 import { readAdvice } from './read-advice.ts';
@@ -91,8 +92,9 @@ async function runScan(
   } = options;
   const scannedAt = new Date().toISOString();
   const began = performance.now();
-  const gatherDeadline = AbortSignal.timeout(gatherDeadlineMs);
-  const gatherSignal = signal ? AbortSignal.any([gatherDeadline, signal]) : gatherDeadline;
+  using gathering = deadlineAfter(gatherDeadlineMs);
+  using planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
+  const gatherSignal = signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal;
   // They load while the first documents are asked for.
   pool.start();
   const client = await openClient(options, gatherSignal);
@@ -104,7 +106,7 @@ async function runScan(
       client: blocked ? NOT_DIALLED : client,
       standing,
       probing: catalog.probing,
-      work: { pool, account, signal, deadline: AbortSignal.timeout(gatherDeadlineMs + PLAN_MS) },
+      work: { pool, account, signal, deadline: planning.signal },
       oracle,
       onStage,
       mcp,
@@ -112,7 +114,8 @@ async function runScan(
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();
     const left = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - gatherMs));
-    const deadline = AbortSignal.timeout(left);
+    using judging = deadlineAfter(left);
+    const deadline = judging.signal;
     const judged = await judge(observations, scannedAt, options, { account, signal, deadline });
     if (account.origin.isSpent() && account.isLight()) throw new ScannerFailure(OVERLOADED);
     const totalMs = performance.now() - began;

@@ -10,7 +10,7 @@ import { parseArguments } from './arguments.ts';
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
-/** Six cases, each in a process of its own, on a machine that may be busy. */
+/** Seven cases, each in a process of its own, on a machine that may be busy. */
 const WITHIN_MS = 180_000;
 
 test(
@@ -19,7 +19,7 @@ test(
     const folder = await mkdtemp(join(tmpdir(), 'bench-'));
     try {
       const file = join(folder, 'bench.json');
-      const cases = ['startup', 'scans', 'distance', 'directory', 'ledger', 'storage'];
+      const cases = ['startup', 'memory', 'scans', 'distance', 'directory', 'ledger', 'storage'];
       const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
       expect(stdout).toContain('the numbers mean nothing');
       expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
@@ -57,6 +57,6 @@ test('an unknown case is told, with those that there are', async () => {
   const failed = await run(process.execPath, [MAIN, 'speed']).catch((error: unknown) => error);
   expect(failed).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('startup|scans|distance|judging'),
+    stderr: expect.stringContaining('startup|memory|scans|distance|judging'),
   });
 });

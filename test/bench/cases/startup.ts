@@ -1,8 +1,11 @@
 /** What a command costs beside `node -e 0` of the same binary, and the service until it answers. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { launchHost } from '../../hosts/host-process.ts';
+import { launchHost, startHost } from '../../hosts/host-process.ts';
+import { startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 
@@ -15,9 +18,16 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'scan --from': [CLI, 'scan', '--offline', '--from', RECORDING],
 };
 /** Says at the end what all threads of the process have computed. */
-const TELL = "process.on('exit', () => console.error('cpu', JSON.stringify(process.cpuUsage())))";
+const TELL =
+  "process.on('exit', () => console.error('cpu', JSON.stringify(process.resourceUsage())))";
+/** What `node tools/pack/main.ts before` builds; left out where it is not there. */
+const PACKED = 'dist/cli.js';
+const AGENTCASH = 'node_modules/@agentcash/discovery/bin/discovery.js';
+/** Until a service has loaded, rested and given back what loading left. */
+const REST_MS = 8_000;
+const MIB = 1024 * 1024;
 
-type Cost = { readonly wallMs: number; readonly cpuMs: number };
+type Cost = { readonly wallMs: number; readonly cpuMs: number; readonly mib: number };
 
 const startup: BenchCase = async ({ isQuick }) => {
   const runs = isQuick ? 1 : 7;
@@ -32,39 +42,109 @@ const startup: BenchCase = async ({ isQuick }) => {
       { what: `${what}, processor time`, value: cpuMs / nothing.cpuMs, unit: 'x' },
     );
   }
+  rows.push(...(await besideAgentCash(runs)));
   const times: number[] = [];
   for (let run = 0; run < Math.min(runs, 3); run += 1) times.push(await firstAnswerMs());
   const value = median(times) / nothing.wallMs;
+  const atRest = await restBytes(isQuick ? 0 : REST_MS);
   return [
     ...rows,
     { what: 'service, to its first answer', value, unit: 'x', note: 'of node -e 0' },
+    { what: 'service, at rest', value: atRest / MIB, unit: 'MiB' },
   ];
 };
 
 export default startup;
 
+/** The same seller on loopback, by whole processes. */
+async function besideAgentCash(runs: number): Promise<Measurement[]> {
+  await using farm = await startFarm({ kind: 'good', count: 1, delayMs: 0 });
+  const [url = ''] = farm.urls;
+  const scan = ['scan', url, '--allow-private', '--offline'];
+  const theirs = await costAside([AGENTCASH, 'discover', url], runs);
+  const rows: Measurement[] = [
+    { what: 'AgentCash discover', value: theirs.wallMs, unit: 'ms' },
+    { what: 'AgentCash discover, memory', value: theirs.mib, unit: 'MiB' },
+  ];
+  const scans = { 'scan, sources': [CLI, ...scan], 'scan, packed': [PACKED, ...scan] };
+  for (const [what, args] of Object.entries(scans)) {
+    if (args[0] === PACKED && !existsSync(new URL(PACKED, `file://${ROOT}`))) continue;
+    await costAside(args, 1);
+    const ours = await costAside(args, runs);
+    const note = 'of AgentCash discover';
+    rows.push(
+      { what, value: ours.wallMs / theirs.wallMs, unit: 'x', note },
+      { what: `${what}, processor time`, value: ours.cpuMs / theirs.cpuMs, unit: 'x', note },
+      { what: `${what}, memory`, value: ours.mib / theirs.mib, unit: 'x', note },
+    );
+  }
+  return rows;
+}
+
 function costOf(args: readonly string[], runs: number): Cost {
-  const costs = Array.from({ length: runs }, () => runOnce(args));
-  return {
-    wallMs: median(costs.map(({ wallMs }) => wallMs)),
-    cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
-  };
+  return typical(Array.from({ length: runs }, () => runOnce(args)));
+}
+
+/** While this process goes on: the seller's report comes through it. */
+async function costAside(args: readonly string[], runs: number): Promise<Cost> {
+  const costs: Cost[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    const began = performance.now();
+    const child = spawn(process.execPath, withTell(args), {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${said}`);
+    costs.push(costIn(said, performance.now() - began));
+  }
+  return typical(costs);
 }
 
 function runOnce(args: readonly string[]): Cost {
   const began = performance.now();
-  const { stderr, status } = spawnSync(
-    process.execPath,
-    ['--import', `data:text/javascript,${encodeURIComponent(TELL)}`, ...args],
-    { cwd: ROOT, encoding: 'utf8' },
-  );
+  const { stderr, status } = spawnSync(process.execPath, withTell(args), {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   const wallMs = performance.now() - began;
   if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
+  return costIn(stderr, wallMs);
+}
+
+function withTell(args: readonly string[]): string[] {
+  return ['--import', `data:text/javascript,${encodeURIComponent(TELL)}`, ...args];
+}
+
+function costIn(said: string, wallMs: number): Cost {
   // Threads say it too, and before the process has ended.
-  const used = [...stderr.matchAll(/"user":(\d+),"system":(\d+)/g)].map(
-    ([, user, system]) => (Number(user) + Number(system)) / 1_000,
-  );
-  return { wallMs, cpuMs: Math.max(...used) };
+  const used = [...said.matchAll(/"userCPUTime":(\d+),"systemCPUTime":(\d+),"maxRSS":(\d+)/g)];
+  const cpuMs = Math.max(...used.map(([, user, own]) => (Number(user) + Number(own)) / 1_000));
+  return { wallMs, cpuMs, mib: Math.max(...used.map(([, , , kib]) => Number(kib))) / 1024 };
+}
+
+function typical(costs: readonly Cost[]): Cost {
+  return {
+    wallMs: median(costs.map(({ wallMs }) => wallMs)),
+    cpuMs: median(costs.map(({ cpuMs }) => cpuMs)),
+    mib: median(costs.map(({ mib }) => mib)),
+  };
+}
+
+async function restBytes(restMs: number): Promise<number> {
+  await using data = await newDataFolder('scratch');
+  const host = await startHost({ STORE_URL: `sqlite:${data.database}` });
+  try {
+    await pause(restMs);
+    const { body } = await host.get('/metrics');
+    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(body)?.[1]);
+  } finally {
+    await host.kill('SIGKILL');
+  }
 }
 
 async function firstAnswerMs(): Promise<number> {
