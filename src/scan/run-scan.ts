@@ -92,8 +92,8 @@ async function runScan(
   } = options;
   const scannedAt = new Date().toISOString();
   const began = performance.now();
-  using gathering = deadlineAfter(gatherDeadlineMs);
-  using planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
+  const gathering = deadlineAfter(gatherDeadlineMs);
+  const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
   const gatherSignal = signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal;
   // They load while the first documents are asked for.
   pool.start();
@@ -114,9 +114,9 @@ async function runScan(
     const gatherMs = performance.now() - began;
     signal?.throwIfAborted();
     const left = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - gatherMs));
-    using judging = deadlineAfter(left);
-    const deadline = judging.signal;
-    const judged = await judge(observations, scannedAt, options, { account, signal, deadline });
+    const judging = deadlineAfter(left);
+    const limits = { account, signal, deadline: judging.signal };
+    const judged = await judge(observations, scannedAt, options, limits).finally(judging.clear);
     if (account.origin.isSpent() && account.isLight()) throw new ScannerFailure(OVERLOADED);
     const totalMs = performance.now() - began;
     const judgeMs = totalMs - gatherMs;
@@ -127,6 +127,8 @@ async function runScan(
       throw error;
     throw new ScannerFailure(`The scan failed on our side: ${describe(error)}`, { cause: error });
   } finally {
+    gathering.clear();
+    planning.clear();
     await client.close();
   }
 }

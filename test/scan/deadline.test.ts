@@ -3,21 +3,16 @@ import { expect, test } from 'vitest';
 import { deadlineAfter } from '../../src/scan/deadline.ts';
 
 test('it aborts as a timeout does', async () => {
-  using deadline = deadlineAfter(1);
-  const { signal } = deadline;
+  const { signal } = deadlineAfter(1);
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('once it is disposed of, no timer is left, and it never aborts', () => {
+test('once it is cleared, no timer is left, and it never aborts', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
   const before = timers();
-  let signal: AbortSignal;
-  {
-    using deadline = deadlineAfter(60_000);
-    ({ signal } = deadline);
-    expect(signal.aborted).toBe(false);
-  }
+  const { signal, clear } = deadlineAfter(60_000);
+  clear();
   expect(timers()).toBe(before);
   expect(signal.aborted).toBe(false);
 });
