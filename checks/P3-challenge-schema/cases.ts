@@ -50,6 +50,11 @@ function differs(name: string, seen: CheckCase['seen'], evidence: string): Check
   return { name, seen, expect: { status: 'warn', outcome: 'clients-differ', evidence: both } };
 }
 
+function noDomain(name: string, change: JsonObject, evidence: string): CheckCase {
+  const expect = { status: 'fail', outcome: 'no-domain', evidence: [evidence] } as const;
+  return { name, seen: offering(change), expect };
+}
+
 /** A field that is not what version 2 wants, under the pointer that evidence must name. */
 function badField(name: string, change: JsonObject, ...evidence: readonly string[]): CheckCase {
   return {
@@ -378,15 +383,11 @@ const cases: readonly CheckCase[] = [
     seen: v2(challengeV2({ accepts: ['exact'] })),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
   },
-  differs('no extra on Base', offering({ extra: undefined }), '/accepts/0/extra/name: missing'),
-  differs('extra without version', offering({ extra: { name: 'USD Coin' } }), 'version: missing'),
+  noDomain('no extra on an EVM network', { extra: undefined }, '/accepts/0/extra/name: missing'),
+  noDomain('extra without version', { extra: { name: 'USD Coin' } }, 'version: missing'),
   differs('an error that is no text', v2(challengeV2({ error: 402 })), '/error: 402'),
   differs('a list of extensions', v2(challengeV2({ extensions: ['a'] })), '/extensions: ["a"]'),
-  {
-    name: 'no domain of a token that no client knows',
-    seen: offering({ asset: ODD_TOKEN.asset, extra: {} }),
-    expect: { status: 'fail', outcome: 'no-domain', evidence: ['/accepts/0/extra/name: missing'] },
-  },
+  noDomain('an unknown token', { asset: ODD_TOKEN.asset, extra: {} }, 'extra/name: missing'),
   {
     name: 'the Sepolia name on Base',
     seen: offering({ extra: { name: 'USDC', version: '2' } }),

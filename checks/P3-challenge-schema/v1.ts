@@ -19,7 +19,6 @@ const MAX_TIMEOUT_SECONDS = 86_400;
 /** A path or a query: what begins with a host name has lost its scheme, and is none. */
 const RELATIVE = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 /** What is known of the second client (x402 2.25 for Python; tests run it). */
-const FILLED_IN = ', which the one for Python fills in and the one for TypeScript does not';
 const TYPED = 'the official client for Python refuses the whole challenge, TypeScript reads on';
 const MAX_WORDS = 110;
 const MAX_NAMED = 3;
@@ -35,9 +34,7 @@ const OUTCOMES = {
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
   'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
   'unsound-offer': warn('Correct the offer, or take it out: clients stumble over it.'),
-  'clients-differ': warn(
-    "Write each member in its type, and the token's EIP-712 name and version into extra.",
-  ),
+  'clients-differ': warn('Write each member in its type: one client refuses the whole for it.'),
   'client-refuses': warn('Offer "exact" by EIP-3009 too, which the official clients sign.'),
   'unusual-asset': warn('Offer a default asset too, such as USDC on Base: clients refuse others.'),
   unknown: warn('Offer "exact" on Base or Solana too, which every client knows.'),
@@ -51,7 +48,6 @@ const OUTCOMES = {
   valid: pass('Keep the challenge as the SDK writes it.'),
 };
 type Kind = keyof typeof OUTCOMES;
-const REFUSED: ReadonlySet<Kind> = new Set(['client-refuses', 'clients-differ']);
 type Flaw = Found<Kind>;
 type Origin = Seen<'origin'>['origin'];
 /** One offer: sound (null), or what it is called, with the places that say so. */
@@ -161,16 +157,6 @@ function judgeOffers(
       const texts = faults.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
       const words = wordsOf(verdict, kit);
       const told = words === '' ? texts : [`${texts[0]}${words}`, ...texts.slice(1)];
-      // No fault of the offer by one client is no soundness by the other.
-      if (first.kind === 'clients-differ') {
-        return {
-          offer,
-          kind: first.kind,
-          isUnsound: false,
-          signs,
-          texts: [`${told[0]}${FILLED_IN}`],
-        };
-      }
       return { offer, kind: first.kind, isUnsound: true, signs, texts: told };
     }
     const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
@@ -249,7 +235,7 @@ function flawsOf(
     if (isUnsound) return hinders || one === taken ? 'unsound-offer' : null;
     if (!isSold) return kind;
     // Clients skip what they do not know; what they know and refuse may be what they choose.
-    return REFUSED.has(kind) && hinders && said !== null ? kind : null;
+    return kind === 'client-refuses' && hinders && said !== null ? kind : null;
   };
   return flawed.flatMap((one): readonly Flaw[] => {
     const name = nameOf(one);

@@ -79,6 +79,7 @@ const AROUND: readonly (readonly [name: string, change: Members])[] = [
 
 /** Where Python's client signs, and the rule stands all the same. */
 const LENIENT: Readonly<Record<string, string>> = {
+  'no-domain': 'facilitators refuse terms without a domain, and so does the client for TypeScript',
   'wrong-domain': 'the token refuses a signature under another domain',
   'wrong-version': 'the client for TypeScript knows no such version, and its words are told',
   'bad-resource-url': 'a resource that has no address cannot be bought again',

@@ -1,5 +1,5 @@
 /** What is wrong with an offer by the specification alone, whatever a client makes of it. */
-import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
+import { type JsonValue, jsonObject } from '../json/json.ts';
 import { addressForm } from './address-form.ts';
 import { knownAsset } from './assets.ts';
 import type { Challenge, Offer } from './challenge.ts';
@@ -16,16 +16,9 @@ import {
 /**
  * `v1-names`: version 1's amount in version 2. `missing-member`: `extra` lacks what the scheme needs
  * there, its domain apart. `wrong-domain`: a known asset under another EIP-712 domain than its own.
- * `clients-differ`: a known asset without its domain, which the client for Python fills in.
  */
 export type OfferFault = {
-  readonly kind:
-    | 'v1-names'
-    | 'bad-field'
-    | 'no-domain'
-    | 'missing-member'
-    | 'wrong-domain'
-    | 'clients-differ';
+  readonly kind: 'v1-names' | 'bad-field' | 'no-domain' | 'missing-member' | 'wrong-domain';
   readonly pointer: string;
   readonly value: JsonValue | undefined;
 };
@@ -56,7 +49,7 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
     .map(([, member, value]): OfferFault => {
       return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
     });
-  return bad.length > 0 ? bad : extraFaults(offer, version);
+  return bad.length > 0 ? bad : extraFaults(offer);
 }
 
 /**
@@ -99,7 +92,7 @@ function isAddress(
   return addressForm(on, value, role) !== 'malformed';
 }
 
-function extraFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
+function extraFaults(offer: Offer): readonly OfferFault[] {
   const row = schemeRow(offer.scheme, offer.network);
   if (row === null) return [];
   const extra = jsonObject(offer.extra);
@@ -113,26 +106,7 @@ function extraFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
       const kind = DOMAIN_MEMBERS.has(name) ? 'no-domain' : 'missing-member';
       return { kind, pointer: `${offer.pointer}/extra/${name}`, value: extra[name] };
     });
-  if (missing.length === 0) return domainFaults(offer, row);
-  const isLeftOut = missing.every(({ kind }) => kind === 'no-domain');
-  if (!isLeftOut || !isFilledIn(offer, version)) return missing;
-  return missing.map((fault) => ({ ...fault, kind: 'clients-differ' }));
-}
-
-/** The client for Python knows the domain of tokens that it pays by default, in `exact` alone. */
-function isFilledIn({ scheme, network, asset, extra }: Offer, version: 1 | 2): boolean {
-  const isNone = extra === undefined || (extra === null && version === 1);
-  if (scheme !== 'exact' || !(isNone || isJsonObject(extra))) return false;
-  if (typeof network !== 'string' || typeof asset !== 'string') return false;
-  const domain = knownAsset(network, asset)?.domain ?? null;
-  const stated = jsonObject(extra);
-  return (
-    domain !== null &&
-    (['name', 'version'] as const).every((member) => {
-      const value = stated[member];
-      return value === undefined || value === '' || value === domain[member];
-    })
-  );
+  return missing.length > 0 ? missing : domainFaults(offer, row);
 }
 
 /** The domain of a token is a fact of its contract: a signature under another one is worth nothing. */

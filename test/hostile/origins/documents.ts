@@ -19,7 +19,7 @@ const FINDS: Readonly<Record<keyof typeof BOMBS, string>> = {
   'as many links as fit': 'S11 fail many-dead',
   'brackets that never close': 'S9 warn no-pointer',
   'ten thousand operations and circles of references': 'S1 warn no-contact',
-  'hundreds of offers': 'P3 warn clients-differ',
+  'hundreds of offers': 'P3 fail no-domain',
   'a header of 60 KiB': 'P4 warn too-long',
   'a pattern that backtracks for ever': 'S5 warn no-output-example',
   'a schema that doubles at each step': 'S5 fail bad-schema',

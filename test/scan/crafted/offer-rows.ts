@@ -24,8 +24,7 @@ export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'no EIP-712 domain',
     answers: { '/weather': offering(WEATHER, { extra: {} }) },
-    moved: ['P3 warn clients-differ'],
-    says: { P3: 'which the one for Python fills in' },
+    moved: ['P3 fail no-domain'],
   },
   {
     name: 'no EIP-712 domain of a token that nobody knows',

@@ -134,7 +134,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
   {
     name: 'an offer that nobody can sign in front of a good one',
     answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
-    moved: ['P3 warn clients-differ'],
+    moved: ['P3 warn unsound-offer'],
     says: { P3: 'EIP-712 domain parameters' },
   },
   {
