@@ -5,6 +5,15 @@ export class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
 
+/** Checks or tasks of ours break on nothing at all: no scan of this process can be judged. */
+export class BrokenChecks extends EngineFault {
+  override readonly name = 'BrokenChecks';
+
+  constructor(broken: readonly string[]) {
+    super(`${broken.join(', ')} breaks even on an origin that said nothing.`);
+  }
+}
+
 /** More work waits than may; callers answer "try again later". */
 export class PoolSaturated extends EngineFault {
   override readonly name = 'PoolSaturated';

@@ -1,5 +1,5 @@
 /** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
-import { EngineFault } from '../engine/errors.ts';
+import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
@@ -43,15 +43,19 @@ export const NOBODY: Observations = {
   listing: OFF,
 };
 
+type Judges = Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>;
+
+/** Loads every check and parser on the workers, and measures how fast they are. Throws BrokenChecks as `tryAll`. */
+export async function warmUp(judges: Judges): Promise<void> {
+  await tryAll(judges);
+  await judges.pool.calibrate();
+}
+
 /**
- * Loads every check and parser on the workers, and measures how fast they are. Rejects where one of
- * ours breaks on nothing at all, so that it is known before a scan is sold.
+ * Runs every check and task on each thread of the pool. Throws BrokenChecks where one of ours breaks
+ * on nothing at all, so that it is known before a scan is sold.
  */
-export async function warmUp({
-  catalog,
-  checks,
-  pool,
-}: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>): Promise<void> {
+export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
   const { threads } = pool.load();
   await Promise.all(
     Array.from({ length: threads }, async () => {
@@ -68,10 +72,7 @@ export async function warmUp({
         .filter(({ verdict: { outcome } }) => outcome === 'fault' || outcome === 'limits')
         .map(({ entry }) => entry.id);
       if (planFailure !== undefined) broken.push('the plan');
-      if (broken.length > 0) {
-        throw new EngineFault(`${broken.join(', ')} breaks even on an origin that said nothing.`);
-      }
+      if (broken.length > 0) throw new BrokenChecks(broken);
     }),
   );
-  await pool.calibrate();
 }

@@ -19,7 +19,7 @@ export const LOOK_INTERVAL_MS = 2_000;
 /** A thread that used less between two looks rests. */
 const REST_MS = 20;
 /** Less work than this leaves little behind. */
-const WORK_MS = 250;
+const WORK_MS = 100;
 /** A collection takes about a millisecond for each MiB, in which no caller is answered. */
 const MAX_HEAP_BYTES = 96 * 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** Puts the parts of the service together, and takes them apart again. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
@@ -28,6 +28,7 @@ import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 import { LOOK_INTERVAL_MS, returnMemoryAtRest } from './return-memory.ts';
+import { testChecks } from './self-test.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -42,6 +43,7 @@ const SWEEP_INTERVAL_MS = 100;
 const LISTING_INTERVAL_MS = 60 * 60_000;
 /** Not while everything else starts. */
 const FIRST_LISTING_MS = 5_000;
+const SELF_TEST_MS = 1_000;
 
 /** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
 export async function openService(config: Config): Promise<Service> {
@@ -103,7 +105,7 @@ export async function openService(config: Config): Promise<Service> {
   undo.defer(() => app.close());
   await payments.start();
 
-  const stopTimers = startTimers(app, store, standing, payments);
+  const stopTimers = startTimers({ app, store, standing, payments, catalog, checks });
   const running = { app, store, scanCoordinator, payments, stopTimers, opened: undo.move() };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
@@ -173,13 +175,42 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
   });
 }
 
-function startTimers(
-  app: FastifyInstance,
-  store: Store,
-  standing: RefreshingStanding,
-  { metrics, trouble }: OpenPayments,
-): () => void {
+/** A build in which a check breaks on everything sells no scan: better that it ends, and says so. */
+function testOwnChecks(
+  catalog: Catalog,
+  checks: readonly DiscoveredCheck[],
+  log: FastifyBaseLogger,
+): Promise<void> {
+  return testChecks({
+    catalog,
+    checks,
+    onBroken({ message }) {
+      log.fatal(`Stopping: ${message}`);
+      process.kill(process.pid, 'SIGTERM');
+    },
+    onError: (message, err) => log.error({ err }, message),
+  });
+}
+
+type TimerOptions = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly standing: RefreshingStanding;
+  readonly payments: OpenPayments;
+  readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+};
+
+function startTimers({
+  app,
+  store,
+  standing,
+  payments,
+  catalog,
+  checks,
+}: TimerOptions): () => void {
   const { log } = app;
+  const { metrics, trouble } = payments;
   const purging = new PurgeTimer({
     store,
     onPurged(removed, atMs) {
@@ -196,6 +227,7 @@ function startTimers(
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const refresh = () => refreshListing({ store, standing, onError });
   const timers = [
+    setTimeout(() => void testOwnChecks(catalog, checks, app.log), SELF_TEST_MS),
     setTimeout(refresh, FIRST_LISTING_MS),
     setInterval(refresh, LISTING_INTERVAL_MS),
     setInterval(returnMemoryAtRest(), LOOK_INTERVAL_MS),
