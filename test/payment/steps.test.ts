@@ -29,7 +29,7 @@ const rows = README.split('\n')
 describe('the README of the paid path', () => {
   test('names every file of its folder, and no other', () => {
     const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
-    const named = codesIn(README).filter((code) => /^[a-z-]+\.ts$/.test(code));
+    const named = codesIn(README).filter((code) => /^[a-z0-9-]+\.ts$/.test(code));
     expect([...new Set(named)].toSorted()).toEqual(files.toSorted());
   });
 
