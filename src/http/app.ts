@@ -14,7 +14,7 @@ import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import securityHeaders from '../../plugins/security-headers.ts';
-import unknownPaths, { shortUrl } from '../../plugins/unknown-paths.ts';
+import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
@@ -76,7 +76,9 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
-    rewriteUrl: shortUrl,
+    rewriteUrl: routableUrl,
+    // A host in a path has up to 253 characters; without this, Fastify refuses over 100 of them.
+    routerOptions: { maxParamLength: MAX_PATH_CHARS },
     // A value of another type is a mistake of the caller's, and an unknown member is none.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),

@@ -60,3 +60,33 @@ test('the query of a known path does not count as its path', async () => {
   expect((await service.get(`/v1/checks?${'a'.repeat(2_000)}=1`)).statusCode).toBe(200);
   expect((await service.get(`/${'a'.repeat(511)}?q=1`)).json().error).toBe('not_found');
 });
+
+test('a path that cannot be decoded costs of the same bucket, and has the headers of every answer', async () => {
+  await using service = await startApp();
+  expect(new Set(await codesOf(service, 59, '/v1/%zz'))).toEqual(new Set(['invalid_path']));
+  const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: FROM });
+  expect(last.statusCode).toBe(400);
+  expect(last.headers).toMatchObject({
+    'ratelimit-limit': '60',
+    'ratelimit-remaining': '0',
+    'access-control-allow-origin': '*',
+    'content-security-policy': expect.stringContaining("default-src 'none'"),
+    'x-content-type-options': 'nosniff',
+  });
+  expect(await codesOf(service, 1, '/v1/%zz')).toEqual(['rate_limited']);
+  expect(await codesOf(service, 1, '/nothing')).toEqual(['rate_limited']);
+  expect(await codesOf(service, 1, '/v1/%zz', STRANGER)).toEqual(['invalid_path']);
+});
+
+test('the longest host has its report page and its badge', async () => {
+  await using service = await startApp();
+  const label = (letter: string) => letter.repeat(63);
+  const host = `${label('a')}.${label('b')}.${label('c')}.${'d'.repeat(57)}.com`;
+  expect(host).toHaveLength(253);
+  await service.publish(`https://${host}`);
+  const status = await service.get(`/v1/status?url=${host}`);
+  const page = await service.get(new URL(status.json().reportUrl).pathname);
+  expect(page.statusCode).toBe(200);
+  expect(page.body).toContain(host);
+  expect((await service.get(`/badge/${host}.svg`)).statusCode).toBe(200);
+});
