@@ -39,6 +39,7 @@ export function answerError(
     request.log.error({ err: known.cause, code: known.code }, 'request failed');
   }
   if (known.retryAfterSec !== null) reply.header('retry-after', known.retryAfterSec);
+  if (known.status === 429) tellLimit(known, reply);
   return reply
     .code(known.status)
     .headers({ ...known.headers, 'cache-control': 'no-store' })
@@ -48,6 +49,13 @@ export function answerError(
       charged,
       ...known.body,
     });
+}
+
+/** Tells of the limit that was reached, in place of the rate of the route, which may have room. */
+function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
+  if (limit !== null) reply.header('ratelimit-limit', limit);
+  reply.header('ratelimit-remaining', 0);
+  if (retryAfterSec !== null) reply.header('ratelimit-reset', retryAfterSec);
 }
 
 /**

@@ -1,7 +1,12 @@
 /** Proof of domain control: who can serve a token under a host's name is its owner. */
 import { ChallengeLimit, ConfirmLimit } from '../errors/errors.ts';
 import type { Origin } from '../origin/origin.ts';
-import { type LiveToken, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
+import {
+  FAILED_CONFIRMS_PER_HOUR,
+  LIVE_TOKENS_PER_HOST_AND_CLIENT,
+  type LiveToken,
+  TOKEN_LIFETIME_MS,
+} from '../store/contract/ownership.ts';
 import type { Store } from '../store/contract/store.ts';
 import { CHALLENGE_PATH, type UnusableReason } from './challenge-fetch.ts';
 import type { ChallengeReader, ChallengeReading } from './challenge-reader.ts';
@@ -70,7 +75,10 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
       const [token, listingKey] = [newSecret(), newSecret()];
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
       const slot = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
-      if (!slot.taken) throw new ChallengeLimit(host, secondsUntil(slot.retryAtMs, store.now()));
+      if (!slot.taken) {
+        const retryAfterSec = secondsUntil(slot.retryAtMs, store.now());
+        throw new ChallengeLimit(host, LIVE_TOKENS_PER_HOST_AND_CLIENT, retryAfterSec);
+      }
       return {
         host,
         token,
@@ -139,6 +147,7 @@ function whatToDo(reason: ConfirmFailure, detail: string): string {
 function tooManyFailures({ host }: Origin, retryAfterSec: number): ConfirmLimit {
   return new ConfirmLimit(
     `Too many failed confirms for ${host} within an hour. Check the file, and wait as Retry-After says, or confirm with the listingKey that came with your token: its failures are counted apart.`,
+    FAILED_CONFIRMS_PER_HOUR,
     retryAfterSec,
   );
 }

@@ -52,6 +52,8 @@ type ErrorOptions = {
   readonly cause?: unknown;
   /** Answered as `Retry-After`. */
   readonly retryAfterSec?: number;
+  /** How many a 429 allows; answered as `RateLimit-Limit`. */
+  readonly limit?: number;
   /** Further members of the body. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -69,6 +71,7 @@ export abstract class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly retryAfterSec: number | null;
+  readonly limit: number | null;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined where the thrower knows nothing of payments. */
@@ -80,6 +83,7 @@ export abstract class ServiceError extends Error {
     this.code = code;
     this.status = ERROR_CODES[code].status;
     this.retryAfterSec = options.retryAfterSec ?? null;
+    this.limit = options.limit ?? null;
     this.body = options.body ?? {};
     this.headers = options.headers ?? {};
     this.charged = options.charged;

@@ -162,33 +162,33 @@ export class RateLimited extends ServiceError {
     super(
       'rate_limited',
       `More than ${limit} requests in a minute. Wait ${retryAfterSec} s, as Retry-After says.`,
-      { retryAfterSec },
+      { retryAfterSec, limit },
     );
   }
 }
 
 export class ChallengeLimit extends ServiceError {
-  constructor(host: string, retryAfterSec: number) {
+  constructor(host: string, limit: number, retryAfterSec: number) {
     super(
       'challenge_limit',
       `Too many live challenges for ${host} were issued to you. Serve the last one, or wait as Retry-After says.`,
-      { retryAfterSec },
+      { retryAfterSec, limit },
     );
   }
 }
 
 export class ConfirmLimit extends ServiceError {
-  constructor(message: string, retryAfterSec: number) {
-    super('confirm_limit', message, { retryAfterSec });
+  constructor(message: string, limit: number, retryAfterSec: number) {
+    super('confirm_limit', message, { retryAfterSec, limit });
   }
 }
 
 export class UnpaidScans extends ServiceError {
-  constructor(retryAfterSec: number) {
+  constructor(limit: number, retryAfterSec: number) {
     super(
       'unpaid_scans',
       'Several finished scans that you asked for were left unpaid. Pay for one of them, or wait as Retry-After says.',
-      { retryAfterSec },
+      { retryAfterSec, limit },
     );
   }
 }

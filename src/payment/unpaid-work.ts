@@ -105,5 +105,6 @@ export async function refuseDebtor<Input>(
   // When this one is an hour old, no more than the allowed number is left.
   const oneTooMany = debts[UNPAID_AN_HOUR];
   if (oneTooMany === undefined || (await route.workshop?.isFinished(input, payer))) return;
-  throw new UnpaidScans(Math.max(1, Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000)));
+  const retryAfterSec = Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000);
+  throw new UnpaidScans(UNPAID_AN_HOUR, Math.max(1, retryAfterSec));
 }

@@ -85,6 +85,18 @@ test('an answer within the limit tells what is left; one over it when to come ba
   expect((await service.get('/v1/checks')).statusCode).toBe(200);
 });
 
+test('a cap of verification tells of itself, and not of the rate that has room', async () => {
+  await using service = await startApp();
+  const [over] = (await answersOf(service, '/v1/verify/start', 9)).slice(-1);
+  expect(over?.json().error).toBe('challenge_limit');
+  expect(over?.headers).toMatchObject({
+    'retry-after': '3600',
+    'ratelimit-limit': '8',
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': '3600',
+  });
+});
+
 test('routes and clients are counted apart; an IPv6 /64 is one client', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   await statusesOf(service, '/v1/checks', 10);
