@@ -69,6 +69,11 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'some-stale' },
   },
   {
+    name: 'one is older than 90 days, of the other nothing is known',
+    seen: updated(120, null),
+    expect: { status: 'warn', outcome: 'some-stale', evidence: ['1 without a date'] },
+  },
+  {
     name: 'all within 30 days, to the day',
     seen: updated(0, 30),
     expect: { status: 'pass', outcome: 'fresh', evidence: ['at most 30 days'] },

@@ -47,12 +47,14 @@ export default defineCheck({
     const count = `${resources.length} resources on x402scan`;
     if (ages.length === 0) return ['undated', `${count}, none with a date, ${asOf}`];
     const [youngest, oldest] = [Math.min(...ages), Math.max(...ages)];
-    if (youngest > STALE_DAYS) {
+    const undated = resources.length - ages.length;
+    if (youngest > STALE_DAYS && undated === 0) {
       return ['all-stale', `${count}, updated ${days(youngest)} ago or longer, ${asOf}`];
     }
-    if (oldest > FRESH_DAYS || ages.length < resources.length) {
+    if (oldest > FRESH_DAYS || undated > 0) {
       const span = `${days(youngest)} to ${days(oldest)} ago`;
-      return ['some-stale', `${count}, updated ${span}, ${asOf}`];
+      const rest = undated === 0 ? '' : `, ${undated} without a date`;
+      return ['some-stale', `${count}, updated ${span}${rest}, ${asOf}`];
     }
     return ['fresh', `${count}, updated at most ${days(oldest)} ago, ${asOf}`];
   },

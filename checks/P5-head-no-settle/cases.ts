@@ -1,6 +1,7 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
 import {
   answer,
+  asked,
   challenge402,
   challengeV2,
   encodeChallenge,
@@ -46,6 +47,46 @@ const cases: readonly CheckCase[] = [
       post: [answer(200), answer(200, '', { 'payment-response': receipt })],
     }),
     expect: { status: 'fail', outcome: 'settled-unpaid', evidence: ['POST /summaries'] },
+  },
+  {
+    name: 'a receipt on a page that a document links to',
+    seen: {
+      ...given({}),
+      links: {
+        checked: [
+          {
+            url: `${ORIGIN}/docs`,
+            from: '/llms.txt',
+            method: 'GET',
+            server: false,
+            answer: answer(200, '', { 'payment-response': receipt }),
+          },
+        ],
+        found: 1,
+        otherHosts: 0,
+        documents: 1,
+      },
+    },
+    expect: {
+      status: 'fail',
+      outcome: 'settled-unpaid',
+      evidence: ['GET /docs: 200 with PAYMENT-RESPONSE'],
+    },
+  },
+  {
+    name: 'a receipt on the agent card',
+    seen: {
+      ...given({}),
+      agentCard: asked(
+        '/.well-known/agent-card.json',
+        answer(200, {}, { 'x-payment-response': receipt }),
+      ),
+    },
+    expect: {
+      status: 'fail',
+      outcome: 'settled-unpaid',
+      evidence: ['GET /.well-known/agent-card.json: 200 with X-PAYMENT-RESPONSE'],
+    },
   },
   {
     name: 'Express: the paid handler runs on HEAD',

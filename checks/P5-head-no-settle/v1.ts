@@ -13,7 +13,21 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 /** The challenge, or a server that knows no HEAD here (RFC 9110, 9.1: only GET and HEAD are a must). */
 const FINE: ReadonlySet<number> = new Set([402, 404, 405, 501]);
-const NEEDS = ['root', 'openapi', 'manifest', 'llmsTxt', 'resources'] as const;
+const NEEDS = [
+  'root',
+  'openapi',
+  'openapiAlternates',
+  'manifest',
+  'manifestJson',
+  'llmsTxt',
+  'agentCard',
+  'agentJson',
+  'robots',
+  'soft404',
+  'links',
+  'icons',
+  'resources',
+] as const;
 
 const GUARD_FIX = 'Guard HEAD as GET: list "HEAD /path" among the paid routes, or answer 405.';
 const HEAD_FIX =
@@ -74,6 +88,19 @@ function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | nul
     { request: 'GET /openapi.json', answer: seen.openapi },
     { request: 'GET /.well-known/x402', answer: seen.manifest },
     { request: 'GET /llms.txt', answer: seen.llmsTxt },
+    { request: 'GET /robots.txt', answer: seen.robots },
+    { request: 'GET /.well-known/agent-card.json', answer: seen.agentCard },
+    { request: 'GET /.well-known/agent.json', answer: seen.agentJson },
+    { request: 'GET /.well-known/x402.json', answer: seen.manifestJson },
+    { request: 'GET of a random path', answer: seen.soft404 },
+    ...[...seen.openapiAlternates, ...seen.icons.checked].map(({ path, answer }) => ({
+      request: kit.request('GET', path),
+      answer,
+    })),
+    ...seen.links.checked.map(({ url, method, answer }) => ({
+      request: kit.request(method, new URL(url).pathname),
+      answer,
+    })),
   ];
   for (const { request, answer } of [...probes, ...documents]) {
     if (!answer.ok) continue;

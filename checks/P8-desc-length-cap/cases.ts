@@ -24,8 +24,9 @@ function described(...descriptions: readonly (string | undefined)[]): CheckCase[
   };
 }
 
-function describedV1(description: string): CheckCase['seen'] {
-  const challenge = challengeV1({ accepts: [offerV1({ description })] });
+function describedV1(...descriptions: readonly string[]): CheckCase['seen'] {
+  const accepts = descriptions.map((description) => offerV1({ description }));
+  const challenge = challengeV1({ accepts });
   return { resources: resources([resource({ get: bodyChallenge402(challenge) })]) };
 }
 
@@ -37,6 +38,15 @@ const cases: readonly CheckCase[] = [
       status: 'fail',
       outcome: 'too-long',
       evidence: ['GET /0 /resource/description: 501'],
+    },
+  },
+  {
+    name: 'version 1: the second offer has 501 characters',
+    seen: describedV1('Weather', 'x'.repeat(501)),
+    expect: {
+      status: 'fail',
+      outcome: 'too-long',
+      evidence: ['GET /weather /accepts/1/description: 501'],
     },
   },
   {

@@ -7,6 +7,8 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
+import type { JsonValue } from '../../src/parse/json/json.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Challenge } from '../../src/parse/x402/challenge.ts';
 
 /** The CDP facilitator refuses payments whose description has 501 (x402 issues 2284, 2832). */
@@ -34,25 +36,37 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      ({ reading }) => inspect(reading.challenge),
+      ({ reading }) => inspect(reading.challenge, kit),
       (count, challenged) => {
-        const lengths = challenged.map(({ reading }) => lengthOf(reading.challenge));
+        const lengths = challenged.map(({ reading }) => longest(reading.challenge, kit).length);
         return ['short-enough', `${count}, the longest has ${Math.max(...lengths)}`];
       },
     );
   },
 });
 
-function inspect(challenge: Challenge): readonly Found<keyof typeof OUTCOMES>[] {
-  const pointer = challenge.version === 1 ? '/accepts/0/description' : '/resource/description';
-  const length = lengthOf(challenge);
+function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OUTCOMES>[] {
+  const { pointer, length } = longest(challenge, kit);
   if (length > MAX_CODE_POINTS) {
     return [['too-long', `${pointer}: ${length} characters, ${MAX_CODE_POINTS} are taken`]];
   }
   return length === 0 ? [['missing', `${pointer}: missing or empty`]] : [];
 }
 
+type Measured = { readonly pointer: string; readonly length: number };
+
+/** The longest description: version 1 has one beside each offer, and a buyer may take any. */
+function longest({ version, value, description }: Challenge, kit: Kit): Measured {
+  if (version === 2) return { pointer: '/resource/description', length: lengthOf(description) };
+  const measured = kit.list(value['accepts']).map((entry, index) => ({
+    pointer: `/accepts/${index}/description`,
+    length: lengthOf(kit.object(entry)['description']),
+  }));
+  const none: Measured = { pointer: '/accepts/0/description', length: 0 };
+  return measured.reduce((most, one) => (one.length > most.length ? one : most), none);
+}
+
 /** Raw, as facilitators measure it: no trimming, no normal form. */
-function lengthOf({ description }: Challenge): number {
-  return Array.from(description ?? '').length;
+function lengthOf(description: JsonValue | undefined): number {
+  return typeof description === 'string' ? Array.from(description).length : 0;
 }

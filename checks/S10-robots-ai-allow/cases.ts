@@ -104,7 +104,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'blocking training crawlers is policy',
     seen: robots('User-agent: GPTBot', 'User-agent: CCBot', 'Disallow: /'),
-    expect: { status: 'pass', outcome: 'open', evidence: ['training crawlers denied: 2'] },
+    expect: {
+      status: 'pass',
+      outcome: 'open',
+      evidence: ['training crawlers denied: GPTBot, CCBot)'],
+    },
   },
   {
     name: 'a longer Allow wins over a Disallow',

@@ -72,7 +72,8 @@ export default defineCheck({
     const denied = deniedPlaces(rules, kit);
     if (denied.length > 0) return ['some-denied', `/robots.txt denies ${listed(denied)}`];
     const training = TRAINING.filter((agent) => !rules.allows(agent, '/'));
-    const policy = training.length > 0 ? ` (training crawlers denied: ${training.length})` : '';
+    const names = training.join(', ');
+    const policy = names === '' ? '' : ` (training crawlers denied: ${names})`;
     return ['open', `${seen}, ${READERS.length} agents may read${policy}`];
   },
 });

@@ -49,7 +49,12 @@ const cases: readonly CheckCase[] = [
   {
     name: 'links that we did not get to say nothing',
     seen: links([link(failure('budget')), link(failure('rate-limited'))]),
-    expect: { status: 'pass', outcome: 'no-links', basis: 'not_applicable' },
+    expect: {
+      status: 'pass',
+      outcome: 'no-links',
+      basis: 'not_applicable',
+      evidence: ['none asked of 2 links'],
+    },
   },
   {
     name: 'three dead',

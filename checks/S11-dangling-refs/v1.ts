@@ -64,7 +64,8 @@ export default defineCheck({
       .filter((link) => link !== null)
       .filter(isAnswered);
     if (judged.length === 0) {
-      return ['no-links', `0 links to this origin in ${links.documents} documents${elsewhere}`];
+      const what = links.found === 0 ? '0 links' : `none asked of ${links.found} links`;
+      return ['no-links', `${what} to this origin in ${links.documents} documents${elsewhere}`];
     }
     const dead = judged.filter(isDead);
     const isMany =

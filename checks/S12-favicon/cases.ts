@@ -39,6 +39,30 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'icon' },
   },
   {
+    name: 'two types in one answer, the second an image',
+    seen: icons([
+      {
+        path: '/favicon.png',
+        answer: asked(
+          '/favicon.png',
+          answer(
+            200,
+            '',
+            {},
+            {
+              headers: [
+                ['content-type', 'text/html; charset=utf-8'],
+                ['content-type', 'image/png'],
+              ],
+            },
+          ),
+          'HEAD',
+        ),
+      },
+    ]),
+    expect: { status: 'pass', outcome: 'icon', evidence: ['image/png'] },
+  },
+  {
     name: 'another type',
     seen: icons([head('/favicon.ico', 200, 'application/octet-stream')]),
     expect: { status: 'warn', outcome: 'wrong-type', evidence: ['"application/octet-stream"'] },

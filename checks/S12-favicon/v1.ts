@@ -46,11 +46,14 @@ export default defineCheck({
 });
 
 function typeOf(data: HttpData, kit: Kit): string {
-  return kit.header(data, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const types = kit.headers(data, 'content-type').map((type) => type.split(';')[0]?.trim() ?? '');
+  return types.join(', ').toLowerCase();
 }
 
 function isImage(answer: HttpObservation, kit: Kit): boolean {
-  return answer.ok && answer.data.status === 200 && typeOf(answer.data, kit).startsWith('image/');
+  if (!answer.ok || answer.data.status !== 200) return false;
+  // Some servers send the header twice.
+  return kit.headers(answer.data, 'content-type').some((type) => /^\s*image\//i.test(type));
 }
 
 /** A file of another type; the page that a site gives to any path is no file. */

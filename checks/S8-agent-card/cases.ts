@@ -59,6 +59,28 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'old-path', evidence: ['/.well-known/agent.json'] },
   },
   {
+    name: 'only under the name of old, and no card there either',
+    seen: {
+      agentCard: asked(PATH, NOT_FOUND),
+      agentJson: asked('/.well-known/agent.json', answer(200, [])),
+    },
+    expect: { status: 'fail', outcome: 'absent', evidence: ['404'] },
+  },
+  {
+    name: 'whole by 0.3, with half an interface of 1.0 beside it',
+    seen: card({ supportedInterfaces: [{ url: own.url }] }),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
+    name: 'whole by neither version: held against the one that its interfaces name',
+    seen: card({ supportedInterfaces: [{ url: own.url }], url: 7 }),
+    expect: {
+      status: 'warn',
+      outcome: 'partial',
+      evidence: ['/supportedInterfaces/0/protocolBinding'],
+    },
+  },
+  {
     name: 'a field is missing',
     seen: card({ defaultInputModes: [] }),
     expect: { status: 'warn', outcome: 'partial', evidence: ['defaultInputModes'] },

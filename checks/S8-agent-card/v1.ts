@@ -49,8 +49,9 @@ export default defineCheck({
     const reading = kit.document(PATH, agentCard, soft404);
     if (reading.state !== 'present') {
       const old = kit.document(OLD_PATH, agentJson, soft404);
-      const isThere = old.state === 'present' && kit.json(old.body).ok;
-      if (isThere) return ['old-path', `${reading.evidence}; only ${OLD_PATH} is there`];
+      const oldJson = old.state === 'present' ? kit.json(old.body) : null;
+      if (oldJson?.ok && isObject(oldJson.value))
+        return ['old-path', `${reading.evidence}; only ${OLD_PATH} is there`];
       return ['absent', reading.evidence];
     }
     const json = kit.json(reading.body);
@@ -58,11 +59,12 @@ export default defineCheck({
     if (!isObject(json.value)) return ['not-json', `${PATH}: JSON, but no object`];
 
     const card = json.value;
-    const missing = missingIn(card, kit);
+    const isNew = isHeldAgainstNew(card, kit);
+    const missing = missingIn(card, isNew, kit);
     if (missing.length > 0) {
       return ['partial', `${PATH}: missing or of another type: ${listed(missing)}`];
     }
-    const foreign = urlsOf(card, kit).find((url) => hostOf(url) !== origin.hostname);
+    const foreign = urlsOf(card, isNew, kit).find((url) => hostOf(url) !== origin.hostname);
     if (foreign !== undefined) {
       return ['other-host', `${PATH}: url ${kit.quote(foreign)} is on another host`];
     }
@@ -75,9 +77,16 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A card of 1.0 says so by its interfaces; anything else is held against 0.3. */
-function missingIn(card: JsonObject, kit: Kit): readonly string[] {
-  const isNew = card['supportedInterfaces'] !== undefined;
+/**
+ * A card of 1.0 says so by its interfaces; anything else is held against 0.3, and so is a card for
+ * clients of both versions whose members of 0.3 alone are whole.
+ */
+function isHeldAgainstNew(card: JsonObject, kit: Kit): boolean {
+  if (card['supportedInterfaces'] === undefined) return false;
+  return missingIn(card, true, kit).length === 0 || missingIn(card, false, kit).length > 0;
+}
+
+function missingIn(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
   return [
     ...(isNew ? REQUIRED_1_0 : REQUIRED_0_3).filter((name) => !isGiven(name, card[name])),
     ...membersMissing('skills', kit.list(card['skills']), SKILL),
@@ -107,9 +116,10 @@ function membersMissing(
   );
 }
 
-function urlsOf(card: JsonObject, kit: Kit): readonly string[] {
-  const urls = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry)['url']);
-  return (urls.length > 0 ? urls : [card['url']]).filter((url) => typeof url === 'string');
+function urlsOf(card: JsonObject, isNew: boolean, kit: Kit): readonly string[] {
+  const interfaces = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry));
+  const urls = isNew ? interfaces.map((one) => one['url']) : [card['url']];
+  return urls.filter((url) => typeof url === 'string');
 }
 
 function hostOf(url: string): string | null {

@@ -116,6 +116,18 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'pointer', evidence: ['/api/openapi.json'] },
   },
   {
+    name: 'a relative reference into a folder',
+    seen: { root: html(200, '<a href="api/openapi.json">API</a>') },
+    expect: { status: 'pass', outcome: 'pointer', evidence: ['/api/openapi.json'] },
+  },
+  {
+    name: 'a relative reference with a query, in a Link header beside one with a comma',
+    seen: {
+      root: html(203, PAGE, { link: '</a,b.css>; rel=preload, <llms.txt?v=2>; rel=describedby' }),
+    },
+    expect: { status: 'pass', outcome: 'pointer', evidence: ['GET /: 203', '/llms.txt'] },
+  },
+  {
     name: 'a relative reference, and a document under .well-known',
     seen: { root: html(200, '<a href="./.well-known/x402">Prices</a>') },
     expect: { status: 'pass', outcome: 'pointer', evidence: ['/.well-known/x402'] },

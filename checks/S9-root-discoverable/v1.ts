@@ -7,6 +7,8 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 /** Documents by which a machine reads on. */
 const DOCUMENT =
   /^\/(?:(?:[\w.-]+\/)*(?:openapi|swagger)(?:\.[\w-]+)*\.(?:json|ya?ml)|llms(?:-full)?\.txt|\.well-known\/(?:x402(?:\.json)?|agent(?:-card)?\.json|openapi\.json|api-catalog)|(?:x402-)?discovery(?:\.json)?)$/i;
+/** A text in JSON that is an address rather than a word: absolute, or a path that ends like a file. */
+const ADDRESS = /^(?:(?:https?:\/\/|\/|\.)|[\w./-]+\.(?:json|ya?ml|txt)$)/i;
 const AUTHENTICATION: ReadonlySet<number> = new Set([401, 403]);
 const MAX_STRINGS = 500;
 
@@ -51,8 +53,9 @@ export default defineCheck({
       return ['redirect-to-document', `GET /: redirect to ${kit.quote(path)}`];
     }
     const pointer = findPointer(data, origin.url, kit);
-    if (pointer === null) return ['no-pointer', 'GET /: 200, names no discovery document'];
-    return ['pointer', `GET /: 200, names ${kit.quote(pointer)}`];
+    if (pointer === null)
+      return ['no-pointer', `GET /: ${data.status}, names no discovery document`];
+    return ['pointer', `GET /: ${data.status}, names ${kit.quote(pointer)}`];
   },
 });
 
@@ -68,13 +71,12 @@ function findPointer(data: HttpData, originUrl: string, kit: Kit): string | null
 function linkHeaders(data: HttpData, kit: Kit): readonly string[] {
   return kit
     .headers(data, 'link')
-    .flatMap((value) => value.split(','))
-    .flatMap((part) => /<([^<>]*)>/.exec(part)?.[1] ?? []);
+    .flatMap((value) => Array.from(value.matchAll(/<([^<>]*)>/g), ([, target = '']) => target));
 }
 
 function references(data: HttpData, kit: Kit): readonly string[] {
   const json = kit.json(data.body);
-  if (json.ok) return stringsIn(json.value);
+  if (json.ok) return stringsIn(json.value).filter((text) => ADDRESS.test(text));
   const { anchors, links } = kit.html(data.body);
   return [...anchors, ...links.map((link) => link.href), ...kit.markdown(data.body).links];
 }
@@ -94,12 +96,6 @@ function stringsIn(value: JsonValue): readonly string[] {
 
 /** The path of a discovery document of this origin; null for all else. */
 function documentAt(reference: string, originUrl: string, kit: Kit): string | null {
-  if (
-    !/^(?:https?:\/\/|\/|\.)/i.test(reference) &&
-    !/^[\w.-]+\.(?:json|ya?ml|txt)$/i.test(reference)
-  ) {
-    return null;
-  }
   const path = kit.sameOrigin(originUrl, reference)?.pathname ?? '';
   return DOCUMENT.test(path) ? path : null;
 }

@@ -48,7 +48,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
       '/robots.txt': plain('User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /\n'),
     },
     moved: [],
-    says: { S10: 'training crawlers denied: 1' },
+    says: { S10: 'training crawlers denied: GPTBot' },
   },
   {
     name: 'robots.txt that denies the OpenAPI document',
