@@ -1,10 +1,10 @@
 /** Puts the payment gate before every operation that is sold. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
+import { addressBlock } from '../src/directory/client-key.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
 import type { PaymentHeaders } from '../src/payment/payment-header.ts';
@@ -103,7 +103,7 @@ function clientReader(
   let isTold = false;
   return (request) => {
     const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
-    if (trustsProxy || !isForwarded) return normalizeIP(request.ip, IPV6_CLIENT_BITS);
+    if (trustsProxy || !isForwarded) return addressBlock(request.ip, IPV6_CLIENT_BITS);
     if (!isTold) {
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares are by payer alone. Set TRUST_PROXY to the addresses of the proxy.',

@@ -18,7 +18,19 @@ const IPV6_CLIENT_BITS = 64;
 const IPV6_BLOCK_BITS = 48;
 
 export function clientKey(ip: string): string {
-  return hash(normalizeIP(ip, IPV6_CLIENT_BITS));
+  return hash(addressBlock(ip, IPV6_CLIENT_BITS));
+}
+
+/** An address and its port, as some proxies state both in X-Forwarded-For. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
+
+/**
+ * An IPv4 address, or the block of so many bits around an IPv6 address. Drops a port: each connection
+ * of a client has another, and would count as a client of its own.
+ */
+export function addressBlock(ip: string, ipv6Bits: number): string {
+  const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
+  return normalizeIP(ipv4 ?? ipv6 ?? ip, ipv6Bits);
 }
 
 /** As `clientKey`, for those who ask for the same few thousand clients over and over. */
@@ -36,7 +48,7 @@ export function rememberingClientKey(): (ip: string) => string {
 }
 
 export function clientOf(ip: string, gone?: AbortSignal): Client {
-  const wide = normalizeIP(ip, IPV6_BLOCK_BITS);
+  const wide = addressBlock(ip, IPV6_BLOCK_BITS);
   // IPv4 comes back whole, mapped addresses as IPv4.
   const block = wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
   return { key: clientKey(ip), block: hash(block), gone };

@@ -151,3 +151,22 @@ test('behind a trusted proxy the forwarded address counts, otherwise it does not
   for (let sent = 0; sent < 10; sent += 1) await direct.get('/v1/checks', from(`192.0.2.${sent}`));
   expect((await direct.get('/v1/checks', from('192.0.2.99'))).statusCode).toBe(429);
 });
+
+test.each([
+  ['IPv4', (n: number) => `198.51.100.7:${50_000 + n}`, '198.51.100.7', '198.51.100.8:50000'],
+  ['IPv6', (n: number) => `[2001:db8::${n}]:${50_000 + n}`, '2001:db8::f', '[2001:db8:0:1::1]:443'],
+])(
+  'the ports of a proxy that states them make no client new: %s',
+  async (_kind, withPort, plain, other) => {
+    await using service = await startApp({
+      revision: '0.1.0',
+      environment: { TRUST_PROXY: '127.0.0.0/8' },
+    });
+    const ask = (address: string) => service.get('/v1/checks', { 'x-forwarded-for': address });
+    for (let sent = 0; sent < 10; sent += 1)
+      expect((await ask(withPort(sent))).statusCode).toBe(200);
+    expect((await ask(withPort(10))).statusCode).toBe(429);
+    expect((await ask(plain)).statusCode).toBe(429);
+    expect((await ask(other)).statusCode).toBe(200);
+  },
+);

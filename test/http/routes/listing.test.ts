@@ -102,6 +102,8 @@ test('addresses of one IPv6 /64 are the client that started', async () => {
   await owned.startAndServe('2001:db8:1:2::1');
   await owned.confirm(STRANGER);
   expect((await owned.setListing({ listed: true }, '2001:db8:1:2:ffff::9')).statusCode).toBe(200);
+  // A proxy may state the port of the connection.
+  expect((await owned.setListing({ listed: true }, '[2001:db8:1:2::2]:5')).statusCode).toBe(200);
   const next = await owned.setListing({ listed: true }, '2001:db8:1:3::1');
   expect(next.json()).toMatchObject({ error: 'not_your_proof' });
 });
