@@ -95,7 +95,9 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
   }
 
   return {
-    read(origin, { block, gone }) {
+    async read(origin, { block, gone }) {
+      // An abort that has happened already tells no listener.
+      if (gone?.aborted) throw new Saturated();
       const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
       const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
       const open = rounds.get(origin.host);

@@ -191,6 +191,15 @@ test('a fault of ours reaches all who waited, and the next fetch begins anew', a
   expect((await again).finding.kind).toBe('served');
 });
 
+test('nothing is fetched for a client that hung up before it was asked for', async () => {
+  await using reading = startReading();
+  const { fetches, reader } = reading;
+  const left = reader.read(ORIGIN, { ...STRANGER, gone: AbortSignal.abort() });
+  await expect(left).rejects.toMatchObject({ code: 'saturated' });
+  await settled();
+  expect(fetches).toHaveLength(0);
+});
+
 test('nothing is fetched for those who hung up while they waited', async () => {
   await using reading = startReading();
   const { fetches, reader, clock } = reading;

@@ -136,6 +136,8 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
     const { url, ...wish } = request.body;
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
+    // It may have closed while the body was read.
+    if (reply.raw.destroyed || reply.raw.socket?.destroyed) gone.abort();
     return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
   });
 }

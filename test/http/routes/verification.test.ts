@@ -58,7 +58,9 @@ test.each([
   ['the token in quotes', (token: string) => `"${token}"`, 'mismatch'],
   ['a leading space', (token: string) => ` ${token}`, 'mismatch'],
   ['an empty file', () => '', 'mismatch'],
-  ['more than 512 bytes', (token: string) => token + ' '.repeat(600), 'too_large'],
+  ['513 bytes', (token: string) => token.padEnd(513), 'too_large'],
+  ['a second line', (token: string) => `${token}\n${token}`, 'mismatch'],
+  ['a NUL behind the token', (token: string) => `${token}\0`, 'mismatch'],
 ])(
   '%s at the path does not verify, and does not burn the token',
   async (_what, textFor, reason) => {
@@ -78,6 +80,15 @@ test.each([
     expect((await owned.confirm()).json().verified).toBe(true);
   },
 );
+
+test.each([
+  ['512 bytes', (token: string) => token.padEnd(512)],
+  ['a line end of another system', (token: string) => `${token}\r\n\t`],
+])('trailing whitespace is trimmed: %s', async (_what, textFor) => {
+  await using owned = await startOwnedApp();
+  owned.origin.serve(textFor((await owned.start()).json().token));
+  expect((await owned.confirm()).json().verified).toBe(true);
+});
 
 test('a redirect is not followed, not even to the token', async () => {
   await using owned = await startOwnedApp();
