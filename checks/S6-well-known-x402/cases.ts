@@ -18,6 +18,8 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const catchAll = html(200, '<!doctype html><title>Seller</title>');
+const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 const WEATHER = `${ORIGIN}/weather`;
 
 function serving(document: JsonValue): CheckCase['seen'] {
@@ -147,6 +149,37 @@ const cases: readonly CheckCase[] = [
       evidence: ['#/resources/0', '"0.02"', '"10000"'],
     },
   },
+  {
+    name: 'another price on the second network of accepts',
+    seen: weather({
+      accepts: [
+        { ...offer({ network: SOLANA, asset: SOLANA_USDC }), payTo: SOLANA_USDC },
+        offer({ amount: '20000' }),
+      ],
+    }),
+    expect: {
+      status: 'warn',
+      outcome: 'price-differs',
+      evidence: ['#/resources/0/accepts/1', '"20000"', '"10000"'],
+    },
+  },
+  {
+    name: 'another recipient on the second network of accepts',
+    seen: weather({
+      accepts: [
+        { ...offer({ network: SOLANA, asset: SOLANA_USDC }), payTo: SOLANA_USDC },
+        offer({ payTo: OTHER_PAY_TO }),
+      ],
+    }),
+    expect: {
+      status: 'warn',
+      outcome: 'recipient-differs',
+      evidence: ['#/resources/0/accepts/1/payTo', OTHER_PAY_TO],
+    },
+  },
+  complete('a second price on one network is another tier', {
+    ...weather({ accepts: [offer({}), offer({ amount: '20000' })] }),
+  }),
   complete('the price with zeroes', weather({ price: '0.010000' })),
   complete('the price with a currency sign', weather({ price_usd: '$0.01' })),
   complete('the price as a number', weather({ priceUsd: 0.01 })),

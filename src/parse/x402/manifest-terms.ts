@@ -78,7 +78,7 @@ function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly M
   return [...new Set([resource.path, resource.template])]
     .flatMap((path) => index.get(path) ?? [])
     .sort((one, other) => one.at - other.at)
-    .map(({ entry }) => entry)
+    .flatMap(({ entry }) => [entry, ...(entry.elsewhere ?? [])])
     .filter(({ method }) => {
       const isAny = method === null || resource.method === null;
       return isAny || method.toUpperCase() === resource.method;

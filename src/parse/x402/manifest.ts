@@ -12,6 +12,7 @@ import {
 import { pointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
 import { amountKind } from './amount.ts';
+import { caip2 } from './networks.ts';
 
 export type ManifestEntry = {
   /** As written: an absolute URL, or a path. */
@@ -25,6 +26,8 @@ export type ManifestEntry = {
   readonly asset: string | null;
   readonly network: string | null;
   readonly payTo: string | null;
+  /** What further members of `accepts` state, one a network; absent where there is none. */
+  readonly elsewhere?: readonly ManifestEntry[];
 };
 
 export type ManifestFacts =
@@ -37,6 +40,8 @@ export type ManifestFacts =
 
 /** Members that hold the list; where there are several, all of them are read, in this order. */
 const LISTS = ['resources', 'endpoints', 'items'];
+/** No challenge has more; a manifest may list thousands of entries. */
+const MAX_ACCEPTS = 20;
 const PRICES = ['price', 'price_usd', 'priceUsd'];
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
 const METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
@@ -83,26 +88,55 @@ function entryOf(written: string, details: JsonObject, pointer: string): readonl
   const target = split?.[2] ?? written.trim();
   if (target === '') return [];
   const accepted = acceptedOf(jsonList(details['accepts']));
-  return [
-    {
-      target,
-      pointer,
-      method: methodOf(split?.[1] ?? null, details, accepted),
-      price: priceOf(details),
-      amount: unitsOf(accepted, details),
-      asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
-      network: networkOf(details) ?? jsonText(accepted['network']),
-      payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
-    },
-  ];
+  const first: ManifestEntry = {
+    target,
+    pointer,
+    method: methodOf(split?.[1] ?? null, details, accepted),
+    price: priceOf(details),
+    amount: unitsOf(accepted, details),
+    asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
+    network: networkOf(details) ?? jsonText(accepted['network']),
+    payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
+  };
+  // Members of the entry itself hold for all networks: those of accepts are of one each.
+  const isGeneral = networkOf(details) !== null || jsonText(details['asset']) !== null;
+  const elsewhere = isGeneral ? [] : elsewhereOf(first, jsonList(details['accepts']));
+  return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
+}
+
+/** The first price on each network but that of the entry: a second one there is another tier. */
+function elsewhereOf(
+  first: ManifestEntry,
+  accepts: readonly JsonValue[],
+): readonly ManifestEntry[] {
+  const networks = new Set([first.network === null ? null : caip2(first.network)]);
+  const found: ManifestEntry[] = [];
+  for (const [index, entry] of accepts.slice(0, MAX_ACCEPTS).entries()) {
+    const accepted = jsonObject(entry);
+    const network = jsonText(accepted['network']);
+    if (network === null || networks.has(caip2(network)) || !isPriced(accepted)) continue;
+    networks.add(caip2(network));
+    found.push({
+      target: first.target,
+      pointer: `${first.pointer}/accepts/${index}`,
+      method: first.method,
+      price: null,
+      amount: unitsOf(accepted, {}),
+      asset: jsonText(accepted['asset']),
+      network,
+      payTo: jsonText(accepted['payTo']),
+    });
+  }
+  return found;
 }
 
 /** The first that states a price: an amount that is a ceiling is none. */
 function acceptedOf(accepts: readonly JsonValue[]): JsonObject {
-  const entries = accepts.map(jsonObject);
-  const isPrice = ({ scheme }: JsonObject) =>
-    scheme === undefined || amountKind(scheme) === 'price';
-  return entries.find(isPrice) ?? {};
+  return accepts.map(jsonObject).find(isPriced) ?? {};
+}
+
+function isPriced({ scheme }: JsonObject): boolean {
+  return scheme === undefined || amountKind(scheme) === 'price';
 }
 
 /** v1 and the Bazaar describe the input, method included, beside the price. */
