@@ -108,7 +108,7 @@ const cases: readonly CheckCase[] = [
       openapi: answer(200, { swagger: '2.0', info: INFO, paths: {} }),
       openapiAlternates: [at('/swagger.json', answer(200, openApiDocument()))],
     },
-    expect: { status: 'warn', outcome: 'elsewhere', evidence: ['/swagger.json'] },
+    expect: { status: 'warn', outcome: 'elsewhere', evidence: ['no usable one at /openapi.json'] },
   },
   {
     name: 'no title',

@@ -59,7 +59,7 @@ export default defineCheck({
       return ['not-openapi-3', `${path}#/openapi: ${stated}${swagger}`];
     }
     if (facts.paths === 0) return ['no-paths', `${path}#/paths: none`];
-    if (!reading.canonical) return ['elsewhere', `GET ${path}: 200, nothing at ${PATH}`];
+    if (!reading.canonical) return ['elsewhere', `GET ${path}: 200, no usable one at ${PATH}`];
     if (facts.title === null || facts.infoVersion === null) {
       const member = facts.title === null ? 'title' : 'version';
       return ['no-title', `${path}#/info/${member}: missing`];

@@ -104,6 +104,14 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'with .json, and JSON of no known shape without',
+    seen: {
+      manifest: answer(200, { version: 1 }),
+      manifestJson: answer(200, manifestDocument()),
+    },
+    expect: { status: 'warn', outcome: 'only-json', evidence: ['no such list at'] },
+  },
+  {
     name: 'http with the own host, behind a proxy',
     seen: listing('http://seller.example/weather'),
     expect: {

@@ -62,7 +62,7 @@ export default defineCheck({
     const { entries } = facts;
     if (entries.length === 0) return ['no-entries', `GET ${path}: 0 entries`];
     if (!reading.canonical) {
-      return ['only-json', `GET ${path}: ${entries.length} entries, nothing at ${PATH}`];
+      return ['only-json', `GET ${path}: ${entries.length} entries, no such list at ${PATH}`];
     }
     const foreign = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
