@@ -4,7 +4,7 @@
  * is allocated: 25 to 45 MiB of a service that waits.
  */
 import v8 from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../engine/pool/collect.ts';
 
 export type ReturnMemoryOptions = {
   /** Processor time that the serving thread has used, ms; default its own. */
@@ -27,7 +27,7 @@ const MAX_HEAP_BYTES = 96 * 1024 * 1024;
 export type LookForRest = () => boolean;
 
 export function returnMemoryAtRest(options: ReturnMemoryOptions = {}): LookForRest {
-  const { usedMs = threadMs, heapBytes = heapInUse, collect = collectAll } = options;
+  const { usedMs = threadMs, heapBytes = heapInUse, collect = collectGarbage } = options;
   let atLastLook = usedMs();
   let atLastCollection = 0;
   return () => {
@@ -50,12 +50,4 @@ function threadMs(): number {
 
 function heapInUse(): number {
   return v8.getHeapStatistics().used_heap_size;
-}
-
-/** The one kind of collection that shrinks the young generation; Node names it by a flag alone. */
-function collectAll(): void {
-  v8.setFlagsFromString('--expose-gc');
-  const gc: unknown = runInNewContext('gc');
-  v8.setFlagsFromString('--no-expose-gc');
-  if (typeof gc === 'function') gc({ type: 'major', flavor: 'last-resort' });
 }

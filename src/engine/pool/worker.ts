@@ -8,6 +8,7 @@ import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { CheckDefinition } from '../define-check.ts';
 import type { Limit } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
+import { collectGarbage } from './collect.ts';
 import type { Answer, Failure, Job, JudgeJob, LoadJob, RunJob, Started } from './job.ts';
 import { createScanMemo } from './scan-memo.ts';
 
@@ -22,8 +23,12 @@ const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
 
 const MAX_DETAIL_CHARS = 2_000;
 
-/** The one thing that outlives a job. */
+/** A thread without a job for so long gives back what its last scans have left. */
+const REST_MS = 500;
+
+/** What outlives a job. */
 const memo = createScanMemo();
+let rest: NodeJS.Timeout | undefined;
 
 /** One job, answered in any case: it rejects where the thread is to end. */
 export async function work(job: Job | LoadJob): Promise<Answer> {
@@ -32,6 +37,8 @@ export async function work(job: Job | LoadJob): Promise<Answer> {
   // An unhandled rejection surfaces before this resolves, and so fails its own job
   // instead of the next one on this thread.
   await nextTurn();
+  clearTimeout(rest);
+  rest = setTimeout(collectGarbage, REST_MS).unref();
   return answer;
 }
 

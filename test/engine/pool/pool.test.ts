@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { DiscoveredCheck } from '../../../src/engine/catalog/discover-checks.ts';
 import {
   EngineFault,
@@ -280,4 +280,17 @@ describe('the threads of a pool', () => {
       await early.close();
     }
   });
+
+  test('give back at rest what their jobs left', async () => {
+    await using stack = new AsyncDisposableStack();
+    const one = stack.adopt(createPool({ ...LIMITS, threads: 1 }), (it) => it.close());
+    const run = (exportName: string) => one.run({ module: TASKS, exportName, input: null });
+    await run('leave');
+    expect(await run('isLeft')).toBe(true);
+    // Each question is a job that puts the rest off: they come further apart than a rest is long.
+    await vi.waitFor(async () => expect(await run('isLeft')).toBe(false), {
+      interval: 1_000,
+      timeout: 30_000,
+    });
+  }, 60_000);
 });
