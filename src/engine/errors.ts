@@ -5,7 +5,7 @@ export class EngineFault extends Error {
   override readonly name: string = 'EngineFault';
 }
 
-/** Checks or tasks of ours break on nothing at all: no scan of this process can be judged. */
+/** Checks or tasks of ours break even on an origin that said nothing: no scan of this process can be judged. */
 export class BrokenChecks extends EngineFault {
   override readonly name = 'BrokenChecks';
 

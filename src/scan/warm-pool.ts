@@ -5,7 +5,7 @@ import { warmUp } from './warm-up.ts';
 
 /**
  * The first task, or `start`, warms the pool up; all tasks wait for that, and reject where one of
- * our checks breaks on nothing at all. The next task then tries again.
+ * our checks breaks even on an origin that said nothing. The next task then tries again.
  */
 export function warmPool(parts: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>): Pool {
   const { pool } = parts;

@@ -52,8 +52,8 @@ export async function warmUp(judges: Judges): Promise<void> {
 }
 
 /**
- * Runs every check and task on each thread of the pool. Throws BrokenChecks where one of ours breaks
- * on nothing at all, so that it is known before a scan is sold.
+ * Runs every check and task on each thread of the pool. Throws BrokenChecks where one of ours breaks even
+ * on an origin that said nothing, so that it is known before a scan is sold.
  */
 export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
   const { threads } = pool.load();

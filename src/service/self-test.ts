@@ -8,7 +8,7 @@ import { tryAll } from '../scan/warm-up.ts';
 export type SelfTestOptions = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
-  /** A check of ours breaks on nothing at all: no scan of this process could be sold. */
+  /** A check of ours breaks even on an origin that said nothing: no scan of this process could be sold. */
   readonly onBroken: (fault: BrokenChecks) => void;
   /** The test could not be made; the first scan makes it again. */
   readonly onError: (message: string, error: unknown) => void;
