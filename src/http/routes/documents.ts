@@ -18,8 +18,8 @@ type Document = {
   readonly path: string;
   readonly type: 'application/json' | 'text/plain' | 'text/markdown';
   readonly summary: string;
-  /** Written once, when every route is known. */
-  readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
+  /** Written once, for its first reader: every route is known by then. */
+  readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string | Promise<object>;
 };
 
 const DOCUMENTS: readonly Document[] = [
@@ -35,7 +35,7 @@ const DOCUMENTS: readonly Document[] = [
     path: PATHS.openapi,
     type: 'application/json',
     summary: 'This description, OpenAPI 3.1',
-    write: (_facts, app) => app.swagger(),
+    write: (_facts, app) => app.writeOpenApi(),
   },
   {
     operationId: 'llms',
@@ -106,10 +106,9 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
   const { operationId, path, type, summary, write } = document;
   const bodySchema =
     type === 'application/json' ? Type.Object({}, { additionalProperties: true }) : Type.String();
-  let text = '';
-  app.addHook('onReady', async () => {
-    const written = write(facts, app);
-    text = typeof written === 'string' ? written : JSON.stringify(written);
+  const text = keptOnce(async () => {
+    const written = await write(facts, app);
+    return typeof written === 'string' ? written : JSON.stringify(written);
   });
   app.get(
     path,
@@ -129,8 +128,20 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
       reply
         .header('cache-control', 'public, max-age=300')
         .type(`${type}; charset=utf-8`)
-        .send(text),
+        .send(await text()),
   );
+}
+
+/** What `make` resolved with; a rejection is not kept. */
+function keptOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | null = null;
+  return () => {
+    kept ??= make().catch((error: unknown) => {
+      kept = null;
+      throw error;
+    });
+    return kept;
+  };
 }
 
 function addAsset(app: FastifyInstance, path: string, type: string, body: string): void {
