@@ -25,6 +25,7 @@ import {
 import { type AskSeller, createPreflightDesk } from '../directory/preflight-desk.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { OpenPayments } from '../service/payments.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -48,6 +49,7 @@ export type AppOptions = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
   readonly fetchChallenge: FetchChallenge;
   readonly askSeller: AskSeller;
   readonly judgeInHand: JudgeInHand;
@@ -90,12 +92,13 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   app.removeContentTypeParser('text/plain');
 
   await registerPlugins(app, config, service);
-  const { store, scanCoordinator, catalog, fetchChallenge, askSeller, wait, payments } = service;
+  const { store, scanCoordinator, catalog, checks, payments } = service;
+  const { fetchChallenge, askSeller, wait } = service;
   const preflight = createPreflightDesk({ store, policy: config.originPolicy, askSeller });
   const reader = createChallengeReader({ store, fetchChallenge, wait });
   app.addHook('preClose', async () => reader.stop());
   const verification = createVerification({ store, reader });
-  const context = { config, store, scanCoordinator, catalog, verification, preflight };
+  const context = { config, store, scanCoordinator, catalog, checks, verification, preflight };
   await registerRoutes(app, context);
   await app.register(paidRoutes, payments);
   await registerTools(app, context, service);

@@ -49,12 +49,16 @@ const SELF_TEST_MS = 1_000;
 export async function openService(config: Config): Promise<Service> {
   await using undo = new AsyncDisposableStack();
   const log = createLogger(config);
-  const { storeUrl, timeScale } = config;
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
-  const store = await openStore(storeUrl, { timeScale, onError });
+  const store = await openStore(config.storeUrl, { timeScale: config.timeScale, onError });
   undo.defer(() => store.close());
 
-  const checks = await discoverChecks();
+  // Sources are compiled while the disk brings the checks.
+  const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
+  const [checks, { buildApp }, { openPayments }] = await Promise.all([
+    discoverChecks(),
+    ...loading,
+  ]);
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
   const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
@@ -75,11 +79,6 @@ export async function openService(config: Config): Promise<Service> {
   const outbound = { policy, userAgent, createClient };
   const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
   undo.defer(() => scanner.close());
-  const [{ buildApp }, { openPayments }] = await Promise.all([
-    import('../http/app.ts'),
-    import('./payments.ts'),
-  ]);
-
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
   const fetchChallenge = createChallengeFetcher(outbound);
@@ -97,6 +96,7 @@ export async function openService(config: Config): Promise<Service> {
     store,
     scanCoordinator,
     catalog,
+    checks,
     fetchChallenge,
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     askSeller: createAskSeller({ judges, ...outbound, ready: () => probe.ready() }),

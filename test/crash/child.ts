@@ -66,6 +66,7 @@ const app = await buildApp(config, {
   store,
   scanCoordinator,
   catalog: readCatalog(config.checksVersion),
+  checks: [],
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   judgeInHand: async () => notAsked('nothing is judged here'),
   askSeller: async () => notAsked('nobody is asked here'),

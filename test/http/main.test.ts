@@ -1,7 +1,7 @@
 /** The service as a process. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../fixtures/service/free-port.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MAIN = join(ROOT, 'src/main.ts');
 
 type Run = {
   readonly process: ChildProcessByStdio<null, Readable, Readable>;
@@ -36,8 +37,8 @@ afterEach(async () => {
 });
 
 /** The service as `npm start` runs it, in a folder of its own and with these settings alone. */
-function start(settings: Record<string, string>): Run {
-  const child = spawn(process.execPath, [MAIN], {
+function start(settings: Record<string, string>, main = MAIN): Run {
+  const child = spawn(process.execPath, [main], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'],
@@ -144,4 +145,19 @@ test('an unknown catalog stops the start, and names those there are', async () =
   expect(run.err()).toMatch(
     /^CHECKS_VERSION="2020-01-01\.1" is not accepted: give one of 2026-07-25\.1, .*\.\n$/,
   );
+});
+
+test('what a start compiled is kept for the next one, though the process is killed', async () => {
+  const clone = join(folder, 'clone');
+  for (const part of ['src', 'plugins', 'checks', 'catalog', 'package.json']) {
+    cpSync(join(ROOT, part), join(clone, part), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  const run = start({ PORT: String(await freePort()) }, join(clone, 'src/main.ts'));
+  await untilListening(run);
+  const kept = () => readdirSync(join(clone, '.cache/compiled'), { recursive: true }).length;
+  await expect.poll(kept).toBeGreaterThan(200);
+  run.process.kill('SIGKILL');
+  await run.exited;
+  expect(kept()).toBeGreaterThan(200);
 });

@@ -57,8 +57,14 @@ export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly st
       const [, date, number] = FILE.exec(name) ?? [];
       return date && number ? [{ date, number: Number(number) }] : [];
     })
-    .sort((one, other) => one.date.localeCompare(other.date) || one.number - other.number)
+    .sort((one, other) => compare(one.date, other.date) || one.number - other.number)
     .map(({ date, number }) => `${date}.${number}`);
+}
+
+/** By code units, which is the order of dates: a collator takes 6 ms to load. */
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** Throws CatalogError naming the file and everything that is wrong with it. */

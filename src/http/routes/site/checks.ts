@@ -1,7 +1,6 @@
 /** Pages of the checks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { Type } from '../../../model/schema.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -12,9 +11,10 @@ const page = () => import('../../pages/check-page.ts');
 
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });
 
-export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { catalog }) => {
-  const checks = await discoverChecks();
-
+export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { catalog, checks },
+) => {
   app.get(
     '/checks',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true } },

@@ -4,7 +4,6 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
-import { discoverChecks } from '../../../engine/catalog/discover-checks.ts';
 import { Type } from '../../../model/schema.ts';
 import type { DirectoryRecord } from '../../../store/contract/directory.ts';
 import { KeptTexts } from '../../kept-texts.ts';
@@ -21,14 +20,14 @@ const MAX_KEPT_PAGES = 256;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { store, config, catalog } = parts;
+  const { store, config, catalog, checks } = parts;
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
   const kept = new KeptTexts<Buffer>(MAX_KEPT_PAGES);
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
-  const says = sentencesOf(catalog, await discoverChecks());
+  const says = sentencesOf(catalog, checks);
 
   app.get(
     '/o/:host',
