@@ -2,6 +2,7 @@
 import type { Owner } from '../contract/owner.ts';
 import type { Connection } from './connection.ts';
 import type { KeptVersions } from './kept-versions.ts';
+import type { PageEnds } from './page-ends.ts';
 import type { RecordRows } from './record-rows.ts';
 import type { SearchEffort } from './search-effort.ts';
 import type { SubstringCounts } from './substring-counts.ts';
@@ -16,4 +17,5 @@ export type SqliteContext = {
   readonly now: () => number;
   readonly recordRows: RecordRows;
   readonly versions: KeptVersions;
+  readonly pageEnds: PageEnds;
 };

@@ -2,6 +2,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
+import type { OrderKey } from './page-ends.ts';
 
 /** Ascending; `recency` and `rank` are negative times and scores. */
 const COLUMNS = {
@@ -47,4 +48,17 @@ export function listedOrder(
 /** "recency DESC, host DESC" of the order read from its end. */
 export function orderBy({ columns }: ListedOrder, isReverse: boolean): string {
   return columns.map((column) => `${column} ${isReverse ? 'DESC' : 'ASC'}`).join(', ');
+}
+
+/** A condition that leaves the hosts on one side of a place; null: all of them. */
+export function orderedBeyond(
+  { columns }: ListedOrder,
+  key: OrderKey | null,
+  comparison: '<' | '>' | '<=' | '>=',
+): { readonly sql: string; readonly values: readonly SQLInputValue[] } {
+  if (key === null) return { sql: '', values: [] };
+  return {
+    sql: `AND (${columns.join(', ')}) ${comparison} (${columns.map(() => '?').join(', ')})`,
+    values: columns.map((column) => key[column] ?? null),
+  };
 }

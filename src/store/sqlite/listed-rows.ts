@@ -1,9 +1,10 @@
 /** The slim rows of listed hosts, and the one way in which they are written. */
 
+import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { applyToCounts } from './listed-counts.ts';
 import type { ListedMove, ListedRow } from './listed-move.ts';
-import { IS_LISTED } from './record-sql.ts';
+import { IS_LISTED, IS_SUPPRESSED } from './record-sql.ts';
 import type { Row } from './row.ts';
 
 /**
@@ -14,6 +15,7 @@ export function changeHosts<T>(context: SqliteContext, hosts: readonly string[],
   const moves: ListedMove[] = [];
   const result = context.connection.transaction(() => {
     const done = work();
+    context.pageEnds.forget();
     for (const host of hosts) {
       context.recordRows.forget(host);
       moves.push(projectListed(context, host));
@@ -36,10 +38,12 @@ function projectListed({ connection }: SqliteContext, host: string): ListedMove 
   );
   const wanted = connection.get(
     `SELECT r.id, r.host, r.scanned_at_ms, r.grade, r.score, r.category,
-       (SELECT at_ms FROM confirms WHERE confirms.host = r.host) AS confirmed_at_ms
+       (SELECT at_ms FROM confirms WHERE confirms.host = r.host) AS confirmed_at_ms,
+       ${IS_SUPPRESSED} AS suppressed
      FROM records r WHERE r.id = ? AND ${IS_LISTED}`,
     id,
   );
+  writeMarks(connection, id, wanted);
   if (wanted === null) connection.run('DELETE FROM listed WHERE id = ?', id);
   else {
     connection.run(
@@ -60,6 +64,21 @@ function projectListed({ connection }: SqliteContext, host: string): ListedMove 
   const move = { before, after: readListed(wanted) };
   applyToCounts(connection, move);
   return move;
+}
+
+/** Most hosts have neither, and no row. */
+function writeMarks(connection: Connection, id: number, wanted: Row | null): void {
+  connection.run('DELETE FROM listed_marks WHERE id = ?', id);
+  if (wanted === null) return;
+  const confirmedAtMs = wanted.integerOrNull('confirmed_at_ms');
+  const suppressed = wanted.integer('suppressed');
+  if (confirmedAtMs === null && suppressed === 0) return;
+  connection.run(
+    'INSERT INTO listed_marks (id, confirmed_at_ms, suppressed) VALUES (?, ?, ?)',
+    id,
+    confirmedAtMs,
+    suppressed,
+  );
 }
 
 function readListed(row: Row | null): ListedRow | null {

@@ -47,3 +47,13 @@ export const LISTED_SCHEMA = `
   CREATE VIRTUAL TABLE host_trigrams USING fts5(
     host, content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1');
 `;
+
+/**
+ * `listed_marks` has a row for each listed host that was ever proved or hides its branding, by the number of its
+ * record: a page of many hosts finds there what a single host is looked up for under its name.
+ */
+export const LISTED_MARKS_SCHEMA = `
+  CREATE TABLE listed_marks (
+    id INTEGER PRIMARY KEY, confirmed_at_ms INTEGER, suppressed INTEGER NOT NULL
+  ) STRICT;
+`;

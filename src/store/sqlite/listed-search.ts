@@ -2,16 +2,19 @@
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
 import { NGRAM_LENGTH } from '../rules/host-ngrams.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { SqliteContext } from './context.ts';
 import { countListed, countNgram } from './listed-counts.ts';
-import { listedOrder } from './listed-order.ts';
-import { type PageRange, pageOf, pageOfMatches, reachOf } from './listed-pages.ts';
+import { type ListedOrder, listedOrder } from './listed-order.ts';
+import { type PageRange, pageOfMatches, type Reach, reachOf } from './listed-pages.ts';
+import { recordsOfIds, recordsOfPage } from './listed-records.ts';
 import { fewCandidates, matchesAmong } from './rare-matches.ts';
+import type { Row } from './row.ts';
 
-export type FoundIds = {
+export type FoundRecords = {
   readonly count: number;
-  /** Of records, in the order that was asked for. */
-  readonly ids: readonly number[];
+  /** For `toDirectoryRecord`, in the order that was asked for. */
+  readonly rows: readonly Row[];
 };
 
 type Filter = Pick<DirectoryQuery, 'sort' | 'category' | 'verified'>;
@@ -22,26 +25,50 @@ export async function findListed(
   filter: Filter,
   q: string,
   range: PageRange,
-): Promise<FoundIds> {
+): Promise<FoundRecords> {
   const { connection, now } = context;
   const nowMs = now();
   const order = listedOrder(filter, nowMs);
   const counted = { category: filter.category, proved: filter.verified === true };
   if (q === '') {
-    const count = countListed(connection, counted) - countExpired(context, filter, q, nowMs);
-    return { count, ids: pageOf(connection, order, reachOf(range, count)) };
+    const expired = countExpired(context, filter, q, nowMs);
+    const count = countListed(connection, counted) - expired;
+    // No host is in these lists or leaves them but by a change, or because its proof has expired.
+    const name = `${filter.sort} ${filter.category ?? ''} ${counted.proved} ${expired}`;
+    return { count, rows: pageOf(context, order, name, reachOf(range, count)) };
   }
   const candidates = q.length < NGRAM_LENGTH ? null : fewCandidates(context, q);
   if (candidates !== null) {
     const ids = matchesAmong(connection, candidates, order, q);
-    return { count: ids.length, ids: ids.slice(range.offset, range.offset + range.size) };
+    const page = ids.slice(range.offset, range.offset + range.size);
+    return { count: ids.length, rows: recordsOfIds(connection, page) };
   }
   const everProved =
     q.length <= NGRAM_LENGTH
       ? countNgram(connection, q, counted)
       : await context.substringCounts.count({ ...counted, q });
   const count = everProved - countExpired(context, filter, q, nowMs);
-  return { count, ids: await pageOfMatches(context, order, q, reachOf(range, count)) };
+  const ids = await pageOfMatches(context, order, q, reachOf(range, count));
+  return { count, rows: recordsOfIds(connection, ids) };
+}
+
+/** Begins where the page before ended, if that is known. */
+function pageOf(
+  { connection, pageEnds }: Pick<SqliteContext, 'connection' | 'pageEnds'>,
+  order: ListedOrder,
+  name: string,
+  reach: Reach,
+): readonly Row[] {
+  if (reach.isReverse) return recordsOfPage(connection, order, reach, null);
+  const end = pageEnds.before(name, reach.skip);
+  const skip = reach.skip - (end?.offset ?? 0);
+  const rows = recordsOfPage(connection, order, { ...reach, skip }, end?.key ?? null);
+  const last = rows.at(-1);
+  if (last === undefined) return rows;
+  const { host, grade, score, scannedAtMs } = publishedScanFromJson(last.text('scan'));
+  const key = { host, grade, rank: -score, recency: -scannedAtMs };
+  pageEnds.keep(name, { offset: reach.skip + rows.length, key });
+  return rows;
 }
 
 /** Those that counters have as proved, and whose proof is too old by now; purges take them in time. */

@@ -1,6 +1,6 @@
 /** The schema of the embedded store, as steps. */
 import type { Connection } from './connection.ts';
-import { LISTED_SCHEMA } from './listed-schema.ts';
+import { LISTED_MARKS_SCHEMA, LISTED_SCHEMA } from './listed-schema.ts';
 import { rebuildListed } from './rebuild-listed.ts';
 
 /** SQL, or what SQL alone cannot say. */
@@ -144,7 +144,10 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX ledger_unknown ON ledger (payer, at_ms) WHERE state = 'unknown';
   `,
   LISTED_SCHEMA,
-  rebuildListed,
+  // Lists were made of the records here; the last step makes them, and more.
+  '',
   // The newest scan of a host is in its record, and no other is ever shown again.
   'ALTER TABLE history DROP COLUMN scan; ALTER TABLE history DROP COLUMN first_seen_at_ms',
+  LISTED_MARKS_SCHEMA,
+  rebuildListed,
 ];

@@ -1,14 +1,14 @@
 /** Makes everything that lists are read from anew, of the records and what owners want. */
 import { allNgramsOf } from '../rules/host-ngrams.ts';
 import type { Connection } from './connection.ts';
-import { IS_LISTED } from './record-sql.ts';
+import { IS_LISTED, IS_SUPPRESSED } from './record-sql.ts';
 
 /** Hosts that are read together. */
 const BATCH = 10_000;
 
 /** Within the caller's transaction. */
 export function rebuildListed(connection: Connection): void {
-  for (const table of ['listed', 'listed_counts', 'ngram_counts']) {
+  for (const table of ['listed', 'listed_marks', 'listed_counts', 'ngram_counts']) {
     connection.exec(`DELETE FROM ${table}`);
   }
   connection.exec("INSERT INTO host_trigrams (host_trigrams) VALUES ('delete-all')");
@@ -18,6 +18,11 @@ export function rebuildListed(connection: Connection): void {
       SELECT r.id, r.host, -r.scanned_at_ms, r.grade, -r.score, r.category,
         (SELECT at_ms FROM confirms WHERE confirms.host = r.host)
       FROM records r WHERE ${IS_LISTED};
+    INSERT INTO listed_marks (id, confirmed_at_ms, suppressed)
+      SELECT id, confirmed_at_ms, suppressed
+      FROM (SELECT l.id, l.confirmed_at_ms, ${IS_SUPPRESSED} AS suppressed
+        FROM listed l CROSS JOIN records r ON r.id = l.id)
+      WHERE confirmed_at_ms IS NOT NULL OR suppressed = 1;
     INSERT INTO listed_counts (category, grade, proved, n)
       SELECT category, grade, confirmed_at_ms IS NOT NULL, count(*) FROM listed GROUP BY 1, 2, 3;
   `);

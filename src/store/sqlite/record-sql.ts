@@ -5,6 +5,10 @@ import type { PublishedScan } from '../contract/published-scan.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { Row } from './row.ts';
 
+/** 1 where an owner wants no branding shown. */
+export const IS_SUPPRESSED = `COALESCE((SELECT value FROM listing
+    WHERE setting = 'enrichmentSuppressed' AND listing.host = r.host), 0)`;
+
 /**
  * Columns of a directory record `r`. The owner's preferences are looked up in rows of their own at every
  * read, so no publication can undo them.
@@ -13,8 +17,7 @@ export const RECORD_COLUMNS = `
   r.scan, r.first_seen_at_ms, r.scan_count,
   (SELECT at_ms FROM confirms WHERE confirms.host = r.host) AS confirmed_at_ms,
   COALESCE((SELECT value FROM listing WHERE setting = 'listed' AND host = r.host), 1) AS listed,
-  COALESCE((SELECT value FROM listing
-    WHERE setting = 'enrichmentSuppressed' AND host = r.host), 0) AS suppressed`;
+  ${IS_SUPPRESSED} AS suppressed`;
 
 export const IS_LISTED = `NOT EXISTS (
   SELECT 1 FROM listing WHERE setting = 'listed' AND listing.host = r.host AND value = 0)`;
@@ -22,11 +25,11 @@ export const IS_LISTED = `NOT EXISTS (
 export function toDirectoryRecord(
   row: Row,
   nowMs: number,
-  parse: (text: string) => PublishedScan = publishedScanFromJson,
+  scan: PublishedScan = publishedScanFromJson(row.text('scan')),
 ): DirectoryRecord {
   const untilMs = verifiedUntilMs(row.integerOrNull('confirmed_at_ms'), nowMs);
   return {
-    ...parse(row.text('scan')),
+    ...scan,
     firstSeenAtMs: row.integer('first_seen_at_ms'),
     scanCount: row.integer('scan_count'),
     verified: untilMs !== null,

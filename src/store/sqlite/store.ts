@@ -18,10 +18,12 @@ import { sqliteInstances } from './instances.ts';
 import { KeptVersions } from './kept-versions.ts';
 import { sqliteLeases } from './leases.ts';
 import { sqliteLedger } from './ledger.ts';
+import { countListed } from './listed-counts.ts';
 import { sqliteListing } from './listing.ts';
 import { MemoryLimits } from './memory-limits.ts';
 import { migrate } from './migrate.ts';
 import { sqliteOwnership } from './ownership.ts';
+import { PageEnds } from './page-ends.ts';
 import { lockProcess } from './process-lock.ts';
 import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
@@ -35,6 +37,11 @@ import { SubstringCounts } from './substring-counts.ts';
 export { MEMORY };
 
 const SEARCH: SearchEffort = { candidates: 4_000, slice: 32_000 };
+
+/** From here on the pages of a directory are spread over a file of some 50 MiB. */
+const MAPPED_FROM_HOSTS = 50_000;
+/** The most that SQLite maps. */
+const MAPPED_BYTES = 2_147_418_112;
 
 export type SqliteOptions = OpenStoreOptions & {
   /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
@@ -58,6 +65,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
     connection.exec('PRAGMA synchronous = FULL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
     migrate(connection);
+    mapLargeFile(connection);
     return storeOn(connection, path, options, () => lock?.release());
   } catch (cause) {
     connection?.close();
@@ -73,8 +81,16 @@ function storeOn(
   unlock: () => void,
 ): Store {
   const substringCounts = new SubstringCounts(connection, search);
-  const kept = { recordRows: new RecordRows(), versions: new KeptVersions() };
-  const context: SqliteContext = { connection, now, owner, search, substringCounts, ...kept };
+  const context: SqliteContext = {
+    connection,
+    now,
+    owner,
+    search,
+    substringCounts,
+    recordRows: new RecordRows(),
+    versions: new KeptVersions(),
+    pageEnds: new PageEnds(),
+  };
   const limits = new MemoryLimits(now);
   const slots = sqliteSlots(context);
   return {
@@ -111,6 +127,16 @@ function storeOn(
       unlock();
     },
   };
+}
+
+/**
+ * Lists of a large directory read from all over the file: mapped into memory, a page of it costs no call and
+ * no copy. Small files are not mapped, as their pages are few, and all that is mapped counts as memory of this
+ * process until the system wants it back.
+ */
+function mapLargeFile(connection: Connection): void {
+  const hosts = countListed(connection, { category: undefined, proved: false });
+  if (hosts >= MAPPED_FROM_HOSTS) connection.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
 }
 
 /** The same file has the same lock, by whatever path or link it is reached. */
