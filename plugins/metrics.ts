@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { Forbidden } from '../src/errors/errors.ts';
+import { Counter, Gauge, Histogram, measureProcess, Registry } from '../src/http/prometheus.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -30,7 +30,6 @@ export default fp(
     { allow, isBehindProxy, runningScans, further = [] }: MetricsOptions,
   ) => {
     const registry = new Registry();
-    collectDefaultMetrics({ register: registry });
     app.decorate('metrics', registry);
 
     const durations = new Histogram({
@@ -63,10 +62,14 @@ export default fp(
       next();
     });
 
+    let measured: Promise<void> | null = null;
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
       if (isSomebodyElse(request, isBehindProxy) || !isAllowed(request.ip, allow)) {
         throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
       }
+      // What measures the process is loaded with the first reader of it.
+      measured ??= measureProcess(registry);
+      await measured;
       const parts = await Promise.all([registry, ...further].map((one) => one.metrics()));
       return reply.type(registry.contentType).send(parts.join('\n'));
     });
@@ -78,7 +81,7 @@ type Labels = { readonly method: string; readonly route: string; readonly status
 
 /** Finds the series of a route once: a histogram sorts and joins the labels of each observation. */
 function observerOf(durations: Histogram<'method' | 'route' | 'status'>) {
-  const series = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+  const series = new Map<string, ReturnType<typeof durations.labels>>();
   return (labels: Labels, seconds: number) => {
     const key = `${labels.status} ${labels.method} ${labels.route}`;
     const known = series.get(key) ?? durations.labels(labels);

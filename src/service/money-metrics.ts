@@ -1,5 +1,6 @@
 /** What an operator sees of money: counters of what happened, gauges of how it stands. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { Counter, Gauge, Histogram, Registry } from '../http/prometheus.ts';
 import type { PaymentEvent } from '../payment/facilitator.ts';
 import type { Payments } from '../payment/payments.ts';
 

@@ -131,6 +131,16 @@ test('behind a trusted proxy METRICS_ALLOW means the address that it states', as
   expect(await statusOf({})).toBe(200);
 });
 
+test('the first reader of the metrics finds all of the process in them', async () => {
+  await using fresh = await startApp();
+  const { body } = await fresh.get('/metrics');
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(body)?.[1]);
+  const usedSeconds = process.cpuUsage().user / 1e6;
+  expect(value('process_cpu_user_seconds_total')).toBeGreaterThan(usedSeconds / 2);
+  expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  expect(value('nodejs_eventloop_lag_min_seconds')).toBeLessThan(60);
+});
+
 test('METRICS_ALLOW opens the metrics to whom it names, and closes them to others', async () => {
   await using other = await startApp({
     environment: { METRICS_ALLOW: '192.0.2.0/24,2001:db8::1' },
