@@ -1,6 +1,7 @@
 /** Names a client, for limits: its address, or the block of addresses that it commands. */
 import { createHash } from 'node:crypto';
-import { normalizeIP } from '@fastify/rate-limit';
+import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** Hashes, so that no store keeps addresses. */
 export type Client = {
@@ -30,7 +31,14 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
   const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
-  return normalizeIP(ipv4 ?? ipv6 ?? ip, ipv6Bits);
+  const bare = ipv4 ?? ipv6 ?? ip;
+  if (!isIPv6(bare)) return bare.toLowerCase();
+  // Without the zone, which is the sender's to choose.
+  const [address = bare] = bare.split('%', 1);
+  // A mapped IPv4 address comes back as IPv4.
+  const plain = ipaddr.process(address);
+  if (plain.kind() === 'ipv4') return plain.toString();
+  return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toString();
 }
 
 /** As `clientKey`, for those who ask for the same few thousand clients over and over. */
