@@ -96,22 +96,21 @@ async function expectExact(store: Store, clock: TestClock): Promise<void> {
     for (const sort of ['recent', 'grade'] as const) {
       const query = { ...BASE, ...filter, sort };
       const expected = listed.filter((record) => matches(record, query)).toSorted(ORDERS[sort]);
-      expect(await allOf(store, query, expected.length), JSON.stringify(query)).toEqual(
-        expected.map((record) => record.host),
-      );
+      // What lists show of a host is what a look-up shows.
+      expect(await allOf(store, query, expected.length), JSON.stringify(query)).toEqual(expected);
     }
   }
 }
 
-/** Every page, the one after the last included. */
-async function allOf(store: Store, query: DirectoryQuery, count: number): Promise<string[]> {
-  const hosts: string[] = [];
-  for (let page = 0; page <= Math.ceil(count / PAGE_SIZE); page += 1) {
+/** Every page, the one after the last included, and from there on: none begins where an older one ended. */
+async function allOf(store: Store, query: DirectoryQuery, count: number) {
+  const records: DirectoryRecord[] = [];
+  for (let page = Math.ceil(count / PAGE_SIZE); page >= 0; page -= 1) {
     const answer = await store.directory.list({ ...query, page });
     expect(answer.count, JSON.stringify(query)).toBe(count);
-    hosts.push(...answer.records.map((record) => record.host));
+    records.unshift(...answer.records);
   }
-  return hosts;
+  return records;
 }
 
 function matches(record: DirectoryRecord, { category, verified, q = '' }: DirectoryQuery): boolean {
