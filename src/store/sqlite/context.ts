@@ -1,5 +1,6 @@
 /** What every part of the embedded store is given. */
 import type { Owner } from '../contract/owner.ts';
+import type { CommonRuns } from './common-runs.ts';
 import type { Connection } from './connection.ts';
 import type { KeptVersions } from './kept-versions.ts';
 import type { PageEnds } from './page-ends.ts';
@@ -13,6 +14,7 @@ export type SqliteContext = {
   readonly owner: Owner;
   readonly search: SearchEffort;
   readonly substringCounts: SubstringCounts;
+  readonly commonRuns: CommonRuns;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly recordRows: RecordRows;

@@ -1,12 +1,16 @@
 /** What a change did to the row of a listed host. */
 
-export type ListedRow = {
-  readonly id: number;
-  readonly host: string;
-  readonly grade: string;
+/** What counts of runs of characters are kept by. */
+export type ListedGroup = {
   readonly category: string;
   /** Whether the owner has ever confirmed, as far as that is still kept. */
   readonly isProved: boolean;
+};
+
+export type ListedRow = ListedGroup & {
+  readonly id: number;
+  readonly host: string;
+  readonly grade: string;
 };
 
 /** What one change did to the row of a host; null: there is none. */

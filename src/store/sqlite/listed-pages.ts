@@ -26,19 +26,26 @@ export function reachOf({ offset, size }: PageRange, count: number): Reach {
   return { take, isReverse, skip: isReverse ? skipFromEnd : offset };
 }
 
-/** Ids of hosts with a substring, in slices: matches may be far apart. Skipping a row costs some 25 ns. */
+/**
+ * Ids of hosts with a substring, in slices: matches may be far apart. Skipping a row costs some 25 ns.
+ * @param maxRows those after which it gives up, with null; null: never
+ */
 export async function pageOfMatches(
   { connection, search }: Pick<SqliteContext, 'connection' | 'search'>,
   order: ListedOrder,
   q: string,
   reach: Reach,
-): Promise<number[]> {
+  maxRows: number | null,
+): Promise<number[] | null> {
   const { take, isReverse } = reach;
   const ids: number[] = [];
   let { skip } = reach;
   let after: OrderKey | null = null;
+  let walked = 0;
   let size = Math.ceil(search.slice * FIRST_SLICE);
   for (; ids.length < take; size = Math.min(size * 2, search.slice)) {
+    if (maxRows !== null && walked > maxRows) return null;
+    walked += size;
     const slice: Slice = { order, q, after, size, isReverse };
     const end = lastOf(connection, slice);
     const matches = skip > 0 ? countWithin(connection, slice) : 0;

@@ -13,7 +13,7 @@ import type { Row } from './row.ts';
  */
 export function changeHosts<T>(context: SqliteContext, hosts: readonly string[], work: () => T): T {
   const moves: ListedMove[] = [];
-  const result = context.connection.transaction(() => {
+  const result = transactionOn(context, () => {
     const done = work();
     context.pageEnds.forget();
     for (const host of hosts) {
@@ -27,7 +27,17 @@ export function changeHosts<T>(context: SqliteContext, hosts: readonly string[],
   return result;
 }
 
-function projectListed({ connection }: SqliteContext, host: string): ListedMove {
+function transactionOn<T>({ connection, commonRuns }: SqliteContext, work: () => T): T {
+  try {
+    return connection.transaction(work);
+  } catch (error) {
+    commonRuns.forget();
+    throw error;
+  }
+}
+
+function projectListed(context: SqliteContext, host: string): ListedMove {
+  const { connection } = context;
   const id = connection.get('SELECT id FROM records WHERE host = ?', host)?.integer('id');
   if (id === undefined) return { before: null, after: null };
   const before = readListed(
@@ -62,7 +72,7 @@ function projectListed({ connection }: SqliteContext, host: string): ListedMove 
     );
   }
   const move = { before, after: readListed(wanted) };
-  applyToCounts(connection, move);
+  applyToCounts(context, move);
   return move;
 }
 

@@ -49,6 +49,14 @@ export const LISTED_SCHEMA = `
 `;
 
 /**
+ * Runs of three characters and more that many listed hosts have: longer runs are counted beside the n-grams
+ * as far as both of their shorter halves are here (`common-runs.ts`).
+ */
+export const COMMON_RUNS_SCHEMA = `
+  CREATE TABLE common_runs (run TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+`;
+
+/**
  * `listed_marks` has a row for each listed host that was ever proved or hides its branding, by the number of its
  * record: a page of many hosts finds there what a single host is looked up for under its name.
  */

@@ -1,15 +1,15 @@
 /** Listed hosts by category, proof and a part of the host: how many, and one page of them. */
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
-import { NGRAM_LENGTH } from '../rules/host-ngrams.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { SqliteContext } from './context.ts';
-import { countListed, countNgram } from './listed-counts.ts';
+import { countListed } from './listed-counts.ts';
 import { type ListedOrder, listedOrder } from './listed-order.ts';
 import { type PageRange, pageOfMatches, type Reach, reachOf } from './listed-pages.ts';
 import { recordsOfIds, recordsOfPage } from './listed-records.ts';
-import { fewCandidates, matchesAmong } from './rare-matches.ts';
+import { fewCandidates, knownRunOf, matchesAmong } from './rare-matches.ts';
 import type { Row } from './row.ts';
+import { ALL_LISTED, countNgram } from './run-counts.ts';
 
 export type FoundRecords = {
   readonly count: number;
@@ -19,6 +19,9 @@ export type FoundRecords = {
 
 type Filter = Pick<DirectoryQuery, 'sort' | 'category' | 'verified'>;
 
+/** Of the hosts that are always looked at, so many times more are where a walk would take longer. */
+const LOOKED_AT_ONCE = 4;
+
 /** @param q as hosts are spelt; empty: all */
 export async function findListed(
   context: SqliteContext,
@@ -26,7 +29,7 @@ export async function findListed(
   q: string,
   range: PageRange,
 ): Promise<FoundRecords> {
-  const { connection, now } = context;
+  const { connection, now, search } = context;
   const nowMs = now();
   const order = listedOrder(filter, nowMs);
   const counted = { category: filter.category, proved: filter.verified === true };
@@ -37,19 +40,51 @@ export async function findListed(
     const name = `${filter.sort} ${filter.category ?? ''} ${counted.proved} ${expired}`;
     return { count, rows: pageOf(context, order, name, reachOf(range, count)) };
   }
-  const candidates = q.length < NGRAM_LENGTH ? null : fewCandidates(context, q);
-  if (candidates !== null) {
-    const ids = matchesAmong(connection, candidates, order, q);
-    const page = ids.slice(range.offset, range.offset + range.size);
-    return { count: ids.length, rows: recordsOfIds(connection, page) };
-  }
-  const everProved =
-    q.length <= NGRAM_LENGTH
-      ? countNgram(connection, q, counted)
-      : await context.substringCounts.count({ ...counted, q });
+  const { isCounted, rareRun } = knownRunOf(context, q);
+  const few = rareRun === null ? null : fewCandidates(context, q, rareRun, search.candidates);
+  if (few !== null) return pageAmong(context, few, order, q, range);
+  const everProved = isCounted
+    ? countNgram(connection, q, counted)
+    : await context.substringCounts.count({ ...counted, q });
   const count = everProved - countExpired(context, filter, q, nowMs);
-  const ids = await pageOfMatches(context, order, q, reachOf(range, count));
-  return { count, rows: recordsOfIds(connection, ids) };
+  const reach = reachOf(range, count);
+  const hosts = isCounted ? countNgram(connection, q, ALL_LISTED) : Number.POSITIVE_INFINITY;
+  const isMany = hosts > search.candidates * LOOKED_AT_ONCE;
+  const walk = walkOf(reach, { count, among: countListed(connection, counted) });
+  const lookUp = isMany ? Number.POSITIVE_INFINITY : hosts * search.lookCost;
+  const ids =
+    lookUp < walk.expected
+      ? null
+      : await pageOfMatches(context, order, q, reach, lookUp < walk.longest ? walk.patient : null);
+  if (ids !== null) return { count, rows: recordsOfIds(connection, ids) };
+  const candidates = fewCandidates(context, q, q, hosts);
+  if (candidates !== null) return pageAmong(context, candidates, order, q, range);
+  const walked = await pageOfMatches(context, order, q, reach, null);
+  return { count, rows: recordsOfIds(connection, walked ?? []) };
+}
+
+/** Looks at all candidates, and sorts them. */
+function pageAmong(
+  { connection }: SqliteContext,
+  candidates: string,
+  order: ListedOrder,
+  q: string,
+  { offset, size }: PageRange,
+): FoundRecords {
+  const ids = matchesAmong(connection, candidates, order, q);
+  return { count: ids.length, rows: recordsOfIds(connection, ids.slice(offset, offset + size)) };
+}
+
+/**
+ * How many hosts a walk passes: where matches are spread evenly, at the worst, and until it is plain that they
+ * are not, as names that were given in a row are often scanned in a row.
+ */
+function walkOf(
+  { skip, take }: Reach,
+  { count, among }: { readonly count: number; readonly among: number },
+) {
+  const expected = count === 0 ? 0 : ((skip + take) * among) / count;
+  return { expected, longest: among, patient: 4 * expected };
 }
 
 /** Begins where the page before ended, if that is known. */

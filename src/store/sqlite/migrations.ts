@@ -1,6 +1,6 @@
 /** The schema of the embedded store, as steps. */
 import type { Connection } from './connection.ts';
-import { LISTED_MARKS_SCHEMA, LISTED_SCHEMA } from './listed-schema.ts';
+import { COMMON_RUNS_SCHEMA, LISTED_MARKS_SCHEMA, LISTED_SCHEMA } from './listed-schema.ts';
 import { rebuildListed } from './rebuild-listed.ts';
 
 /** SQL, or what SQL alone cannot say. */
@@ -148,6 +148,6 @@ export const MIGRATIONS: readonly Migration[] = [
   '',
   // The newest scan of a host is in its record, and no other is ever shown again.
   'ALTER TABLE history DROP COLUMN scan; ALTER TABLE history DROP COLUMN first_seen_at_ms',
-  LISTED_MARKS_SCHEMA,
-  rebuildListed,
+  LISTED_MARKS_SCHEMA + COMMON_RUNS_SCHEMA,
+  (connection) => rebuildListed(connection),
 ];

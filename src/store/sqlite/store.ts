@@ -7,6 +7,7 @@ import type { OpenStoreOptions } from '../open-store-options.ts';
 import { sharesOn } from '../rules/shares.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
+import { CommonRuns } from './common-runs.ts';
 import { Connection, MEMORY } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { sqliteDirectory } from './directory.ts';
@@ -29,14 +30,12 @@ import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { RecordRows } from './record-rows.ts';
 import { sqliteResults } from './results.ts';
-import type { SearchEffort } from './search-effort.ts';
+import { SEARCH_EFFORT, type SearchEffort } from './search-effort.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
 import { SubstringCounts } from './substring-counts.ts';
 
 export { MEMORY };
-
-const SEARCH: SearchEffort = { candidates: 4_000, slice: 32_000 };
 
 /** From here on the pages of a directory are spread over a file of some 50 MiB. */
 const MAPPED_FROM_HOSTS = 50_000;
@@ -77,16 +76,16 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
 function storeOn(
   connection: Connection,
   path: string,
-  { clock: now = Date.now, owner = newOwner(), search = SEARCH }: SqliteOptions,
+  { clock: now = Date.now, owner = newOwner(), search = SEARCH_EFFORT }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const substringCounts = new SubstringCounts(connection, search);
   const context: SqliteContext = {
     connection,
     now,
     owner,
     search,
-    substringCounts,
+    substringCounts: new SubstringCounts(connection, search),
+    commonRuns: new CommonRuns(connection),
     recordRows: new RecordRows(),
     versions: new KeptVersions(),
     pageEnds: new PageEnds(),

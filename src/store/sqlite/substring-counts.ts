@@ -1,8 +1,8 @@
 /** Counts of long substrings that too many hosts may have to be counted for each reader. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Connection } from './connection.ts';
-import type { CountFilter } from './listed-counts.ts';
 import type { ListedMove, ListedRow } from './listed-move.ts';
+import type { CountFilter } from './run-counts.ts';
 import type { SearchEffort } from './search-effort.ts';
 
 /** Each is followed through every publication, which costs some 50 ns a piece. */
