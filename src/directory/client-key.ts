@@ -32,7 +32,8 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 export function addressBlock(ip: string, ipv6Bits: number): string {
   const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
   const bare = ipv4 ?? ipv6 ?? ip;
-  if (!isIPv6(bare)) return bare.toLowerCase();
+  // Every IPv6 address has a colon; the pattern that knows them takes 4 ms to compile.
+  if (!bare.includes(':') || !isIPv6(bare)) return bare.toLowerCase();
   // Without the zone, which is the sender's to choose.
   const [address = bare] = bare.split('%', 1);
   // A mapped IPv4 address comes back as IPv4.
