@@ -6,11 +6,8 @@ import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import {
-  type BundledCheck,
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../../src/engine/catalog/discover-checks.ts';
+import type { BundledCheck } from '../../src/engine/catalog/check-facts.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { pathModules } from './path-modules.ts';
 import { writeTypes } from './write-types.ts';
 

@@ -2,8 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
-import type { CheckDefinition, Sentences } from '../define-check.ts';
+import type { Sentences } from '../define-check.ts';
 import { CheckModuleError } from '../errors.ts';
+import { type CheckFacts, type KnownChecks, readKnownChecks } from './check-facts.ts';
 import { fileDigest } from './file-digest.ts';
 
 export type DiscoveredCheck = {
@@ -21,18 +22,10 @@ export type DiscoveredCheck = {
   readonly definition: CheckFacts;
 };
 
-/** What a check says of itself: it is evaluated on workers alone. */
-export type CheckFacts = Omit<CheckDefinition, 'evaluate'>;
-
-/** One file of the npm package: the digest of its source, and what it says of itself. */
-export type BundledCheck = Pick<DiscoveredCheck, 'digest' | 'definition'>;
-
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 
 const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
-/** Sources in a clone; JavaScript in the npm package, with what it was built from beside it. */
 const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
-const BUNDLED = 'checks.json';
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
@@ -59,7 +52,8 @@ export async function discoverCheck(
 
 async function loadFolders(root: URL, names: readonly string[]) {
   // Side by side: one waits for the disk while another is compiled.
-  const loaded = await Promise.all([...names].sort().map((name) => loadFolder(root, name)));
+  const known = await readKnownChecks(root);
+  const loaded = await Promise.all([...names].sort().map((name) => loadFolder(root, name, known)));
   const checks: DiscoveredCheck[] = [];
   const breaches: string[] = [];
   for (const found of loaded.flat()) {
@@ -70,11 +64,15 @@ async function loadFolders(root: URL, names: readonly string[]) {
 }
 
 /** In order of version; in place of an implementation what is wrong with it. */
-async function loadFolder(root: URL, name: string): Promise<readonly (DiscoveredCheck | string)[]> {
+async function loadFolder(
+  root: URL,
+  name: string,
+  known: KnownChecks,
+): Promise<readonly (DiscoveredCheck | string)[]> {
   const files = name.startsWith('.') ? [] : await implementations(new URL(`${name}/`, root));
   return Promise.all(
     files.map(async (file) => {
-      const found = await load(root, name, file);
+      const found = await load(root, `${name}/${file}`, known);
       return typeof found === 'string' ? `checks/${name}/${file}: ${found}` : found;
     }),
   );
@@ -96,18 +94,25 @@ async function implementations(folder: URL): Promise<readonly string[]> {
     .sort((one, other) => versionOf(one) - versionOf(other));
 }
 
-async function load(root: URL, folder: string, file: string): Promise<DiscoveredCheck | string> {
+async function load(
+  root: URL,
+  path: string,
+  { bundled, facts }: KnownChecks,
+): Promise<DiscoveredCheck | string> {
+  const [folder = '', file = ''] = path.split('/');
   const [, id, title] = FOLDER.exec(folder) ?? [];
   if (!id || !title) return 'the folder must be named like "P6-price-integrity"';
-  const url = new URL(`${folder}/${file}`, root);
-  const known = file.endsWith('.js') ? await bundled(`${folder}/${file}`, root) : null;
-  let loaded: unknown = known?.definition;
+  const url = new URL(path, root);
+  const digest = bundled[path]?.digest ?? fileDigest(await readFile(url, 'utf8'));
+  // As it was published or built: only workers load the rest of it.
+  const known = bundled[path]?.definition ?? facts[digest];
+  let loaded: unknown = known;
   try {
     loaded ??= (await import(/* @vite-ignore */ url.href)).default;
   } catch (error) {
     return `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (!isDefinition(loaded) || (known === null && !isEvaluable(loaded))) {
+  if (!isDefinition(loaded) || (known === undefined && !isEvaluable(loaded))) {
     return 'the default export must be defineCheck({ … })';
   }
   const version = versionOf(file);
@@ -120,17 +125,9 @@ async function load(root: URL, folder: string, file: string): Promise<Discovered
     impl: `${id}@${version}`,
     url: url.href,
     folder: new URL(`${folder}/`, root).href,
-    digest: known?.digest ?? fileDigest(await readFile(url, 'utf8')),
+    digest,
     definition: loaded,
   };
-}
-
-/** As the package was built: only workers load the rest of a check. */
-async function bundled(path: string, root: URL): Promise<BundledCheck | null> {
-  const known: Readonly<Record<string, BundledCheck>> = JSON.parse(
-    await readFile(new URL(BUNDLED, root), 'utf8'),
-  );
-  return known[path] ?? null;
 }
 
 function isDefinition(value: unknown): value is CheckFacts {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
+import { fileDigest } from '../../../src/engine/catalog/file-digest.ts';
 import { CheckModuleError } from '../../../src/engine/errors.ts';
 
 let folder: string;
@@ -37,6 +38,20 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
 }
 
 describe('a folder of checks', () => {
+  test('is told of by its facts where a file is as they were written, and loaded where it is not', async () => {
+    await put('A1-first/v1.ts', 'throw new Error("loaded");');
+    const digest = fileDigest('throw new Error("loaded");');
+    const says = { right: 'All is as it should be.', wrong: 'Something is missing.' };
+    const facts = { id: 'A1', version: 1, says, needs: ['root'], requires: [], outcomes: ['seen'] };
+    await put('facts.json', JSON.stringify({ [digest]: facts }));
+    expect(await discover()).toMatchObject([{ impl: 'A1@1', digest, definition: facts }]);
+
+    await put('facts.json', JSON.stringify({ [digest]: { ...facts, id: 'B1' } }));
+    await expect(discover()).rejects.toThrow('id is "B1", the folder says "A1"');
+    await put('A1-first/v1.ts', 'throw new Error("loaded anew");');
+    await expect(discover()).rejects.toThrow('cannot be loaded: loaded anew');
+  });
+
   test('gives every version of each, with what a catalog needs to know', async () => {
     await put('README.md', 'Not a check.');
     await put('B2-second-check/v1.ts', check({ id: 'B2', requires: ['A1'] }));
