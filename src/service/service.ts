@@ -55,10 +55,8 @@ export async function openService(config: Config): Promise<Service> {
 
   // Sources are compiled while the disk brings the checks.
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
-  const [checks, { buildApp }, { openPayments }] = await Promise.all([
-    discoverChecks(),
-    ...loading,
-  ]);
+  const loaded = await Promise.all([discoverChecks(), ...loading]);
+  const [checks, { buildApp }, { openPayments }] = loaded;
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
   const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
@@ -105,8 +103,9 @@ export async function openService(config: Config): Promise<Service> {
   undo.defer(() => app.close());
   await payments.start();
 
-  const stopTimers = startTimers({ app, store, standing, payments, catalog, checks });
-  const running = { app, store, scanCoordinator, payments, stopTimers, opened: undo.move() };
+  const parts = { app, store, scanCoordinator, payments };
+  const stopTimers = startTimers({ ...parts, standing, catalog, checks });
+  const running = { ...parts, stopTimers, opened: undo.move() };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
   return { app, store, catalog, close };
@@ -195,6 +194,7 @@ function testOwnChecks(
 type TimerOptions = {
   readonly app: FastifyInstance;
   readonly store: Store;
+  readonly scanCoordinator: ScanCoordinator;
   readonly standing: RefreshingStanding;
   readonly payments: OpenPayments;
   readonly catalog: Catalog;
@@ -204,6 +204,7 @@ type TimerOptions = {
 function startTimers({
   app,
   store,
+  scanCoordinator,
   standing,
   payments,
   catalog,
@@ -230,7 +231,7 @@ function startTimers({
     setTimeout(() => void testOwnChecks(catalog, checks, app.log), SELF_TEST_MS),
     setTimeout(refresh, FIRST_LISTING_MS),
     setInterval(refresh, LISTING_INTERVAL_MS),
-    setInterval(returnMemoryAtRest(), LOOK_INTERVAL_MS),
+    setInterval(returnMemoryAtRest({ scans: scanCoordinator.begun }), LOOK_INTERVAL_MS),
   ];
   for (const timer of timers) timer.unref();
   return () => {

@@ -7,7 +7,9 @@ const MIB = 1024 * 1024;
 function watched(heapMiB = 30) {
   let usedMs = 600;
   let collections = 0;
+  let scans = 0;
   const look = returnMemoryAtRest({
+    scans: () => scans,
     usedMs: () => usedMs,
     heapBytes: () => heapMiB * MIB,
     collect: () => {
@@ -17,6 +19,11 @@ function watched(heapMiB = 30) {
   });
   return {
     after(workMs: number) {
+      usedMs += workMs;
+      return look();
+    },
+    afterScan(workMs: number) {
+      scans += 1;
       usedMs += workMs;
       return look();
     },
@@ -33,13 +40,31 @@ test('once, when the start is over', () => {
   expect(service.collections()).toBe(1);
 });
 
-test('again after work, but not while it goes on', () => {
+test('again after scans, but not while they go on', () => {
   const service = watched();
   service.after(0);
-  expect([100, 100, 100].map((ms) => service.after(ms))).toEqual([false, false, false]);
+  expect([100, 100, 100].map((ms) => service.afterScan(ms))).toEqual([false, false, false]);
   expect(service.after(19)).toBe(true);
   // Little work, however long it takes.
   expect([19, 19, 19].map((ms) => service.after(ms))).toEqual([false, false, false]);
+});
+
+test('a minute after the last requests, whose code it makes slow for a while', () => {
+  const service = watched();
+  service.after(0);
+  const pauses = Array.from({ length: 29 }, () => 0);
+  for (let burst = 0; burst < 3; burst += 1) {
+    expect(service.after(800)).toBe(false);
+    expect(pauses.map((ms) => service.after(ms))).not.toContain(true);
+  }
+  expect(service.after(0)).toBe(true);
+});
+
+test('a minute after requests that came before the first rest', () => {
+  const service = watched();
+  expect(service.after(1_500)).toBe(false);
+  const looks = Array.from({ length: 30 }, () => service.after(0));
+  expect(looks.indexOf(true)).toBe(29);
 });
 
 test('not where the heap is so large that callers would notice', () => {
@@ -48,6 +73,6 @@ test('not where the heap is so large that callers would notice', () => {
 });
 
 test('by a collection that this Node knows', () => {
-  const look = returnMemoryAtRest({ usedMs: () => 1_000, heapBytes: () => 0 });
+  const look = returnMemoryAtRest({ scans: () => 0, usedMs: () => 1_000, heapBytes: () => 0 });
   expect(look()).toBe(true);
 });
