@@ -1,7 +1,8 @@
 /** Names a client, for limits: its address, or the block of addresses that it commands. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { BoundedMap } from '../memory/bounded-map.ts';
 
 /** Hashes, so that no store keeps addresses. */
 export type Client = {
@@ -19,7 +20,7 @@ const IPV6_CLIENT_BITS = 64;
 const IPV6_BLOCK_BITS = 48;
 
 export function clientKey(ip: string): string {
-  return hash(addressBlock(ip, IPV6_CLIENT_BITS));
+  return digest(addressBlock(ip, IPV6_CLIENT_BITS));
 }
 
 /** An address and its port, as some proxies state both in X-Forwarded-For. */
@@ -30,6 +31,8 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
  * of a client has another, and would count as a client of its own.
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
+  // Nothing to drop, and no block: most clients.
+  if (!/[:[]/.test(ip)) return ip.toLowerCase();
   const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
   const bare = ipv4 ?? ipv6 ?? ip;
   // Every IPv6 address has a colon; the pattern that knows them takes 4 ms to compile.
@@ -44,13 +47,11 @@ export function addressBlock(ip: string, ipv6Bits: number): string {
 
 /** As `clientKey`, for those who ask for the same few thousand clients over and over. */
 export function rememberingClientKey(): (ip: string) => string {
-  const known = new Map<string, string>();
+  const known = new BoundedMap<string, string>(MAX_REMEMBERED);
   return (ip) => {
     const found = known.get(ip);
     if (found !== undefined) return found;
     const key = clientKey(ip);
-    const oldest = known.size < MAX_REMEMBERED ? undefined : known.keys().next().value;
-    if (oldest !== undefined) known.delete(oldest);
     known.set(ip, key);
     return key;
   };
@@ -60,9 +61,9 @@ export function clientOf(ip: string, gone?: AbortSignal): Client {
   const wide = addressBlock(ip, IPV6_BLOCK_BITS);
   // IPv4 comes back whole, mapped addresses as IPv4.
   const block = wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
-  return { key: clientKey(ip), block: hash(block), gone };
+  return { key: clientKey(ip), block: digest(block), gone };
 }
 
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }

@@ -1,7 +1,7 @@
 /** What is known of one origin, in short. */
 import type { Grade } from '../model/report.ts';
 import type { Origin } from '../origin/origin.ts';
-import type { DirectoryRecord } from '../store/contract/directory.ts';
+import type { HostGrade } from '../store/contract/directory.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 
@@ -24,7 +24,7 @@ export type GradeSummaryOptions = { readonly siteUrl: string; readonly nowMs: nu
 
 /** Summarises the host's record, or null where there is none. Opting out of the directory changes nothing. */
 export function gradeSummary(
-  record: DirectoryRecord | null,
+  record: HostGrade | null,
   origin: Origin,
   { siteUrl, nowMs }: GradeSummaryOptions,
 ): GradeSummary {

@@ -25,6 +25,36 @@ describe('what is accepted', () => {
     expect(parseOrigin(input).url).toBe(url);
   });
 
+  test('a plain name is what the URL parser makes of it, or refused for the same reason', () => {
+    const label = fc.oneof(
+      fc.stringMatching(/^[a-z0-9-]{1,64}$/),
+      fc.constantFrom('xn--mnchen-3ya', 'xn--a', 'xn--', 'com', 'local', '0x7f', '127', '1e3', 'a'),
+    );
+    const outcome = (input: string, policy: OriginPolicy) => {
+      try {
+        return parseOrigin(input, policy);
+      } catch (error) {
+        return error instanceof OriginRefused ? error.reason : error;
+      }
+    };
+    const policies = [DEFAULT_POLICY, ports(8443), allowing('a.com:443', 'shop.local:443')];
+    fc.assert(
+      fc.property(
+        fc.array(label, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom('', 'https://'),
+        fc.constantFrom('', '/'),
+        fc.constantFrom(...policies),
+        (labels, scheme, slash, policy) => {
+          const host = labels.join('.');
+          // A query is dropped, and keeps the whole from being plain.
+          const parsed = outcome(`https://${host}/?`, policy);
+          expect(outcome(`${scheme}${host}${slash}`, policy)).toEqual(parsed);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
   test('an IPv6 literal has brackets in the URL and host, none in the hostname', () => {
     expect(parseOrigin('https://[2606:4700:4700::1111]/')).toEqual({
       url: 'https://[2606:4700:4700::1111]',

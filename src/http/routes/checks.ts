@@ -85,9 +85,8 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         response: { 200: catalogSchema, ...errorResponses('invalid_query', 'rate_limited') },
       },
     },
-    async (_request, reply) => {
-      reply.serializer(() => text);
-      return answer;
+    (_request, reply) => {
+      reply.serializer(() => text).send(answer);
     },
   );
 };

@@ -1,5 +1,6 @@
 /** The origin that a request names. */
 import type { Config } from '../../config/config.ts';
+import { BoundedMap } from '../../memory/bounded-map.ts';
 import { type Origin, parseOrigin } from '../../origin/origin.ts';
 
 /** Reads the origin that a request names, by URL or bare host. Throws OriginRefused. */
@@ -19,14 +20,12 @@ const MAX_REMEMBERED_CHARS = 300;
 export function rememberingOrigins(
   parts: Parameters<typeof requestedOrigin>[1],
 ): (url: string) => Origin {
-  const known = new Map<string, Origin>();
+  const known = new BoundedMap<string, Origin>(MAX_REMEMBERED);
   return (url) => {
     const found = known.get(url);
     if (found !== undefined) return found;
     const origin = requestedOrigin(url, parts);
     if (url.length > MAX_REMEMBERED_CHARS) return origin;
-    const oldest = known.size < MAX_REMEMBERED ? undefined : known.keys().next().value;
-    if (oldest !== undefined) known.delete(oldest);
     known.set(url, origin);
     return origin;
   };

@@ -1,7 +1,10 @@
 /** The grade of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { gradeSummary } from '../../directory/grade-summary.ts';
+import { isFresh } from '../../directory/freshness.ts';
+import { type GradeSummary, gradeSummary } from '../../directory/grade-summary.ts';
 import { Type } from '../../model/schema.ts';
+import type { Origin } from '../../origin/origin.ts';
+import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
 import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -34,6 +37,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   const offer = config.revision.offers.status;
   if (offer === undefined) return;
   const originOf = rememberingOrigins(parts);
+  const summaryOf = rememberingSummaries(config.siteUrl);
 
   app.get(
     '/v1/status',
@@ -57,10 +61,35 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         },
       },
     },
-    async ({ query }) => {
+    ({ query }, reply) => {
       const origin = originOf(query.url);
-      const record = await store.directory.get(origin.host);
-      return gradeSummary(record, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
+      const answer = (grade: HostGrade | null) => {
+        const { summary, text } = summaryOf(grade, origin, store.now());
+        reply.serializer(() => text).send(summary);
+      };
+      const grade = store.directory.gradeOf(origin.host);
+      if (!(grade instanceof Promise)) return answer(grade);
+      return grade.then(answer);
     },
   );
 };
+
+type WrittenSummary = {
+  readonly summary: GradeSummary;
+  readonly text: string;
+};
+
+/** Writes the summary of a grade once, until the grade is another one or no longer fresh. */
+function rememberingSummaries(siteUrl: string) {
+  const known = new WeakMap<HostGrade, WrittenSummary>();
+  return (grade: HostGrade | null, origin: Origin, nowMs: number): WrittenSummary => {
+    const found = grade === null ? undefined : known.get(grade);
+    const isSame = (summary: GradeSummary, { scannedAtMs }: HostGrade) =>
+      summary.origin === origin.url && summary.fresh === isFresh(scannedAtMs, nowMs);
+    if (found !== undefined && grade !== null && isSame(found.summary, grade)) return found;
+    const summary = gradeSummary(grade, origin, { siteUrl, nowMs });
+    const written = { summary, text: JSON.stringify(summary) };
+    if (grade !== null) known.set(grade, written);
+    return written;
+  };
+}

@@ -17,6 +17,9 @@ export type DirectoryRecord = PublishedScan & {
   readonly enrichmentSuppressed: boolean;
 };
 
+/** What is told of a host without the rest of its record. */
+export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
+
 export type DirectoryQuery = {
   /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. */
   readonly sort: 'recent' | 'grade';
@@ -45,6 +48,12 @@ export type DirectoryVersions = {
 export type DirectoryStore = {
   /** The record of a host, opted out or not (see `listed`); null if never published. */
   get(host: string): Promise<DirectoryRecord | null>;
+
+  /**
+   * The grade of a host's current scan, opted out or not; null if never published. A store that
+   * reads without waiting answers at once, and with the same object until the host changes.
+   */
+  gradeOf(host: string): HostGrade | null | Promise<HostGrade | null>;
 
   /** Two look-ups by primary key, of what all instances wrote. */
   versions(): Promise<DirectoryVersions>;

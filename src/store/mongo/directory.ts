@@ -3,6 +3,7 @@ import type { Filter, Sort } from 'mongodb';
 import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { countsOf } from '../rules/grade-counts.ts';
 import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
+import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
@@ -21,6 +22,11 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
     async get(host) {
       const record = await records.byId(host);
       return record && ((await withOwnerPreferences(context, [record]))[0] ?? null);
+    },
+
+    async gradeOf(host) {
+      const record = await records.byId(host);
+      return record && publishedScanFromJson(record.scan);
     },
 
     versions: () => readVersions(context),

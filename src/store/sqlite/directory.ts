@@ -6,10 +6,12 @@ import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { SqliteContext } from './context.ts';
 import { recordsOfIds } from './listed-records.ts';
 import { findListed } from './listed-search.ts';
-import { RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
+import { RECORD_COLUMNS, toDirectoryRecord, toHostGrade } from './record-sql.ts';
 import type { Row } from './row.ts';
 import { readVersions } from './versions.ts';
 
+const GRADE_OF_HOST = `SELECT scanned_at_ms, grade, score, scan -> '$.counts' AS counts
+  FROM records WHERE host = ?`;
 const RECORD_OF_HOST = `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`;
 
 export function sqliteDirectory(context: SqliteContext): DirectoryStore {
@@ -30,6 +32,16 @@ export function sqliteDirectory(context: SqliteContext): DirectoryStore {
       const scan = publishedScanFromJson(row.text('scan'));
       recordRows.keep(host, { row, scan });
       return toDirectoryRecord(row, now(), scan);
+    },
+
+    gradeOf(host) {
+      const kept = connection.isOpen ? recordRows.grade(host) : undefined;
+      if (kept !== undefined) return kept;
+      const row = connection.get(GRADE_OF_HOST, host);
+      if (row === null) return null;
+      const grade = toHostGrade(row);
+      recordRows.keepGrade(host, grade);
+      return grade;
     },
 
     async list(query) {

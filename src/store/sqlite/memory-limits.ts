@@ -1,4 +1,5 @@
 /** Request rates of one process, in memory. */
+import { BoundedMap } from '../../memory/bounded-map.ts';
 import type { Counted, LimitStore } from '../contract/limits.ts';
 
 /** Counters at once; of more the oldest go, so that many clients cannot fill the memory. */
@@ -12,7 +13,7 @@ type Counter = {
 /** Counters of the one process that uses an embedded store; a restart forgives. */
 export class MemoryLimits implements LimitStore {
   readonly #now: () => number;
-  readonly #counters = new Map<string, Counter>();
+  readonly #counters = new BoundedMap<string, Counter>(MAX_COUNTERS);
 
   constructor(now: () => number) {
     this.#now = now;
@@ -28,21 +29,15 @@ export class MemoryLimits implements LimitStore {
     const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
     this.#counters.delete(key);
     this.#counters.set(key, { count: 1, resetAtMs });
-    if (this.#counters.size > MAX_COUNTERS) this.#dropOldest();
     return { count: 1, resetAtMs };
   }
 
   /** How many were removed. */
   purge(nowMs: number): number {
     const before = this.#counters.size;
-    for (const [key, counter] of this.#counters) {
+    for (const [key, counter] of this.#counters.entries()) {
       if (counter.resetAtMs <= nowMs) this.#counters.delete(key);
     }
     return before - this.#counters.size;
-  }
-
-  #dropOldest(): void {
-    const oldest = this.#counters.keys().next();
-    if (!oldest.done) this.#counters.delete(oldest.value);
   }
 }

@@ -1,8 +1,9 @@
 /** SQL of a directory record, shared by all who read one. */
-import type { DirectoryRecord } from '../contract/directory.ts';
+import type { DirectoryRecord, HostGrade } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { countsFromJson, publishedScanFromJson } from '../rules/published-scan.ts';
+import { gradeFromText } from '../rules/stored-json.ts';
 import type { Row } from './row.ts';
 
 /** 1 where an owner wants no branding shown. */
@@ -36,5 +37,14 @@ export function toDirectoryRecord(
     verifiedUntilMs: untilMs,
     listed: row.integer('listed') === 1,
     enrichmentSuppressed: row.integer('suppressed') === 1,
+  };
+}
+
+export function toHostGrade(row: Row): HostGrade {
+  return {
+    scannedAtMs: row.integer('scanned_at_ms'),
+    grade: gradeFromText(row.text('grade')),
+    score: row.integer('score'),
+    counts: countsFromJson(row.text('counts')),
   };
 }

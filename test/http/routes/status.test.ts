@@ -67,7 +67,11 @@ test('a page and a status are of one row each, whatever is published meanwhile',
         reads += 1;
         return store.directory.get(host);
       };
-      return { ...store, directory: { ...store.directory, get } };
+      const gradeOf: typeof store.directory.gradeOf = (host) => {
+        reads += 1;
+        return store.directory.gradeOf(host);
+      };
+      return { ...store, directory: { ...store.directory, get, gradeOf } };
     },
   });
   await service.publish('shop.example.com');

@@ -10,6 +10,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       const store = await subject.fresh();
       const scan = publishedScan();
       expect(await store.directory.get(scan.host)).toBeNull();
+      expect(await store.directory.gradeOf(scan.host)).toBeNull();
       await store.publish(scan);
       const again = await subject.restart(store);
       expect(await again.directory.get(scan.host)).toEqual({
@@ -54,6 +55,18 @@ export function publishingRepeats(subject: ContractSubject): void {
         older.scanId,
         newer.scanId,
       ]);
+    });
+
+    it('tells the grade of the newest scan, and at once when that is another one', async () => {
+      const store = await subject.fresh();
+      const first = publishedScan({ grade: 'A', score: 95 });
+      const later = { grade: 'F', score: 3, counts: { pass: 1, warn: 2, fail: 22 } } as const;
+      const second = publishedScan({ ...later, scannedAtMs: first.scannedAtMs + 1 });
+      for (const { scannedAtMs, grade, score, counts, ...scan } of [first, second]) {
+        await store.publish({ scannedAtMs, grade, score, counts, ...scan });
+        const told = { scannedAtMs, grade, score, counts };
+        expect(await store.directory.gradeOf(scan.host)).toMatchObject(told);
+      }
     });
 
     it('ends at the newest scan when many of one host are published at once', async () => {
