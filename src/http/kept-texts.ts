@@ -14,33 +14,49 @@ type Kept<Text> = {
 };
 
 /**
- * The least recently asked for goes first. Bytes leave as they are: a long text with one character
- * beyond Latin-1 is encoded anew for each answer, which costs more than the rest of it.
+ * The least recently asked for go first, once all together are too long. Bytes leave as they are: a long text with
+ * one character beyond Latin-1 is encoded anew for each answer, which costs more than the rest of it.
  */
 export class KeptTexts<Text extends string | Buffer = string> {
   readonly #kept = new Map<string, Kept<Text>>();
-  readonly #maxTexts: number;
+  readonly #maxLength: number;
+  #length = 0;
 
-  constructor(maxTexts: number) {
-    this.#maxTexts = maxTexts;
+  /** @param maxLength of all texts together, in characters or bytes */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
   }
 
   /** Null where it was made of another version, or its time is over. */
   get(name: string, { version, nowMs }: Validity): Text | null {
-    const kept = this.#kept.get(name);
+    const kept = this.#forget(name);
     if (kept === undefined) return null;
-    this.#kept.delete(name);
     if (kept.version !== version || nowMs < kept.fromMs || nowMs >= kept.untilMs) return null;
-    this.#kept.set(name, kept);
+    this.#set(name, kept);
     return kept.text;
   }
 
   /** `version` and `nowMs` are those from before its parts were read. */
   keep(name: string, text: Text, validity: Validity & { readonly untilMs: number }): void {
     const { version, nowMs: fromMs, untilMs } = validity;
+    this.#forget(name);
+    this.#set(name, { text, version, fromMs, untilMs });
+    for (const oldest of this.#kept.keys()) {
+      if (this.#length <= this.#maxLength) return;
+      this.#forget(oldest);
+    }
+  }
+
+  #set(name: string, kept: Kept<Text>): void {
+    this.#kept.set(name, kept);
+    this.#length += kept.text.length;
+  }
+
+  #forget(name: string): Kept<Text> | undefined {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) return undefined;
     this.#kept.delete(name);
-    const oldest = this.#kept.size < this.#maxTexts ? undefined : this.#kept.keys().next().value;
-    if (oldest !== undefined) this.#kept.delete(oldest);
-    this.#kept.set(name, { text, version, fromMs, untilMs });
+    this.#length -= kept.text.length;
+    return kept;
   }
 }

@@ -21,8 +21,8 @@ import type { RouteContext } from './route-context.ts';
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; this many rows are enough for every reader. */
 const MAX_FEATURED = 1_000;
-/** The longest have 100 records, some 100 KiB. */
-const MAX_KEPT_PAGES = 128;
+/** Of all pages together: 20 records take 8 KiB, so these are the first hundred pages of many filters. */
+const MAX_KEPT_CHARACTERS = 16 * 1_048_576;
 
 const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
 
@@ -80,7 +80,7 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.directory;
   if (offer === undefined) return;
-  const kept = new KeptTexts(MAX_KEPT_PAGES);
+  const kept = new KeptTexts(MAX_KEPT_CHARACTERS);
   app.get(
     '/v1/directory',
     {

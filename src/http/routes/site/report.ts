@@ -15,8 +15,8 @@ import { originOfHost, priceText, sendMessage } from './page.ts';
 const HISTORY_POINTS = 60;
 /** A picture of all origins may be a minute old; counting them for each reader would cost by their number. */
 const COUNTS_MS = 60_000;
-/** Some 20 KiB each. */
-const MAX_KEPT_PAGES = 256;
+/** Of all pages together, some 20 KiB each. */
+const MAX_KEPT_BYTES = 8 * 1_048_576;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
@@ -24,7 +24,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
-  const kept = new KeptTexts<Buffer>(MAX_KEPT_PAGES);
+  const kept = new KeptTexts<Buffer>(MAX_KEPT_BYTES);
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, checks);
