@@ -1,9 +1,8 @@
 /** Preflights of a service: at most one request a host and window, everything else from what is stored. */
 import { OriginRefused } from '../origin/errors.ts';
 import type { OriginPolicy } from '../origin/origin.ts';
-import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/preflight.ts';
+import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
 import type { Preflight } from '../preflight/result.ts';
-import { storedPreflight } from '../preflight/stored-preflight.ts';
 import type { Store } from '../store/contract/store.ts';
 import { findFreshReport } from './fresh-report.ts';
 
@@ -36,6 +35,8 @@ export function createPreflightDesk({
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
     const payability = fresh?.origin === url ? fresh.report.payability : null;
+    // Loaded with the first of them: it brings what reads terms.
+    const { storedPreflight } = await import('../preflight/stored-preflight.ts');
     return storedPreflight(asked, payability) ?? notAsked(why);
   }
 

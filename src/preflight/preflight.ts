@@ -1,20 +1,11 @@
 /** Asks one URL once, without a payment, and judges what it answers. */
 import type { HttpData, HttpMethod } from '../model/observation.ts';
 import { OriginRefused } from '../origin/errors.ts';
-import { type Origin, type OriginPolicy, originOf, validateUrl } from '../origin/origin.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
+import { type Asked, notAsked, refusedPreflight } from './asked.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';
 import { type Preflight, type PreflightReason, preflightOf } from './result.ts';
 import { verdictOn } from './verdict.ts';
-
-export type Asked = {
-  readonly origin: Origin;
-  /** Path and query. */
-  readonly path: string;
-  /** The method that the buyer is going to send, in capitals. */
-  readonly method: string;
-  readonly maxPrice: string | null;
-};
 
 export type PreflightOptions = Judges & {
   /** A client for this one URL; closed by the caller. */
@@ -29,27 +20,6 @@ export type PreflightOptions = Judges & {
 
 const CAP_BYTES = 64 * 1024;
 const ACCEPT = 'application/json, */*;q=0.5';
-const MAX_PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
-
-/** "0.05": whole units of the asset, as people write a price. */
-export function isPrice(text: string): boolean {
-  return MAX_PRICE.test(text);
-}
-
-/** Throws OriginRefused. */
-export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin' | 'path'> {
-  const valid = validateUrl(url, policy);
-  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
-}
-
-/** The answer where the guard refuses what was typed. */
-export function refusedPreflight({ message }: OriginRefused): Preflight {
-  return preflightOf([{ code: 'refused', evidence: message }]);
-}
-
-export function notAsked(evidence: string): Preflight {
-  return preflightOf([{ code: 'not_asked', evidence }]);
-}
 
 /** Rejects where the failure is ours. */
 export async function preflightUrl(asked: Asked, options: PreflightOptions): Promise<Preflight> {

@@ -1,6 +1,6 @@
 /** A verdict from a stored report, for what is not asked now. */
 import type { ResourcePayability } from '../model/payability.ts';
-import type { Asked } from './preflight.ts';
+import type { Asked } from './asked.ts';
 import { priceOf } from './read-terms.ts';
 import type { Preflight } from './result.ts';
 import { verdictOn } from './verdict.ts';

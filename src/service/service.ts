@@ -4,31 +4,22 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
-import { createChallengeFetcher } from '../directory/challenge-fetch.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
-import { createPool } from '../engine/pool/pool.ts';
-import { threadEnvironment } from '../engine/pool/thread-environment.ts';
-import { createOracle } from '../payable/create-oracle.ts';
-import { preflightInHand } from '../preflight/challenge-in-hand.ts';
-import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import { createScanner } from '../scan/run-scan.ts';
 import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
-import { warmPool } from '../scan/warm-pool.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
-import { createAskSeller } from './ask-seller.ts';
 import { createLogger } from './logger.ts';
 import { watchTill } from './money-alarms.ts';
+import { openScanning } from './open-scanning.ts';
 import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 import { LOOK_INTERVAL_MS, returnMemoryAtRest } from './return-memory.ts';
-import { testChecks } from './self-test.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -59,27 +50,19 @@ export async function openService(config: Config): Promise<Service> {
   const [checks, { buildApp }, { openPayments }] = loaded;
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
-  const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  undo.defer(() => cold.close());
-  const pool = warmPool({ catalog, checks, pool: cold });
-
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
-  const policy = config.originPolicy;
   const { standing, yieldTo } = openStanding(config, userAgent, store);
-  const probe = openProbeThread({
-    onError: (message, err) => log.error({ err }, message),
-    environment: threadEnvironment(),
+  const { scanner, ...judging } = openScanning({
+    policy: config.originPolicy,
+    userAgent,
+    catalog,
+    checks,
+    standing,
+    log,
   });
-  undo.defer(() => probe.close());
-  const { createClient, isSaturated } = probe;
-  const oracle = createOracle({ onError: (message) => log.error(message) });
-  const judges = { catalog, checks, pool, oracle };
-  const outbound = { policy, userAgent, createClient };
-  const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
   undo.defer(() => scanner.close());
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
   undo.defer(() => scanCoordinator.close());
-  const fetchChallenge = createChallengeFetcher(outbound);
   const payments = await openPayments({
     config,
     store,
@@ -95,9 +78,7 @@ export async function openService(config: Config): Promise<Service> {
     scanCoordinator,
     catalog,
     checks,
-    fetchChallenge,
-    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    askSeller: createAskSeller({ judges, ...outbound, ready: () => probe.ready() }),
+    ...judging,
     payments,
   });
   undo.defer(() => app.close());
@@ -175,12 +156,13 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
 }
 
 /** A build in which a check breaks on everything sells no scan: better that it ends, and says so. */
-function testOwnChecks(
+async function testOwnChecks(
   catalog: Catalog,
   checks: readonly DiscoveredCheck[],
   log: FastifyBaseLogger,
 ): Promise<void> {
-  return testChecks({
+  const { testChecks } = await import('./self-test.ts');
+  await testChecks({
     catalog,
     checks,
     onBroken({ message }) {

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
-import { notAsked } from '../../src/preflight/preflight.ts';
+import { notAsked } from '../../src/preflight/asked.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';

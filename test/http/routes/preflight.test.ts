@@ -7,7 +7,7 @@ import type { PayableBy, ResourcePayability } from '../../../src/model/payabilit
 import { parseAllowHosts } from '../../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY } from '../../../src/origin/origin.ts';
 import { createOracle } from '../../../src/payable/create-oracle.ts';
-import type { Asked } from '../../../src/preflight/preflight.ts';
+import type { Asked } from '../../../src/preflight/asked.ts';
 import { preflightOf } from '../../../src/preflight/result.ts';
 import { createProbeClient } from '../../../src/probe/client/client.ts';
 import { createAskSeller } from '../../../src/service/ask-seller.ts';

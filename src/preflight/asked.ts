@@ -1,0 +1,35 @@
+/** What a preflight is asked of, and its answer where no seller is. */
+import type { OriginRefused } from '../origin/errors.ts';
+import { type Origin, type OriginPolicy, originOf, validateUrl } from '../origin/origin.ts';
+import { type Preflight, preflightOf } from './result.ts';
+
+export type Asked = {
+  readonly origin: Origin;
+  /** Path and query. */
+  readonly path: string;
+  /** The method that the buyer is going to send, in capitals. */
+  readonly method: string;
+  readonly maxPrice: string | null;
+};
+
+const MAX_PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
+
+/** "0.05": whole units of the asset, as people write a price. */
+export function isPrice(text: string): boolean {
+  return MAX_PRICE.test(text);
+}
+
+/** Throws OriginRefused. */
+export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin' | 'path'> {
+  const valid = validateUrl(url, policy);
+  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
+}
+
+/** The answer where the guard refuses what was typed. */
+export function refusedPreflight({ message }: OriginRefused): Preflight {
+  return preflightOf([{ code: 'refused', evidence: message }]);
+}
+
+export function notAsked(evidence: string): Preflight {
+  return preflightOf([{ code: 'not_asked', evidence }]);
+}

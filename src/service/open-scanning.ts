@@ -1,0 +1,38 @@
+/** What asks origins and judges them, loaded with the first of either: a service at rest has none of it. */
+import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
+import type { Scanning, ScanningOptions } from './scanning.ts';
+
+/** Fifty modules, which a start would wait for; their threads take far longer to boot. */
+export function openScanning(options: ScanningOptions): Scanning {
+  let opened: Promise<Scanning> | null = null;
+  let scanner: Scanner | null = null;
+  let isClosed = false;
+
+  async function open(): Promise<Scanning> {
+    const { createScanning } = await import('./scanning.ts');
+    // A thread that began now would never end.
+    if (isClosed) throw new ScannerFailure('The service stops.');
+    const scanning = createScanning(options);
+    scanner = scanning.scanner;
+    return scanning;
+  }
+  const scanning = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    scanner: {
+      checksVersion: options.catalog.checksVersion,
+      admit: async (origin) => (await scanning()).scanner.admit(origin),
+      scan: async (...scan) => (await scanning()).scanner.scan(...scan),
+      isSaturated: () => scanner?.isSaturated?.() === true,
+      async close() {
+        isClosed = true;
+        await scanner?.close();
+      },
+    },
+    fetchChallenge: async (origin) => (await scanning()).fetchChallenge(origin),
+    judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
+    askSeller: async (...asked) => (await scanning()).askSeller(...asked),
+  };
+}

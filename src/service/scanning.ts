@@ -1,0 +1,64 @@
+/** The parts that ask origins and judge them, put together for one service: `open-scanning.ts` loads them. */
+import type { FastifyBaseLogger } from 'fastify';
+import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
+import type { AskSeller } from '../directory/preflight-desk.ts';
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
+import { createPool } from '../engine/pool/pool.ts';
+import { threadEnvironment } from '../engine/pool/thread-environment.ts';
+import type { JudgeInHand } from '../http/routes/mcp.ts';
+import type { Standing } from '../model/standing.ts';
+import type { OriginPolicy } from '../origin/origin.ts';
+import { createOracle } from '../payable/create-oracle.ts';
+import { preflightInHand } from '../preflight/challenge-in-hand.ts';
+import { openProbeThread } from '../probe/client/probe-thread.ts';
+import { createScanner } from '../scan/run-scan.ts';
+import type { Scanner } from '../scan/scanner.ts';
+import { warmPool } from '../scan/warm-pool.ts';
+import { createAskSeller } from './ask-seller.ts';
+
+export type ScanningOptions = {
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly standing: Standing;
+  readonly log: Pick<FastifyBaseLogger, 'error'>;
+};
+
+export type Scanning = {
+  /** Closing it closes all the others. */
+  readonly scanner: Scanner;
+  readonly fetchChallenge: FetchChallenge;
+  readonly judgeInHand: JudgeInHand;
+  readonly askSeller: AskSeller;
+};
+
+/** Starts no thread: the first work does. */
+export function createScanning(options: ScanningOptions): Scanning {
+  const { policy, userAgent, catalog, checks, standing, log } = options;
+  const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  const pool = warmPool({ catalog, checks, pool: cold });
+  const probe = openProbeThread({
+    onError: (message, err) => log.error({ err }, message),
+    environment: threadEnvironment(),
+  });
+  const { createClient, isSaturated } = probe;
+  const oracle = createOracle({ onError: (message) => log.error(message) });
+  const judges = { catalog, checks, pool, oracle };
+  const outbound = { policy, userAgent, createClient };
+  const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
+  return {
+    scanner: {
+      ...scanner,
+      async close() {
+        await scanner.close();
+        await probe.close();
+        await cold.close();
+      },
+    },
+    fetchChallenge: createChallengeFetcher(outbound),
+    judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
+    askSeller: createAskSeller({ judges, ...outbound, ready: () => probe.ready() }),
+  };
+}

@@ -1,0 +1,28 @@
+/** What scans is opened by the first scan, and not after the end. */
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { parseOrigin, DEFAULT_POLICY as policy } from '../../src/origin/origin.ts';
+import { ScannerFailure } from '../../src/scan/scanner.ts';
+import { openScanning } from '../../src/service/open-scanning.ts';
+import { readCatalog } from '../fixtures/service/test-catalog.ts';
+
+test('a service that stops begins no scan, and none was needed to stop', async () => {
+  const scanning = openScanning({
+    policy,
+    userAgent: 'a test',
+    catalog: readCatalog('2026-08-14.2'),
+    checks: await discoverChecks(),
+    standing: {
+      origin: () => Promise.reject(new Error('no index is asked')),
+      settlements: () => Promise.reject(new Error('no index is asked')),
+    },
+    log: pino({ level: 'silent' }),
+  });
+  expect(scanning.scanner.checksVersion).toBe('2026-08-14.2');
+  expect(scanning.scanner.isSaturated?.()).toBe(false);
+  await scanning.scanner.close();
+  const origin = parseOrigin('api.shop.dev');
+  await expect(scanning.scanner.scan(origin)).rejects.toThrow(ScannerFailure);
+  await expect(scanning.fetchChallenge(origin)).rejects.toThrow('The service stops.');
+});
