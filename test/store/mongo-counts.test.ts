@@ -37,6 +37,24 @@ describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () =>
     expect((await first.countWithout([])).count({})).toBe(1_203);
   });
 
+  it('counts a search anew once another instance publishes, or an owner hides a host', async () => {
+    const url = freshDatabase(uri);
+    const [one, other] = [await openStore(url), await openStore(url)];
+    try {
+      const count = async (q: string) => (await one.directory.list({ ...QUERY, q })).count;
+      await other.publish(publishedScan({ host: 'a.example.com' }));
+      expect(await count('example')).toBe(1);
+      await other.publish(publishedScan({ host: 'b.example.com' }));
+      expect([await count('example'), await count('b.ex'), await count('c.ex')]).toEqual([2, 1, 0]);
+      await other.listing.set('a.example.com', { listed: false });
+      expect(await count('example')).toBe(1);
+      expect(await count('EXAMPLE')).toBe(1);
+    } finally {
+      for (const store of [one, other]) await store.close();
+      await dropDatabase(url);
+    }
+  });
+
   it('two instances that publish and hide at once agree with counting by hand', async () => {
     const url = freshDatabase(uri);
     const stores = [await openStore(url), await openStore(url)] as const;
@@ -46,8 +64,10 @@ describe('on MongoDB', needs('uri' in server ? null : server.unavailable), () =>
       const records = await Promise.all(hosts.map((host) => stores[0].directory.get(host)));
       const listed = records.filter((record) => record?.listed);
       for (const { directory } of stores) {
-        const { count, records: page } = await directory.list(QUERY);
-        expect([count, page.length]).toEqual([listed.length, listed.length]);
+        for (const q of ['', 'example']) {
+          const { count, records: page } = await directory.list({ ...QUERY, q });
+          expect([count, page.length]).toEqual([listed.length, listed.length]);
+        }
         const grades = await directory.grades();
         expect(grades.A).toBe(listed.filter((record) => record?.grade === 'A').length);
       }
@@ -65,7 +85,7 @@ async function work(store: Awaited<ReturnType<typeof openStore>>, index: number)
   for (let n = 0; n < 12; n += 1) {
     const host = `h${(n * 5 + index) % 6}.example.com`;
     const grade = grades[(n + index) % 3] ?? 'A';
-    const asked = store.directory.list(QUERY);
+    const asked = store.directory.list({ ...QUERY, q: n % 2 ? '' : 'example' });
     await store.publish(publishedScan({ host, grade, scannedAtMs: 1_000 + n }));
     if (n % 4 === index) await store.listing.set(host, { listed: n % 8 > 3 });
     await asked;

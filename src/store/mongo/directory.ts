@@ -6,6 +6,7 @@ import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
+import { KeptCounts } from './kept-counts.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
 import { readVersions } from './versions.ts';
 
@@ -18,6 +19,7 @@ const PROJECTION = { ngrams: 0 };
 
 export function mongoDirectory(context: MongoContext): DirectoryStore {
   const { records, announced } = context;
+  const keptCounts = new KeptCounts(context);
   return {
     async get(host) {
       const record = await records.byId(host);
@@ -32,11 +34,20 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
     versions: () => readVersions(context),
 
     async list(query) {
-      const filter = await directoryFilter(context, query);
-      if (!filter) return { count: 0, records: [] };
+      const q = hostSubstring(query.q ?? '');
+      if (q === null) return { count: 0, records: [] };
+      const state = query.verified || q !== '' ? await keptCounts.state() : null;
+      const [optedOut, verified] = await Promise.all([
+        optedOutHosts(context),
+        query.verified ? verifiedHosts(context) : null,
+      ]);
+      const filter = directoryFilter({ ...query, q }, optedOut, verified);
+      const count =
+        state === null
+          ? (await announced.countWithout(optedOut)).count({ category: query.category })
+          : await keptCounts.count(query, filter, state);
       const { sort, page, pageSize } = query;
       const skip = page * pageSize;
-      const count = await countOf(query, filter);
       if (skip >= count) return { count, records: [] };
       const options = { sort: SORTS[sort], skip, limit: pageSize, projection: PROJECTION };
       return { count, records: await listedOnly(context, await records.all(filter, options)) };
@@ -61,12 +72,6 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
       return { count, records: await listedOnly(context, found) };
     },
   };
-
-  async function countOf(query: DirectoryQuery, filter: Filter<RecordDocument>): Promise<number> {
-    const { category, verified, q = '' } = query;
-    if (verified || q !== '') return records.count(filter);
-    return (await announced.countWithout(await optedOutHosts(context))).count({ category });
-  }
 }
 
 /** Owners are asked again after the rows were read: one may have opted out meanwhile. */
@@ -77,16 +82,15 @@ export async function listedOnly(
   return (await withOwnerPreferences(context, found)).filter((record) => record.listed);
 }
 
-/** Null when nothing can match. */
-async function directoryFilter(
-  context: MongoContext,
-  query: DirectoryQuery,
-): Promise<Filter<RecordDocument> | null> {
-  const q = hostSubstring(query.q ?? '');
-  if (q === null) return null;
-  const conditions: Filter<RecordDocument>[] = [notIn(await optedOutHosts(context))];
-  if (query.verified) conditions.push({ _id: { $in: [...(await verifiedHosts(context))] } });
-  if (query.category !== undefined) conditions.push({ category: query.category });
+/** `q` as hosts are spelt; `verified`: the only hosts that are wanted, if not all. */
+function directoryFilter(
+  { category, q = '' }: DirectoryQuery,
+  optedOut: readonly string[],
+  verified: readonly string[] | null,
+): Filter<RecordDocument> {
+  const conditions: Filter<RecordDocument>[] = [notIn(optedOut)];
+  if (verified !== null) conditions.push({ _id: { $in: [...verified] } });
+  if (category !== undefined) conditions.push({ category });
   // The index finds hosts that have all the runs of characters, the pattern those in one piece.
   if (q !== '') {
     conditions.push({ ngrams: { $all: [...ngramsOfSubstring(q)] }, _id: { $regex: literal(q) } });

@@ -1,10 +1,16 @@
 /** Owners' preferences, put on records as they are read. */
+import type { Filter } from 'mongodb';
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
 import { verifiedSinceMs, verifiedUntilMs } from '../contract/ownership.ts';
 import { publishedScanFromJson } from '../rules/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
+import { type Document, idOf, type Table } from './table.ts';
+
+const SETTINGS = ['listed', 'enrichmentSuppressed'] as const;
+/** Of one host: its record, each setting, its proof. */
+const LOOK_UPS_AT_ONCE = 2;
 
 /** Hosts whose owners opted out. Read anew each time: an opt-out holds at once, on every host. */
 export async function optedOutHosts({ listing }: MongoContext): Promise<readonly string[]> {
@@ -19,17 +25,34 @@ export async function verifiedHosts({ confirms, now }: MongoContext): Promise<re
   return rows.map((row) => row._id);
 }
 
+/** When the first proof that counts at `nowMs` will be too old. */
+export async function firstExpiryMs({ confirms }: MongoContext, nowMs: number): Promise<number> {
+  const recent = { atMs: { $gt: verifiedSinceMs(nowMs) } };
+  const oldest = await confirms.first(recent, { sort: { atMs: 1 }, projection: { atMs: 1 } });
+  return verifiedUntilMs(oldest?.atMs ?? null, nowMs) ?? Number.POSITIVE_INFINITY;
+}
+
 export async function listingOf(
   { listing }: MongoContext,
   hosts: readonly string[],
 ): Promise<ReadonlyMap<string, ListingSettings>> {
-  const rows = await listing.all({ host: { $in: [...hosts] } });
+  const ids = hosts.flatMap((host) => SETTINGS.map((setting) => idOf(setting, host)));
+  const rows = await byIds(listing, ids);
   const settings = new Map<string, ListingSettings>();
   for (const { host, setting, value } of rows) {
     const known = settings.get(host) ?? { listed: true, enrichmentSuppressed: false };
     settings.set(host, { ...known, [setting]: value });
   }
   return settings;
+}
+
+/** A few by key alone: servers that merely speak MongoDB's protocol read all rows for a list of keys. */
+async function byIds<T extends Document>(table: Table<T>, ids: readonly T['_id'][]) {
+  if (ids.length > LOOK_UPS_AT_ONCE) {
+    return table.all({ _id: { $in: [...ids] } } as Filter<T>);
+  }
+  const rows = await Promise.all(ids.map((id) => table.byId(id)));
+  return rows.filter((row) => row !== null);
 }
 
 /** Records as they are stored, with what their owners want and have proved. */
@@ -40,10 +63,9 @@ export async function withOwnerPreferences(
   if (records.length === 0) return [];
   const hosts = records.map((record) => record._id);
   const nowMs = context.now();
-  const atMs = { $gt: verifiedSinceMs(nowMs) };
   const [settings, confirms] = await Promise.all([
     listingOf(context, hosts),
-    context.confirms.all({ _id: { $in: hosts }, atMs }, { projection: { atMs: 1 } }),
+    byIds(context.confirms, hosts),
   ]);
   const confirmed = new Map(confirms.map((confirm) => [confirm._id, confirm.atMs]));
   return records.map(({ _id: host, scan, firstSeenAtMs, scanCount }) => {

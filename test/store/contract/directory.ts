@@ -104,8 +104,11 @@ export function directoryLists(subject: ContractSubject): void {
       clock.advance(VERIFIED_FOR_MS - 1);
       const proved = { verified: true, verifiedUntilMs };
       expect(await store.directory.get('beta.io')).toMatchObject(proved);
+      const proofs = async () => store.directory.list({ ...QUERY, verified: true });
+      expect((await proofs()).count).toBe(1);
       expect(await hosts(store, { verified: true })).toEqual(['beta.io']);
       clock.advance(1);
+      expect((await proofs()).count).toBe(0);
       const unproved = { verified: false, verifiedUntilMs: null };
       expect(await store.directory.get('beta.io')).toMatchObject(unproved);
       expect(await hosts(store, { verified: true })).toEqual([]);
