@@ -1,6 +1,7 @@
 /** Judges what an earlier scan saw: the same observations give the same report, byte for byte. */
 import type { ScanReport } from '../model/report.ts';
-import { parseRecording, underCatalog } from '../probe/recording.ts';
+import { parseRecording } from '../probe/read-recording.ts';
+import { underCatalog } from '../probe/recording.ts';
 import { judge as judgeObservations } from '../scan/run-scan.ts';
 import { openEngine } from './open-engine.ts';
 

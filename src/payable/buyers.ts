@@ -1,10 +1,10 @@
-/** The buyers: official clients with a throwaway key that holds nothing, set up as quickstarts do. */
+/** The buyers: official clients with an account that holds nothing, set up as quickstarts do. */
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { createKeylessAccount } from './keyless-account.ts';
 import type { SolanaSchemes } from './solana-schemes.ts';
 
 /**
@@ -22,8 +22,7 @@ const ALL_EVM = 'eip155:*';
  * challenge first names Solana, because they take as long as all others together.
  */
 export function createBuyers(): Buyers {
-  // A bare account: without reads of a chain every scheme signs from the offer alone.
-  const account = privateKeyToAccount(generatePrivateKey());
+  const account = createKeylessAccount();
   let solanaSchemes: Promise<SolanaSchemes> | undefined;
 
   return async (name, solana) => {

@@ -1,6 +1,7 @@
 /** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
 import { OFFER_VERDICTS, PAYABLE_BY } from '../model/payability.ts';
 import { type TSchema, Type } from '../model/schema.ts';
+import { OLDEST_SCHEMA_VERSION, RECORDING_FORMAT, RECORDING_SCHEMA_VERSION } from './recording.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
@@ -166,11 +167,6 @@ const observations = Type.Object({
     Type.Object({ listed: Type.Boolean(), name: nullable(text), website: nullable(text) }),
   ),
 });
-
-export const RECORDING_FORMAT = 'x402-scan-observations';
-/** 2 added what the clients say; files of version 1 are still read. */
-export const RECORDING_SCHEMA_VERSION = 2;
-export const OLDEST_SCHEMA_VERSION = 1;
 
 export const recordingSchema = Type.Object({
   format: Type.Literal(RECORDING_FORMAT),

@@ -1,17 +1,11 @@
 /** Observations on disk: any grade can be replayed from them, offline, under any catalog. */
-import { readFile } from 'node:fs/promises';
-import { Ajv, type ValidateFunction } from 'ajv';
-import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
+import type { Observations, ProbingOptions } from '../model/observations.ts';
 import type { BudgetName, ScanReport } from '../model/report.ts';
-import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { OriginRefused } from '../origin/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
-import {
-  type OLDEST_SCHEMA_VERSION,
-  RECORDING_FORMAT,
-  RECORDING_SCHEMA_VERSION,
-  recordingSchema,
-} from './recording-schema.ts';
+
+export const RECORDING_FORMAT = 'x402-scan-observations';
+/** 2 added what the clients say; files of version 1 are still read. */
+export const RECORDING_SCHEMA_VERSION = 2;
+export const OLDEST_SCHEMA_VERSION = 1;
 
 export type Recording = {
   readonly format: typeof RECORDING_FORMAT;
@@ -23,11 +17,6 @@ export type Recording = {
   readonly observations: Observations;
 };
 
-/** The file cannot be replayed; the message says which file, where, and what to do. */
-export class RecordingError extends Error {
-  override readonly name = 'RecordingError';
-}
-
 export function toRecording(
   { scannedAt, exhausted }: Pick<ScanReport, 'scannedAt' | 'exhausted'>,
   observations: Observations,
@@ -38,71 +27,6 @@ export function toRecording(
     scannedAt,
     ...(exhausted ? { exhausted } : {}),
     observations,
-  };
-}
-
-/** Throws RecordingError. */
-export async function readRecording(file: string): Promise<Recording> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new RecordingError(`${file}: cannot be read (${message(error)})`);
-  });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new RecordingError(`${file}: not JSON (${message(error)}); make it with --save`);
-  }
-  return parseRecording(value, file);
-}
-
-/** Compiles the schema for the first recording, and once: it takes as long as to judge one. */
-const storedRecording = (() => {
-  let validate: ValidateFunction<Stored> | null = null;
-  return () => {
-    validate ??= new Ajv({ allErrors: false }).compile<Stored>(recordingSchema);
-    return validate;
-  };
-})();
-
-/** Throws RecordingError, which names the recording as `name`. */
-export function parseRecording(value: unknown, name: string): Recording {
-  const validate = storedRecording();
-  if (validate(value)) {
-    if (isCanonical(value.observations.origin)) return completed(value);
-    // Not quoted: it may be text for a terminal, and its author is unknown.
-    const why = 'what /observations/origin says is no origin as a scan writes it';
-    throw new RecordingError(`${name}: ${why}; make it with --save`);
-  }
-  const first = validate.errors?.[0];
-  throw new RecordingError(
-    `${name}: no recording of schema version ${RECORDING_SCHEMA_VERSION} ` +
-      `(${first?.instancePath || '/'} ${first?.message ?? 'is wrong'}); make it with --save`,
-  );
-}
-
-/** Reports print the origin: nothing but what a scan could have been of passes. */
-function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolean {
-  try {
-    // Whether it may be asked is no question of a replay.
-    const origin = parseOrigin(url, allowingOrigin(url, DEFAULT_POLICY));
-    const isSame = origin.scheme === scheme && origin.hostname === hostname && origin.host === host;
-    return isSame && origin.url === url && origin.port === port;
-  } catch (error) {
-    if (error instanceof OriginRefused) return false;
-    throw error;
-  }
-}
-
-type Stored = Omit<Recording, 'observations'> & {
-  readonly observations: Omit<Observations, 'payability'> &
-    Partial<Pick<Observations, 'payability'>>;
-};
-
-/** Recordings of version 1 say nothing of clients. */
-function completed({ observations, ...rest }: Stored): Recording {
-  return {
-    ...rest,
-    observations: { ...observations, payability: observations.payability ?? null },
   };
 }
 
@@ -136,8 +60,4 @@ function withoutPosts(payability: Observations['payability']): Observations['pay
   const isAsked = ({ method }: { readonly method: string }) => method !== 'POST';
   const resources = payability.resources.filter(isAsked);
   return { ...payability, resources, silent: payability.silent.filter(isAsked) };
-}
-
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

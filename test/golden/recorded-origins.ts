@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { fileDigest } from '../../src/engine/catalog/file-digest.ts';
-import { type Recording, readRecording } from '../../src/probe/recording.ts';
+import { readRecording } from '../../src/probe/read-recording.ts';
+import type { Recording } from '../../src/probe/recording.ts';
 
 export type RecordedOrigin = {
   /** The file's name without ".json". */

@@ -1,7 +1,8 @@
 /** Reading recordings costs what is in them. */
 import { Ajv } from 'ajv';
 import { expect, test, vi } from 'vitest';
-import { parseRecording, RecordingError, toRecording } from '../../src/probe/recording.ts';
+import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';
+import { toRecording } from '../../src/probe/recording.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 test('the schema is compiled for the first recording alone', () => {

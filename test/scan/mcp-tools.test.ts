@@ -2,7 +2,8 @@
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
-import { parseRecording, toRecording } from '../../src/probe/recording.ts';
+import { parseRecording } from '../../src/probe/read-recording.ts';
+import { toRecording } from '../../src/probe/recording.ts';
 import { challengeAnswer } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type CraftedMcp,

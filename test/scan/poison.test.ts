@@ -9,7 +9,8 @@ import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/create-kit.ts';
 import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
-import { parseRecording, RecordingError, toRecording } from '../../src/probe/recording.ts';
+import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';
+import { toRecording } from '../../src/probe/recording.ts';
 import { brandingOf } from '../../src/scan/branding.ts';
 import { judge } from '../../src/scan/run-scan.ts';
 import {

@@ -5,7 +5,8 @@ import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import type { Pool } from '../../src/engine/pool/pool.ts';
 import type { CheckResult, ScanReport } from '../../src/model/report.ts';
-import { readRecording, underCatalog } from '../../src/probe/recording.ts';
+import { readRecording } from '../../src/probe/read-recording.ts';
+import { underCatalog } from '../../src/probe/recording.ts';
 import { judge } from '../../src/scan/run-scan.ts';
 
 export type CompareOptions = {

@@ -1,7 +1,7 @@
 /** One connection to an origin, its requests in the order of their answers. */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { Client } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
 import type { GuardedTarget } from './guarded-connect.ts';
