@@ -1,8 +1,11 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import {
+  CHECKS_FOLDER,
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool/pool.ts';
-import { warmPool } from '../scan/warm-pool.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Engine = {
@@ -11,25 +14,34 @@ export type Engine = {
   readonly pool: Pool;
 };
 
-/** Throws UsageError where there is no such catalog. The caller closes the pool. */
+/**
+ * Boots the thread at once, so that it loads the checks while the caller loads itself. Throws UsageError
+ * where there is no such catalog. The caller closes the pool.
+ */
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
-  const versions = await listCatalogs();
-  const wanted = checksVersion ?? versions.at(-1);
-  if (wanted === undefined || !versions.includes(wanted)) {
-    throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
-  }
   // One scan needs one thread: each loads all of them anew.
-  const cold = createPool({ threads: 1 });
-  // It boots while the checks are found, and warms up while the origin is asked.
-  cold.start();
+  const pool = createPool({ threads: 1 });
+  pool.start();
   try {
-    const checks = await discoverChecks();
+    const versions = await listCatalogs();
+    const wanted = checksVersion ?? versions.at(-1);
+    if (wanted === undefined || !versions.includes(wanted)) {
+      throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
+    }
+    const checks = await discoverChecks(CHECKS_FOLDER, pool.loadModules);
     const catalog = await loadCatalog(wanted, { checks });
-    const pool = warmPool({ catalog, checks, pool: cold });
-    pool.start();
+    preload(pool, catalog, checks);
     return { catalog, checks, pool };
   } catch (error) {
-    await cold.close();
+    await pool.close();
     throw error;
   }
+}
+
+/** What runs under this catalog, where it is not loaded yet: a package knows its checks without that. */
+function preload(pool: Pool, catalog: Catalog, checks: readonly DiscoveredCheck[]): void {
+  const impls = new Set(catalog.checks.map(({ impl }) => impl));
+  const urls = checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url);
+  // The task that needs a module that is missing says so.
+  pool.loadModules(urls).catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 /** The pipeline: an origin in, a graded report out. Knows no host, no store and no payment. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { judgeAll, resultsOf } from '../engine/judge.ts';
+import { type Judged, judgeAll, resultsOf } from '../engine/judge.ts';
 import type { Pool } from '../engine/pool/pool.ts';
 import type { ScanAccount } from '../engine/pool/work-account.ts';
 import { SCORINGS } from '../engine/score.ts';
@@ -147,7 +147,10 @@ export type JudgeOptions = {
   readonly deadline?: AbortSignal | undefined;
 };
 
-/** Judges observations, fresh or recorded: the same ones give the same report, byte for byte. */
+/**
+ * Judges observations, fresh or recorded: the same ones give the same report, byte for byte. Throws
+ * BrokenChecks where a check breaks on whatever it is given.
+ */
 export async function judge(
   observations: Observations,
   scannedAt: string,
@@ -162,6 +165,10 @@ export async function judge(
     readAdvice(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
   ]);
+  if (seemsBroken(judged, observations)) {
+    const { tryAll } = await import('./warm-up.ts');
+    await tryAll({ catalog, checks, pool });
+  }
   const results = resultsOf(judged, account);
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results);
   const exhausted = account.exhausted();
@@ -178,6 +185,12 @@ export async function judge(
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
+}
+
+/** Whether something of ours broke: on this origin alone it is a finding, on any it is no report. */
+function seemsBroken(judged: readonly Judged[], { resources }: Observations): boolean {
+  const isFault = judged.some(({ verdict }) => verdict.outcome === 'fault');
+  return isFault || resources.planFailure !== undefined;
 }
 
 async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {

@@ -1,13 +1,12 @@
 /** A pool whose threads are warm before any origin's documents reach them, and cold until then. */
 import type { Pool } from '../engine/pool/pool.ts';
-import type { ScannerOptions } from './run-scan.ts';
-import { warmUp } from './warm-up.ts';
+import { type Judges, warmUp } from './warm-up.ts';
 
 /**
  * The first task, or `start`, warms the pool up; all tasks wait for that, and reject where one of
  * our checks breaks even on an origin that said nothing. The next task then tries again.
  */
-export function warmPool(parts: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>): Pool {
+export function warmPool(parts: Judges): Pool {
   const { pool } = parts;
   let warm: Promise<void> | null = null;
 

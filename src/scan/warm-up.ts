@@ -1,10 +1,12 @@
 /** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
+import type { Pool } from '../engine/pool/pool.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
 import { readBranding } from './read-branding.ts';
-import type { ScannerOptions } from './run-scan.ts';
 
 const SILENT: HttpObservation = {
   ok: false,
@@ -43,7 +45,11 @@ export const NOBODY: Observations = {
   listing: OFF,
 };
 
-type Judges = Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>;
+export type Judges = {
+  readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly pool: Pool;
+};
 
 /** Loads every check and parser on the workers, and measures how fast they are. Throws BrokenChecks as `tryAll`. */
 export async function warmUp(judges: Judges): Promise<void> {

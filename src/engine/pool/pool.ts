@@ -5,12 +5,14 @@ import type { Observations } from '../../model/observations.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { serialize } from '../../parse/json/transfer.ts';
 import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
-import { TaskFault, TaskLimitExceeded } from '../errors.ts';
+import type { LoadedModule } from '../catalog/load-module.ts';
+import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
 import { faultVerdict, isStandingCheck, limitsVerdict } from '../unjudged-verdicts.ts';
 import type { Job } from './job.ts';
+import { createMachineScale } from './machine-scale.ts';
 import { createObservationSerializer } from './observation-serializer.ts';
-import { createTaskRunner, type TaskRunner } from './task-runner.ts';
+import { createTaskRunner } from './task-runner.ts';
 import { openThread } from './thread.ts';
 import { createThreadQueue } from './thread-queue.ts';
 import {
@@ -19,7 +21,6 @@ import {
   type ScanAccount,
   type WorkAccount,
 } from './work-account.ts';
-import { MAX_SCALE, REFERENCE_MS } from './yardstick.ts';
 
 export type PoolOptions = {
   /** Default: one a core, from 2 to 8. */
@@ -61,6 +62,11 @@ export type PoolTask = {
 export type Pool = {
   /** Boots the threads that are not there, so that they load while others work. */
   start(): void;
+  /**
+   * Loads modules on every thread, and says what the default export of each is. Rejects with
+   * EngineFault where no thread could.
+   */
+  loadModules(urls: readonly string[]): Promise<readonly LoadedModule[]>;
   /** The budgets of one scan; a replay has none, because its recording says what became of them. */
   openScan(kind?: 'scan' | 'replay'): ScanAccount;
   /**
@@ -78,7 +84,10 @@ export type Pool = {
     scan: ScanAccount,
     signal?: AbortSignal,
   ): Promise<Verdict>;
-  /** Measures this machine: on a slow one every limit of CPU time is as much longer. */
+  /**
+   * Measures this machine, once: on a slow one every limit of CPU time is as much longer. The first
+   * task that is cut waits for it, so callers need not.
+   */
   calibrate(): Promise<void>;
   load(): PoolLoad;
   /** Kills what runs and refuses what waits. */
@@ -111,24 +120,30 @@ const DEFAULTS = {
 
 /** What is kept of observations in the form in which they cross to workers. */
 const MAX_SERIALIZED_BYTES = 32 * 1024 * 1024;
-const YARDSTICK = new URL('./yardstick.ts', import.meta.url).href;
-const MEASUREMENTS = 5;
 
 export function createPool(options: PoolOptions = {}): Pool {
   const settings = { ...DEFAULTS, ...options };
   const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
   const threads = Array.from({ length: size }, () => openThread(settings));
-  let scale = 1;
   const queue = createThreadQueue(threads, settings);
+  const machine = createMachineScale((task) => tasks.run(task, undefined));
   const tasks = createTaskRunner(queue, {
-    firstTryMs: () => settings.firstTryMs * scale,
-    cpuMs: () => settings.cpuMs * scale,
+    firstTryMs: () => settings.firstTryMs * machine.scale(),
+    cpuMs: () => settings.cpuMs * machine.scale(),
+    // A machine that could not be measured is taken for a fast one.
+    afterCut: () => machine.calibrate().catch(() => undefined),
   });
   const serialized = createObservationSerializer(MAX_SERIALIZED_BYTES);
   const endless = openEndlessAccount('').origin;
 
   return {
     start: () => threads.forEach(tasks.start),
+    async loadModules(urls) {
+      const loaded = await Promise.all(threads.map((thread) => tasks.load(thread, urls)));
+      const first = loaded.find((one) => one !== null);
+      if (first == null) throw new EngineFault('No thread could load the checks: try again.');
+      return first;
+    },
     openScan(kind = 'scan') {
       if (kind === 'replay') return openEndlessAccount(randomUUID());
       const { originMs, standingMs, lightMs } = settings;
@@ -136,7 +151,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       return openScanAccount(
         randomUUID(),
         { origin: originMs, standing: standingMs, lightMs },
-        () => scale,
+        machine.scale,
       );
     },
     async run({ module, exportName, input, account = endless, signal }) {
@@ -170,10 +185,7 @@ export function createPool(options: PoolOptions = {}): Pool {
         return limitsVerdict(error.limit, isStanding, serialized(scan.key, seen));
       }
     },
-    async calibrate() {
-      const tookMs = await measureThreads(tasks);
-      scale = Math.min(Math.max(tookMs / REFERENCE_MS, 1), MAX_SCALE);
-    },
+    calibrate: machine.calibrate,
     load() {
       const alive = threads.filter((thread) => thread.isAlive()).length;
       return { threads: size, alive, ...queue.counts() };
@@ -183,18 +195,4 @@ export function createPool(options: PoolOptions = {}): Pool {
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };
-}
-
-/** CPU time of the quickest of some runs of the yardstick, ms. */
-async function measureThreads(tasks: TaskRunner): Promise<number> {
-  const tookMs: number[] = [];
-  const address = (ticket: number): Job => {
-    return { kind: 'run', ticket, module: YARDSTICK, exportName: 'measure', input: null };
-  };
-  for (let time = 0; time < MEASUREMENTS; time += 1) {
-    const account = openEndlessAccount('').origin;
-    await tasks.run({ name: 'measure', address, account }, undefined);
-    tookMs.push(account.scanUsedMs());
-  }
-  return Math.min(...tookMs);
 }

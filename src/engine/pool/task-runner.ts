@@ -3,6 +3,7 @@
  * that used less. Then two failures of a kind decide: a task that twice exceeds its limits, or twice
  * throws, was given too much; a thread that twice fails on its own is our fault.
  */
+import type { LoadedModule } from '../catalog/load-module.ts';
 import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
 import type { Answer, Failure, Job } from './job.ts';
 import type { Thread } from './thread.ts';
@@ -13,6 +14,8 @@ export type Task = {
   readonly name: string;
   address(ticket: number): Job;
   readonly account: WorkAccount;
+  /** CPU time of each try, ms; default as TaskLimits has it. */
+  readonly cpuMs?: number;
 };
 
 export type TaskLimits = {
@@ -20,11 +23,15 @@ export type TaskLimits = {
   firstTryMs(): number;
   /** CPU time of any later try, ms. */
   cpuMs(): number;
+  /** Runs before a task that was out of time is tried again: its limits may be too short for this machine. */
+  afterCut(): Promise<void>;
 };
 
 export type TaskRunner = {
   /** Boots a thread that is not there; it loads what others have loaded before its first task. */
   start(thread: Thread): void;
+  /** As `start`; loads the modules there, and on every thread that boots later. */
+  load(thread: Thread, urls: readonly string[]): Promise<readonly LoadedModule[] | null>;
   /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
   run(task: Task, signal: AbortSignal | undefined): Promise<unknown>;
   /** Ends every task, running or waiting, with EngineFault. */
@@ -44,10 +51,11 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<Answer> {
     const { account } = task;
     const { thread, release } = await queue.acquire({ account, isLong }, signal);
-    let ready: Promise<void> | undefined;
+    let ready: Promise<unknown> | undefined;
+    let isShort = false;
     try {
       if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
-      const ownMs = isLong ? limits.cpuMs() : limits.firstTryMs();
+      const ownMs = task.cpuMs ?? (isLong ? limits.cpuMs() : limits.firstTryMs());
       const cpuMs = Math.min(ownMs, account.leftMs());
       tickets += 1;
       const job = task.address(tickets);
@@ -56,14 +64,23 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
       const answer = await thread.attempt(job, cpuMs, signal);
       account.charge(answer.cpuMs);
       if (answer.kind !== 'done') ready = thread.load([...modules]);
+      isShort = task.cpuMs === undefined && answer.kind === 'limit' && answer.limit === 'time';
       return answer;
     } finally {
       release(ready);
+      if (isShort) await limits.afterCut();
     }
   }
 
   return {
     start,
+    async load(thread, urls) {
+      const isAlive = thread.isAlive();
+      const known = [...modules].filter((url) => !urls.includes(url));
+      for (const url of urls) modules.add(url);
+      const loaded = await thread.load(isAlive ? urls : [...urls, ...known]);
+      return loaded === null ? null : loaded.slice(0, urls.length);
+    },
     async run(task, callerSignal) {
       const { account } = task;
       const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);

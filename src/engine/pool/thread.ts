@@ -9,6 +9,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
+import type { LoadedModule } from '../catalog/load-module.ts';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
 import {
   type Answer,
@@ -35,8 +36,8 @@ export type ThreadOptions = {
 export type Thread = {
   /** At most `cpuMs` of CPU time. Rejects with the signal's reason and nothing else. */
   attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;
-  /** Once a thread is there that has loaded `modules`; never rejects. */
-  load(modules: readonly string[]): Promise<void>;
+  /** Once a thread is there that has loaded `modules`; never rejects. Null where the thread broke. */
+  load(modules: readonly string[]): Promise<readonly LoadedModule[] | null>;
   /** Whether the thread is there, or boots. */
   isAlive(): boolean;
   /** Kills what runs. */
@@ -90,7 +91,9 @@ export function openThread(options: ThreadOptions): Thread {
     },
     async load(modules) {
       const job: LoadJob = { kind: 'load', modules };
-      await use((piscina) => piscina.run(job)).catch(() => undefined);
+      const answer: Answer | null = await use((piscina) => piscina.run(job)).catch(() => null);
+      // As the worker answers this kind of job.
+      return answer?.kind === 'done' ? (answer.output as readonly LoadedModule[]) : null;
     },
     isAlive: () => running !== null,
     async close() {

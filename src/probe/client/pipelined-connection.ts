@@ -1,3 +1,4 @@
+/// <reference path="./undici-client.d.ts" />
 /** One connection to an origin, its requests in the order of their answers. */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';

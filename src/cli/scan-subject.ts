@@ -1,0 +1,133 @@
+/** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
+import type { ScanOutcome } from '../model/scan-outcome.ts';
+import { OFFLINE_STANDING } from '../model/standing.ts';
+import type { Origin, OriginPolicy } from '../origin/origin.ts';
+import type { Oracle } from '../payable/create-oracle.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
+import type { McpWanted } from '../scan/observe-tools.ts';
+import { createScanner, judge } from '../scan/run-scan.ts';
+import type { Engine } from './engine.ts';
+import { FORMATS } from './formatters/formats.ts';
+import { createProgress } from './progress.ts';
+import type { ScanOptions } from './scan-options.ts';
+import { refuseUnknown, selectResults } from './select-results.ts';
+import type { Sources } from './sources.ts';
+import { type Streams, write } from './streams.ts';
+import { missedThresholds } from './thresholds.ts';
+import { UsageError } from './usage-error.ts';
+import { writeOutput } from './write-output.ts';
+
+const NO_TERMINAL_COLUMNS = 100;
+
+type Asked = {
+  readonly kind: 'origin';
+  readonly origin: Origin;
+  readonly policy: OriginPolicy;
+  readonly mcp: McpWanted | undefined;
+};
+
+/** What is to be judged: an origin to ask, or what an earlier scan saw. */
+export type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
+
+export type ScanParts = {
+  readonly engine: Engine;
+  /** Null for a recording, which says what the clients said. */
+  readonly oracle: Oracle | null;
+  readonly sources: Sources;
+  readonly options: ScanOptions;
+  readonly streams: Streams;
+};
+
+/** The exit code, as `scanCommand`. */
+export async function scanSubject(subject: Subject, parts: ScanParts): Promise<0 | 1> {
+  const { engine, options } = parts;
+  refuseUnknown(options.only, engine.catalog.checks);
+  refuseUnsent(subject, engine);
+  const outcome =
+    subject.kind === 'recording'
+      ? await replay(subject.recording, engine)
+      : await scanOrigin(subject, parts);
+  return await deliver(outcome, parts);
+}
+
+/** Tools are called by POST, which older catalogs do not send. */
+function refuseUnsent(subject: Subject, { catalog }: Engine): void {
+  if (subject.kind !== 'origin' || subject.mcp === undefined || catalog.probing.post) return;
+  throw new UsageError(`--mcp: catalog ${catalog.checksVersion} sends no POST; leave it out`);
+}
+
+async function scanOrigin(
+  { origin, policy, mcp }: Asked,
+  { engine, oracle, options, streams }: ScanParts,
+): Promise<ScanOutcome> {
+  // What asks a chain is slow to load, and not needed offline.
+  const standing = options.offline
+    ? OFFLINE_STANDING
+    : (await import('./standing.ts')).standingFrom(process.env);
+  const progress = createProgress(streams.err);
+  try {
+    const scanner = createScanner({
+      ...engine,
+      ...(oracle ? { oracle } : {}),
+      policy,
+      standing,
+      userAgent: scannerUserAgent('command line'),
+      onStage: progress.at,
+      mcp,
+    });
+    return await scanner.scan(origin);
+  } finally {
+    progress.end();
+  }
+}
+
+async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
+  const observations = underCatalog(recording.observations, engine.catalog.probing);
+  const began = performance.now();
+  const { scannedAt, exhausted } = recording;
+  const judged = await judge(observations, scannedAt, engine, { exhausted });
+  const judgeMs = performance.now() - began;
+  const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
+  return { ...judged, observations, timing };
+}
+
+async function deliver(
+  outcome: ScanOutcome,
+  { sources, options, streams: { out, err } }: ScanParts,
+): Promise<0 | 1> {
+  const { report, timing, observations } = outcome;
+  const printed = selectResults(report.results, options.only);
+  const text = FORMATS[options.format]({
+    report,
+    printed,
+    timing: options.timing ? timing : null,
+    locate: sources.locate,
+    colour: options.output === null && hasColours(out),
+    columns: out.columns ?? NO_TERMINAL_COLUMNS,
+  });
+  const recording = toRecording(report, observations);
+  const delivered = await Promise.allSettled([
+    options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
+    options.save === null
+      ? undefined
+      : writeOutput('--save', options.save, `${JSON.stringify(recording, null, 1)}\n`),
+  ]);
+  if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
+  // A scan is not done again for a file that could not be written: the other one is there.
+  const failure = delivered.find((one) => one.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+
+  const missed = missedThresholds(report, printed, options);
+  for (const line of missed) await write(err, `${line}\n`);
+  return missed.length === 0 ? 0 : 1;
+}
+
+function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOutcome['timing']) {
+  const ms = (value: number) => `${Math.round(value)} ms`;
+  return `gathered in ${ms(gatherMs)}, judged in ${ms(judgeMs)}, ${ms(totalMs)} in all; ${requests} requests, ${roundTrips} round trips deep\n`;
+}
+
+function hasColours(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
+}
