@@ -5,9 +5,24 @@ import { IPV4_DENIED, IPV6_ALLOWED, IPV6_DENIED, type NamedBlock } from './addre
 
 type Range = { readonly name: string; readonly cidr: [ipaddr.IPv4 | ipaddr.IPv6, number] };
 
-const ipv4Denied = IPV4_DENIED.map(toRange);
-const ipv6Denied = IPV6_DENIED.map(toRange);
-const ipv6Allowed = ipaddr.parseCIDR(IPV6_ALLOWED);
+type Ranges = {
+  readonly ipv4Denied: readonly Range[];
+  readonly ipv6Denied: readonly Range[];
+  readonly ipv6Allowed: Range['cidr'];
+};
+
+/** Parses the lists for the first address: most threads see none. */
+const rangesOnce = (() => {
+  let ranges: Ranges | null = null;
+  return (): Ranges => {
+    ranges ??= {
+      ipv4Denied: IPV4_DENIED.map(toRange),
+      ipv6Denied: IPV6_DENIED.map(toRange),
+      ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
+    };
+    return ranges;
+  };
+})();
 
 /** Whether no socket may ever be opened to this address. Anything but an IP literal is blocked. */
 export function isBlockedAddress(ip: string): boolean {
@@ -23,6 +38,7 @@ export function blockedReason(ip: string): string | null {
   if (ip.includes('%')) return 'IPv6 address with a zone';
   // No ipaddr.process(): it would turn ::ffff:8.8.8.8, which no honest AAAA holds, into 8.8.8.8.
   const address = ipaddr.parse(ip);
+  const { ipv4Denied, ipv6Denied, ipv6Allowed } = rangesOnce();
   const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
   const found = ranges.find((range) => address.match(range.cidr));
   if (found) return found.name;

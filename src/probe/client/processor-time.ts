@@ -1,5 +1,4 @@
 /** What TLS is charged by. */
-import { cpuUsage, threadCpuUsage } from 'node:process';
 
 /** Milliseconds of processor time from some beginning on. */
 export type ProcessorTime = () => number;
@@ -9,6 +8,7 @@ export type ProcessorTime = () => number;
  * process only, which is more: a scan is charged too much by it, never too little.
  */
 export const threadTime: ProcessorTime = () => {
-  const { user, system } = typeof threadCpuUsage === 'function' ? threadCpuUsage() : cpuUsage();
+  const { user, system } =
+    typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage() : process.cpuUsage();
   return (user + system) / 1_000;
 };
