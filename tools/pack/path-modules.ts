@@ -1,4 +1,4 @@
-/** Bundler plugin: modules that are loaded by their path, not by an import, become entries too. */
+/** Bundler plugin: finds the modules that are loaded by their path, not by an import. */
 import { dirname, join, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
@@ -14,23 +14,19 @@ const PLACE_BY_PATH = /new URL\(\s*'((?:\.\.\/)+)(catalog\/|checks\/|package\.js
 const PISCINA_WORKER = "(0, node_path_1.resolve)(__dirname, 'worker.js')";
 
 /**
- * Rewrites `new URL('./worker.ts', import.meta.url)` to the entry that is emitted for it. All
- * entries and chunks lie in one folder, so a name is enough.
+ * Rewrites `new URL('./worker.ts', import.meta.url)` to the name under which that file is bundled, and
+ * writes it into `found`, by file. All entries and chunks lie in one folder, so a name is enough.
  */
-export function pathModules(): Plugin {
-  const names = new Map<string, string>();
+export function pathModules(found: Map<string, string>): Plugin {
   return {
     name: 'path-modules',
     transform(code, id) {
       if (id.endsWith(join('piscina', 'dist', 'index.js'))) {
-        const worker = join(dirname(id), 'worker.js');
-        const name = 'piscina-worker';
         if (!code.includes(PISCINA_WORKER)) {
           throw new Error('Piscina names its worker in another way now: adapt path-modules.ts.');
         }
-        if (!names.has(worker))
-          this.emitFile({ type: 'chunk', id: worker, fileName: `${name}.js` });
-        names.set(worker, name);
+        const name = 'piscina-worker';
+        found.set(join(dirname(id), 'worker.js'), name);
         const beside = `(0, node_path_1.resolve)(import.meta.dirname, '${name}.js')`;
         return { code: code.replace(PISCINA_WORKER, beside), map: null };
       }
@@ -41,11 +37,8 @@ export function pathModules(): Plugin {
         })
         .replaceAll(MODULE_BY_PATH, (_all, path: string) => {
           const file = `${resolve(dirname(id), path)}.ts`;
-          const name = nameOf(file, names);
-          if (!names.has(file)) {
-            names.set(file, name);
-            this.emitFile({ type: 'chunk', id: file, fileName: `${name}.js` });
-          }
+          const name = nameOf(file);
+          found.set(file, name);
           return `new URL('./${name}.js', import.meta.url)`;
         });
       return rewritten === code ? null : { code: rewritten, map: null };
@@ -53,10 +46,8 @@ export function pathModules(): Plugin {
   };
 }
 
-/** "work-thread" of src/engine/pool/worker.ts: its folder tells two workers apart. */
-function nameOf(file: string, names: ReadonlyMap<string, string>): string {
-  const known = names.get(file);
-  if (known !== undefined) return known;
+/** "pool-worker" of src/engine/pool/worker.ts: its folder tells two workers apart. */
+function nameOf(file: string): string {
   const parts = file.replace(/\.ts$/, '').split(/[\\/]/);
   return parts.slice(-2).join('-');
 }
