@@ -21,8 +21,9 @@ export type Engine = {
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
   // One scan needs one thread: each loads all of them anew.
   const pool = createPool({ threads: 1 });
-  pool.start();
   try {
+    // What follows on this thread would hold its boot up.
+    await pool.start();
     const versions = await listCatalogs();
     const wanted = checksVersion ?? versions.at(-1);
     if (wanted === undefined || !versions.includes(wanted)) {

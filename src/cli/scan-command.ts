@@ -17,7 +17,6 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   const sources = await readSources(options.sources);
   const oracle = subject.kind === 'origin' ? createOracle() : null;
   const starting = startEngine(options.checksVersion);
-  oracle?.start();
   try {
     // Their threads boot while the rest of this command loads.
     const { scanSubject } = await import('./scan-subject.ts');

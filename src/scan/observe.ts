@@ -56,13 +56,13 @@ const PLAN_FAILURES = {
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
   const { client, standing, probing, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
+  // It loads while the first documents are asked for, and ends by itself where nothing is sold.
+  oracle?.start();
   onStage?.('documents');
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
   const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
-  // No client has to judge challenges where no request is going to be sent that could bring one.
-  if (plan.resources.length + tools.resources.length > 0) oracle?.start();
   onStage?.('resources');
   const second = await secondWave(cache, plan, probing);
 

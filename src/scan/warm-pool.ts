@@ -21,9 +21,10 @@ export function warmPool(parts: Judges): Pool {
   return {
     ...pool,
     start() {
-      pool.start();
+      const starting = pool.start();
       // The next task on this thread is told.
       ready().catch(() => undefined);
+      return starting;
     },
     async run(task) {
       await ready();

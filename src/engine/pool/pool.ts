@@ -60,8 +60,8 @@ export type PoolTask = {
 };
 
 export type Pool = {
-  /** Boots the threads that are not there, so that they load while others work. */
-  start(): void;
+  /** Boots the threads that are not there, so that they load while others work; resolves once they do. */
+  start(): Promise<void>;
   /**
    * Loads modules on every thread, and says what the default export of each is. Rejects with
    * EngineFault where no thread could.
@@ -137,7 +137,9 @@ export function createPool(options: PoolOptions = {}): Pool {
   const endless = openEndlessAccount('').origin;
 
   return {
-    start: () => threads.forEach(tasks.start),
+    async start() {
+      await Promise.all(threads.map(tasks.start));
+    },
     async loadModules(urls) {
       const loaded = await Promise.all(threads.map((thread) => tasks.load(thread, urls)));
       const first = loaded.find((one) => one !== null);

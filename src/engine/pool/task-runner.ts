@@ -29,7 +29,7 @@ export type TaskLimits = {
 
 export type TaskRunner = {
   /** Boots a thread that is not there; it loads what others have loaded before its first task. */
-  start(thread: Thread): void;
+  start(thread: Thread): Promise<void>;
   /** As `start`; loads the modules there, and on every thread that boots later. */
   load(thread: Thread, urls: readonly string[]): Promise<readonly LoadedModule[] | null>;
   /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
@@ -43,8 +43,11 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   const modules = new Set<string>();
   let tickets = 0;
 
-  function start(thread: Thread): void {
-    if (!thread.isAlive()) thread.load([...modules]);
+  async function start(thread: Thread): Promise<void> {
+    if (thread.isAlive()) return;
+    const booting = thread.boot();
+    if (modules.size > 0) thread.load([...modules]);
+    await booting;
   }
 
   /** One attempt, on the next thread whose turn it is. */

@@ -36,6 +36,8 @@ export type ThreadOptions = {
 export type Thread = {
   /** At most `cpuMs` of CPU time. Rejects with the signal's reason and nothing else. */
   attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;
+  /** Once the thread boots, where there was none; never rejects. */
+  boot(): Promise<void>;
   /** Once a thread is there that has loaded `modules`; never rejects. Null where the thread broke. */
   load(modules: readonly string[]): Promise<readonly LoadedModule[] | null>;
   /** Whether the thread is there, or boots. */
@@ -88,6 +90,9 @@ export function openThread(options: ThreadOptions): Thread {
         if (answer.kind !== 'done' && answer.alive) retire();
         return answer;
       });
+    },
+    async boot() {
+      await use(async () => undefined).catch(() => undefined);
     },
     async load(modules) {
       const job: LoadJob = { kind: 'load', modules };
