@@ -18,8 +18,9 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   const oracle = subject.kind === 'origin' ? createOracle() : null;
   const starting = startEngine(options.checksVersion);
   try {
-    // Their threads boot while the rest of this command loads.
+    // The checks load while the rest of this command does, and the clients once it has.
     const { scanSubject } = await import('./scan-subject.ts');
+    oracle?.start();
     const engine = await starting;
     return await scanSubject(subject, { engine, oracle, sources, options, streams });
   } finally {

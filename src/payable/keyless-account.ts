@@ -1,6 +1,7 @@
 /** The account of the EVM buyers: it reads what it is to sign as a wallet does, and holds no key. */
 import type { ClientEvmSigner } from '@x402/evm';
-import { bytesToHex, getAddress, hashTypedData, type TypedDataDefinition } from 'viem';
+import type { TypedDataDefinition } from 'viem';
+import { bytesToHex, getAddress, hashTypedData } from 'viem/utils';
 
 const ADDRESS_BYTES = 20;
 const SIGNATURE_BYTES = 65;

@@ -1,6 +1,7 @@
 /** The thread of the clients: closes the network, loads the packages, tries what it is sent. */
 import { parentPort } from 'node:worker_threads';
 import './no-network.ts';
+import './lean-viem.ts';
 import type { TrialJob, TrialMessage } from './job.ts';
 
 const MAX_DETAIL_CHARS = 500;
