@@ -1,10 +1,6 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
-import {
-  CHECKS_FOLDER,
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../engine/catalog/discover-checks.ts';
+import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool/pool.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -15,8 +11,8 @@ export type Engine = {
 };
 
 /**
- * Boots the thread at once, so that it loads the checks while the caller loads itself. Throws UsageError
- * where there is no such catalog. The caller closes the pool.
+ * The thread boots at once, and loads the checks while the caller loads the rest of itself. Throws
+ * UsageError where there is no such catalog. The caller closes the pool.
  */
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
   // One scan needs one thread: each loads all of them anew.
@@ -29,20 +25,13 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
     if (wanted === undefined || !versions.includes(wanted)) {
       throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
     }
-    const checks = await discoverChecks(CHECKS_FOLDER, pool.loadModules);
+    const checks = await discoverChecks();
     const catalog = await loadCatalog(wanted, { checks });
-    preload(pool, catalog, checks);
+    const impls = new Set(catalog.checks.map(({ impl }) => impl));
+    await pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
     return { catalog, checks, pool };
   } catch (error) {
     await pool.close();
     throw error;
   }
-}
-
-/** What runs under this catalog, where it is not loaded yet: a package knows its checks without that. */
-function preload(pool: Pool, catalog: Catalog, checks: readonly DiscoveredCheck[]): void {
-  const impls = new Set(catalog.checks.map(({ impl }) => impl));
-  const urls = checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url);
-  // The task that needs a module that is missing says so.
-  pool.loadModules(urls).catch(() => undefined);
 }

@@ -20,8 +20,8 @@ export function warmPool(parts: Judges): Pool {
 
   return {
     ...pool,
-    start() {
-      const starting = pool.start();
+    start(modules) {
+      const starting = pool.start(modules);
       // The next task on this thread is told.
       ready().catch(() => undefined);
       return starting;

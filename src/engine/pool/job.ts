@@ -29,7 +29,7 @@ export type RunJob = Addressed & {
   readonly input: Serialized;
 };
 
-/** Loads what tasks will need, so that the next one does not wait for it; answers a `LoadedModule` each. */
+/** Loads what tasks will need, so that the next one does not wait for it. */
 export type LoadJob = {
   readonly kind: 'load';
   readonly modules: readonly string[];

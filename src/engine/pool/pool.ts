@@ -5,8 +5,7 @@ import type { Observations } from '../../model/observations.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { serialize } from '../../parse/json/transfer.ts';
 import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
-import type { LoadedModule } from '../catalog/load-module.ts';
-import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
+import { TaskFault, TaskLimitExceeded } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
 import { faultVerdict, isStandingCheck, limitsVerdict } from '../unjudged-verdicts.ts';
 import type { Job } from './job.ts';
@@ -60,13 +59,11 @@ export type PoolTask = {
 };
 
 export type Pool = {
-  /** Boots the threads that are not there, so that they load while others work; resolves once they do. */
-  start(): Promise<void>;
   /**
-   * Loads modules on every thread, and says what the default export of each is. Rejects with
-   * EngineFault where no thread could.
+   * Boots the threads that are not there, so that they load while others work; resolves once they do.
+   * `modules`: file URLs of what their tasks will need.
    */
-  loadModules(urls: readonly string[]): Promise<readonly LoadedModule[]>;
+  start(modules?: readonly string[]): Promise<void>;
   /** The budgets of one scan; a replay has none, because its recording says what became of them. */
   openScan(kind?: 'scan' | 'replay'): ScanAccount;
   /**
@@ -137,14 +134,8 @@ export function createPool(options: PoolOptions = {}): Pool {
   const endless = openEndlessAccount('').origin;
 
   return {
-    async start() {
-      await Promise.all(threads.map(tasks.start));
-    },
-    async loadModules(urls) {
-      const loaded = await Promise.all(threads.map((thread) => tasks.load(thread, urls)));
-      const first = loaded.find((one) => one !== null);
-      if (first == null) throw new EngineFault('No thread could load the checks: try again.');
-      return first;
+    async start(modules) {
+      await Promise.all(threads.map((thread) => tasks.start(thread, modules)));
     },
     openScan(kind = 'scan') {
       if (kind === 'replay') return openEndlessAccount(randomUUID());

@@ -3,7 +3,6 @@
  * that used less. Then two failures of a kind decide: a task that twice exceeds its limits, or twice
  * throws, was given too much; a thread that twice fails on its own is our fault.
  */
-import type { LoadedModule } from '../catalog/load-module.ts';
 import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
 import type { Answer, Failure, Job } from './job.ts';
 import type { Thread } from './thread.ts';
@@ -28,10 +27,11 @@ export type TaskLimits = {
 };
 
 export type TaskRunner = {
-  /** Boots a thread that is not there; it loads what others have loaded before its first task. */
-  start(thread: Thread): Promise<void>;
-  /** As `start`; loads the modules there, and on every thread that boots later. */
-  load(thread: Thread, urls: readonly string[]): Promise<readonly LoadedModule[] | null>;
+  /**
+   * Boots a thread that is not there; resolves once it does. Before its first task it loads these
+   * modules, and what others have loaded.
+   */
+  start(thread: Thread, urls?: readonly string[]): Promise<void>;
   /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
   run(task: Task, signal: AbortSignal | undefined): Promise<unknown>;
   /** Ends every task, running or waiting, with EngineFault. */
@@ -43,10 +43,11 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   const modules = new Set<string>();
   let tickets = 0;
 
-  async function start(thread: Thread): Promise<void> {
-    if (thread.isAlive()) return;
-    const booting = thread.boot();
-    if (modules.size > 0) thread.load([...modules]);
+  async function start(thread: Thread, urls: readonly string[] = []): Promise<void> {
+    for (const url of urls) modules.add(url);
+    const missing = thread.isAlive() ? urls : [...modules];
+    const booting = thread.isAlive() ? undefined : thread.boot();
+    if (missing.length > 0) thread.load(missing);
     await booting;
   }
 
@@ -54,7 +55,7 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
   async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<Answer> {
     const { account } = task;
     const { thread, release } = await queue.acquire({ account, isLong }, signal);
-    let ready: Promise<unknown> | undefined;
+    let ready: Promise<void> | undefined;
     let isShort = false;
     try {
       if (account.isSpent()) throw new TaskLimitExceeded(task.name, 'budget');
@@ -77,13 +78,6 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
 
   return {
     start,
-    async load(thread, urls) {
-      const isAlive = thread.isAlive();
-      const known = [...modules].filter((url) => !urls.includes(url));
-      for (const url of urls) modules.add(url);
-      const loaded = await thread.load(isAlive ? urls : [...urls, ...known]);
-      return loaded === null ? null : loaded.slice(0, urls.length);
-    },
     async run(task, callerSignal) {
       const { account } = task;
       const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);

@@ -15,7 +15,7 @@ export type Claim = {
 export type Held<Thread> = {
   readonly thread: Thread;
   /** Gives the thread to the next in line, where it is not ready yet as soon as it is; once only. */
-  release(ready?: Promise<unknown>): void;
+  release(ready?: Promise<void>): void;
 };
 
 export type ThreadQueue<Thread> = {

@@ -9,7 +9,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import type { LoadedModule } from '../catalog/load-module.ts';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
 import {
   type Answer,
@@ -38,8 +37,8 @@ export type Thread = {
   attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;
   /** Once the thread boots, where there was none; never rejects. */
   boot(): Promise<void>;
-  /** Once a thread is there that has loaded `modules`; never rejects. Null where the thread broke. */
-  load(modules: readonly string[]): Promise<readonly LoadedModule[] | null>;
+  /** Once a thread is there that has loaded `modules`; never rejects. */
+  load(modules: readonly string[]): Promise<void>;
   /** Whether the thread is there, or boots. */
   isAlive(): boolean;
   /** Kills what runs. */
@@ -96,9 +95,7 @@ export function openThread(options: ThreadOptions): Thread {
     },
     async load(modules) {
       const job: LoadJob = { kind: 'load', modules };
-      const answer: Answer | null = await use((piscina) => piscina.run(job)).catch(() => null);
-      // As the worker answers this kind of job.
-      return answer?.kind === 'done' ? (answer.output as readonly LoadedModule[]) : null;
+      await use((piscina) => piscina.run(job)).catch(() => undefined);
     },
     isAlive: () => running !== null,
     async close() {
