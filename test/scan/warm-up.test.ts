@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { EngineFault } from '../../src/engine/errors.ts';
+import { BrokenChecks, EngineFault } from '../../src/engine/errors.ts';
 import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
-import { warmUp } from '../../src/scan/warm-up.ts';
+import { judge } from '../../src/scan/run-scan.ts';
+import { NOBODY, warmUp } from '../../src/scan/warm-up.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';
 
@@ -29,4 +30,12 @@ test('one with a check that throws on everything does not start, and names it', 
   const refused = warmUp({ catalog, checks: broken, pool });
   await expect(refused).rejects.toBeInstanceOf(EngineFault);
   await expect(refused).rejects.toThrow('P8');
+});
+
+test('a scan that was not warmed up is no report either', async () => {
+  const { url } = named(await fixtureChecks(), 'throws');
+  const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
+  const judged = judge(NOBODY, new Date(0).toISOString(), { catalog, checks: broken, pool });
+  await expect(judged).rejects.toBeInstanceOf(BrokenChecks);
+  await expect(judged).rejects.toThrow('P8');
 });

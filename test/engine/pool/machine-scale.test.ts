@@ -1,0 +1,48 @@
+/** A machine is measured once, when a task is cut or a service warms up, and never seems fast. */
+import { expect, test } from 'vitest';
+import { createMachineScale } from '../../../src/engine/pool/machine-scale.ts';
+import type { Task } from '../../../src/engine/pool/task-runner.ts';
+import { MAX_SCALE, REFERENCE_MS } from '../../../src/engine/pool/yardstick.ts';
+
+/** Each run takes the next of these times, the last one for good. */
+function machine(...timesMs: readonly number[]) {
+  const left = [...timesMs];
+  let runs = 0;
+  const scale = createMachineScale(async ({ account }: Task) => {
+    runs += 1;
+    account.charge((left.length > 1 ? left.shift() : left[0]) ?? 0);
+  });
+  return { ...scale, runs: () => runs };
+}
+
+test.each([
+  ['fast', [REFERENCE_MS / 5], 1],
+  ['as fast as the reference', [REFERENCE_MS], 1],
+  ['three times as slow, but for what compiled first', [90, 60, 3 * REFERENCE_MS, 80], 3],
+  ['slower than any limit', [100 * REFERENCE_MS], MAX_SCALE],
+])('a machine that is %s', async (_, timesMs, expected) => {
+  const slow = machine(...timesMs);
+  expect(slow.scale()).toBe(1);
+  await slow.calibrate();
+  expect(slow.scale()).toBe(expected);
+});
+
+test('is measured once, however many ask', async () => {
+  const one = machine(REFERENCE_MS);
+  await Promise.all([one.calibrate(), one.calibrate()]);
+  const runs = one.runs();
+  await one.calibrate();
+  expect(one.runs()).toBe(runs);
+});
+
+test('is measured anew where that failed', async () => {
+  let fails = true;
+  const scale = createMachineScale(async ({ account }) => {
+    if (fails) throw new Error('closed');
+    account.charge(2 * REFERENCE_MS);
+  });
+  await expect(scale.calibrate()).rejects.toThrow('closed');
+  fails = false;
+  await scale.calibrate();
+  expect(scale.scale()).toBe(2);
+});
