@@ -1,5 +1,5 @@
-/// <reference path="./undici-client.d.ts" />
 /** One connection to an origin, its requests in the order of their answers. */
+/// <reference path="./undici-client.d.ts" />
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import Client from 'undici/lib/dispatcher/client.js';
