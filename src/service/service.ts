@@ -44,7 +44,6 @@ export async function openService(config: Config): Promise<Service> {
   const store = await openStore(config.storeUrl, { timeScale: config.timeScale, onError });
   undo.defer(() => store.close());
 
-  // Sources are compiled while the disk brings the checks.
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
   const loaded = await Promise.all([discoverChecks(), ...loading]);
   const [checks, { buildApp }, { openPayments }] = loaded;
