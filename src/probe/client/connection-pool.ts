@@ -1,13 +1,19 @@
 /** The connections of one scan to one origin. */
+
+import type { Socket } from 'node:net';
+import { emptiestOf, holdsPost, idleOf } from './choose-connection.ts';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
 import { isExcused } from './excused-failure.ts';
 import type { Failure } from './failures.ts';
 import type { Limits } from './limits.ts';
+import { MultiplexedConnection, type MultiplexedEvents } from './multiplexed-connection.ts';
 import {
   type ConnectionEvents,
+  type OpenedAhead,
   type OpenSocket,
   PipelinedConnection,
 } from './pipelined-connection.ts';
+import { PumpSchedule } from './pump-schedule.ts';
 import type { ResponseCollector } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
@@ -24,8 +30,6 @@ const NO_MORE_CONNECTIONS: Failure = {
   reason: 'budget',
   detail: 'the scan has used up its connections, or their handshakes its time',
 };
-/** An idle connection may be closing as a POST, which cannot be sent again, goes out on it. */
-const FRESH_FOR_POST_MS = 1_000;
 /** Failed connections, none having succeeded, after which an origin is not dialled again. */
 const FAILED_CONNECTIONS = 2;
 
@@ -39,7 +43,7 @@ const FAILED_CONNECTIONS = 2;
  * Where one request is known to be the first of many, the other connections are opened beside it:
  * dialled once an address has accepted the first, taken to TLS once the first got through it.
  */
-export class ConnectionPool implements ConnectionEvents {
+export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
   readonly #options: ConnectionPoolOptions;
   readonly #connections = new Set<PipelinedConnection>();
   readonly #queue: Exchange[] = [];
@@ -49,9 +53,8 @@ export class ConnectionPool implements ConnectionEvents {
   #failedConnections = 0;
   #hasConnected = false;
   #closed: Failure | null = null;
-  #pause: NodeJS.Timeout | undefined;
-  #pausedUntil = 0;
-  #isScheduled = false;
+  readonly #schedule = new PumpSchedule(() => this.#pump());
+  #session: MultiplexedConnection | null = null;
   #isFirstOfMany = false;
   readonly #firstOpened = Promise.withResolvers<void>();
 
@@ -64,37 +67,57 @@ export class ConnectionPool implements ConnectionEvents {
     const exchange = new Exchange(request);
     this.#isFirstOfMany ||= request.isFirstOfMany === true;
     this.#queue.push(exchange);
-    this.#schedule();
+    this.#schedule.soon();
     return exchange.outcome;
   }
 
   /** Sends nothing for a while: the origin asked for it. Also ends pipelining. */
   pause(ms: number): void {
     this.#breakPipeline();
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
-    clearTimeout(this.#pause);
-    this.#pause = setTimeout(
-      () => {
-        this.#pausedUntil = 0;
-        this.#schedule();
-      },
-      Math.max(0, this.#pausedUntil - performance.now()),
-    );
+    this.#schedule.pause(ms);
   }
 
   /** Ends everything: what waits gets the failure, a header that was seen is kept. */
   close(failure: Failure): void {
     if (this.#closed) return;
     this.#closed = failure;
-    clearTimeout(this.#pause);
+    this.#schedule.stop();
     for (const exchange of this.#queue.splice(0)) exchange.fail(failure);
     for (const connection of [...this.#connections]) connection.end(failure);
+    this.#session?.end(failure);
   }
 
   dialled(): void {
     if (!this.#isFirstOfMany) return;
     this.#isFirstOfMany = false;
-    while (this.#mayOpenConnection) this.#openConnection(this.#firstOpened.promise).open();
+    const beforeTls = this.#firstOpened.promise;
+    for (let offersHttp2 = true; this.#mayOpenConnection; offersHttp2 = false) {
+      this.#openConnection({ beforeTls, offersHttp2 }).open();
+    }
+  }
+
+  /** The others that were to stand beside the first one are not needed now. */
+  multiplexed(connection: PipelinedConnection, socket: Socket): MultiplexedConnection {
+    const { originUrl, limits, budget } = this.#options;
+    this.#connections.delete(connection);
+    this.#session = new MultiplexedConnection(socket, { originUrl, limits, budget, events: this });
+    for (const waiting of [...this.#connections]) if (!waiting.isConnected) waiting.end(null);
+    this.abandoned(connection.inFlight, LOST);
+    return this.#session;
+  }
+
+  abandoned(responses: readonly ResponseCollector[], failure: Failure): void {
+    // From the last, as each goes to the front of the queue.
+    for (const response of responses.toReversed()) this.#again(response, failure);
+    this.#schedule.soon();
+  }
+
+  sessionEnded(responses: readonly ResponseCollector[], failure: Failure): void {
+    this.#session = null;
+    const final = this.#closed ?? (failure.reason === 'budget' ? failure : null);
+    if (final === null) this.abandoned(responses, failure);
+    else for (const response of responses) response.settle(response.conclude(final));
+    this.#schedule.soon();
   }
 
   opened(): void {
@@ -104,7 +127,7 @@ export class ConnectionPool implements ConnectionEvents {
   freed(): void {
     this.#hasConnected = true;
     if (!this.#isPipelineBroken) this.#depth = this.#options.limits.pipelining;
-    this.#schedule();
+    this.#schedule.soon();
   }
 
   stalled(connection: PipelinedConnection): void {
@@ -113,12 +136,12 @@ export class ConnectionPool implements ConnectionEvents {
         connection.end({ reason: 'timeout', detail: 'no connection' });
       return;
     }
-    this.#schedule();
+    this.#schedule.soon();
     const behind = connection.inFlight.slice(1).filter((response) => !response.exchange.isResent);
     if (behind.length === 0) return;
     connection.isRetiring = true;
     this.#breakPipeline();
-    for (const response of behind.toReversed()) this.#again(response, LOST);
+    this.abandoned(behind, LOST);
   }
 
   ended(connection: PipelinedConnection, failure: Failure | null): void {
@@ -132,10 +155,10 @@ export class ConnectionPool implements ConnectionEvents {
       this.#connectionFailed(pending, failure);
     } else {
       this.#hasConnected ||= connection.isConnected;
-      if (pending.length > 0) this.#breakPipeline();
+      if (connection.isConnected && pending.length > 0) this.#breakPipeline();
       this.#settleOrRepeat(connection, pending, failure);
     }
-    this.#schedule();
+    this.#schedule.soon();
   }
 
   #settleOrRepeat(
@@ -157,8 +180,8 @@ export class ConnectionPool implements ConnectionEvents {
   /** A connection beyond those that work is done without; the first ones decide for all. */
   #connectionFailed(pending: readonly ResponseCollector[], failure: Failure): void {
     if (this.#hasOtherConnection()) {
-      this.#maxConnections = this.#connections.size;
-      for (const response of pending.toReversed()) this.#again(response, failure);
+      this.#maxConnections = Math.max(1, this.#openConnections);
+      this.abandoned(pending, failure);
       return;
     }
     // What waits for the first one to stand waits in vain.
@@ -182,19 +205,9 @@ export class ConnectionPool implements ConnectionEvents {
     this.#queue.unshift(exchange);
   }
 
-  /** Later, never at once: callers may be inside undici's parser, which is not reentrant. */
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    queueMicrotask(() => {
-      this.#isScheduled = false;
-      this.#pump();
-    });
-  }
-
   #pump(): void {
     if (this.#closed) for (const exchange of this.#queue.splice(0)) exchange.fail(this.#closed);
-    if (performance.now() < this.#pausedUntil) return;
+    if (this.#schedule.isPaused) return;
     // A POST needs a connection of its own: it goes before what can share one, and waits beside it.
     const posts = this.#queue.filter(({ isExclusive }) => isExclusive);
     const others = this.#queue.filter(({ isExclusive }) => !isExclusive);
@@ -203,11 +216,9 @@ export class ConnectionPool implements ConnectionEvents {
         this.#dequeue(exchange).fail(OVER_BUDGET);
         continue;
       }
-      const connection = exchange.isExclusive
-        ? this.#connectionForPost()
-        : this.#connectionForMany();
+      const connection = this.#connectionFor(exchange);
       if (!connection) {
-        const isLast = this.#connections.size === 0 && !this.#options.budget.mayConnect;
+        const isLast = this.#openConnections === 0 && !this.#options.budget.mayConnect;
         if (isLast) this.#dequeue(exchange).fail(NO_MORE_CONNECTIONS);
         continue;
       }
@@ -222,26 +233,24 @@ export class ConnectionPool implements ConnectionEvents {
     return exchange;
   }
 
+  #connectionFor(exchange: Exchange): PipelinedConnection | MultiplexedConnection | null {
+    const most = this.#depth * this.#options.limits.socketsPerOrigin;
+    if (this.#session?.hasRoom(exchange, most)) return this.#session;
+    return exchange.isExclusive ? this.#connectionForPost() : this.#connectionForMany();
+  }
+
   #connectionForMany(): PipelinedConnection | null {
-    const open = [...this.#connections].filter(
-      (connection) => connection.isOpenForWork && !holdsPost(connection),
-    );
-    open.sort((a, b) => a.inFlight.length - b.inFlight.length);
-    const [emptiest] = open;
-    if (emptiest && emptiest.inFlight.length === 0) return emptiest;
+    const emptiest = emptiestOf(this.#connections);
+    if (emptiest?.inFlight.length === 0) return emptiest;
     if (this.#mayOpenConnection) return this.#openConnection();
     return emptiest && emptiest.inFlight.length < this.#depth ? emptiest : null;
   }
 
   #connectionForPost(): PipelinedConnection | null {
     if (!this.#mayTakeForPost) return null;
-    const idle = [...this.#connections].filter((l) => l.isOpenForWork && l.inFlight.length === 0);
-    const freshAfter = performance.now() - FRESH_FOR_POST_MS;
-    const fresh = idle.find(
-      (connection) => !connection.isConnected || connection.idleSince > freshAfter,
-    );
+    const { fresh, stale } = idleOf(this.#connections);
     if (fresh) return fresh;
-    for (const stale of idle) stale.end(null);
+    for (const connection of stale) connection.end(null);
     return this.#mayOpenConnection ? this.#openConnection() : null;
   }
 
@@ -252,22 +261,27 @@ export class ConnectionPool implements ConnectionEvents {
   }
 
   get #mayOpenConnection(): boolean {
-    const hasRoom = this.#connections.size < this.#maxConnections;
+    const hasRoom = this.#openConnections < this.#maxConnections && !this.#session?.isOpenForWork;
     return hasRoom && !this.#isHopeless && this.#options.budget.mayConnect;
+  }
+
+  get #openConnections(): number {
+    return this.#connections.size + (this.#session === null ? 0 : 1);
   }
 
   get #isHopeless(): boolean {
     return !this.#hasConnected && this.#failedConnections >= FAILED_CONNECTIONS;
   }
 
-  #openConnection(beforeTls?: Promise<void>): PipelinedConnection {
+  #openConnection(ahead?: OpenedAhead): PipelinedConnection {
     this.#options.budget.connections += 1;
-    const connection = new PipelinedConnection({ ...this.#options, events: this, beforeTls });
+    const connection = new PipelinedConnection({ ...this.#options, ...ahead, events: this });
     this.#connections.add(connection);
     return connection;
   }
 
   #hasOtherConnection(than?: PipelinedConnection): boolean {
+    if (this.#session?.isOpenForWork) return true;
     return [...this.#connections].some((l) => l !== than && l.isConnected && l.isOpenForWork);
   }
 
@@ -284,8 +298,4 @@ export class ConnectionPool implements ConnectionEvents {
     this.#isPipelineBroken = true;
     this.#depth = 1;
   }
-}
-
-function holdsPost(connection: PipelinedConnection): boolean {
-  return connection.inFlight.some((response) => response.exchange.isExclusive);
 }

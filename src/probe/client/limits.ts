@@ -6,7 +6,7 @@ export type Limits = {
   readonly maxConnections: number;
   /** Bytes off the sockets: handshakes, records, framing and all. */
   readonly maxBytes: number;
-  /** Of one answer on the wire, beyond `ANSWER_WIRE_FACTOR` times its cap. */
+  /** Of one answer on the wire, beyond four times its cap. */
   readonly answerOverheadBytes: number;
   /** Pieces of a body as the parser hands them over. */
   readonly maxBodyPieces: number;
@@ -39,7 +39,16 @@ export type Limits = {
 };
 
 /** An answer takes at most so many times its cap on the wire: chunks of two bytes take 3.5. */
-export const ANSWER_WIRE_FACTOR = 4;
+const ANSWER_WIRE_FACTOR = 4;
+
+/** Bytes off the wire for one answer, head and framing and all. */
+export function maxAnswerBytes(
+  capBytes: number,
+  { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,
+): number {
+  return ANSWER_WIRE_FACTOR * capBytes + answerOverheadBytes;
+}
+
 /** What small pieces of a body must hold on average. */
 export const SMALL_PIECE_BYTES = 4;
 

@@ -6,7 +6,7 @@ import Client from 'undici/lib/dispatcher/client.js';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
 import type { GuardedTarget } from './guarded-connect.ts';
-import { ANSWER_WIRE_FACTOR, type Limits } from './limits.ts';
+import { type Limits, maxAnswerBytes } from './limits.ts';
 import type { Meter } from './metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
 import { ResponseCollector, type ResponseListener } from './response-collector.ts';
@@ -19,12 +19,13 @@ export type PipelinedConnectionOptions = {
   readonly budget: ScanBudget;
   readonly open: OpenSocket;
   readonly events: ConnectionEvents;
-  /** What its TLS waits for; nothing where it is left out. */
-  readonly beforeTls?: Promise<void> | undefined;
-};
+} & OpenedAhead;
+
+/** Of a connection that is opened beside the first one: what its TLS waits for, and what it offers. */
+export type OpenedAhead = Pick<GuardedTarget, 'beforeTls' | 'offersHttp2'>;
 
 export type OpenSocket = (
-  opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled' | 'beforeTls'>,
+  opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled'> & OpenedAhead,
 ) => Promise<Socket>;
 
 export type ConnectionEvents = {
@@ -32,6 +33,8 @@ export type ConnectionEvents = {
   dialled(): void;
   /** Requests can be sent. */
   opened(): void;
+  /** The origin chose HTTP/2: this connection is over, and its socket and meter go to what is returned. */
+  multiplexed(connection: PipelinedConnection, socket: Socket): Meter;
   /** An answer is complete and the connection holds. */
   freed(connection: PipelinedConnection): void;
   /** The first in line has held the others up for `stallMs`. */
@@ -66,6 +69,8 @@ export class PipelinedConnection implements ResponseListener, Meter {
   /** undici has its socket, or will have it. */
   #isTaken = false;
   #isEnded = false;
+  /** Who has its socket in its place. */
+  #successor: Meter | null = null;
   /** Off the wire since the answer before ended; the handshake does not count. */
   #answerBytes = 0;
   #stallTimer: PatientTimer | undefined;
@@ -147,13 +152,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
     this.#options.events.ended(this, failure);
     for (const response of this.inFlight) response.isOver = true;
     this.#socket?.destroy();
-    // Later: we may be inside one of undici's own callbacks, and a client that is destroyed there
-    // fails an assertion when its socket closes, where no handler can catch it.
-    queueMicrotask(() => {
-      this.#client.destroy(new ConnectionClosed()).catch(() => {
-        // All waiting requests have been told by now.
-      });
-    });
+    this.#destroyClient();
   }
 
   ended(response: ResponseCollector): void {
@@ -178,6 +177,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   received(bytes: number): void {
+    if (this.#successor !== null) {
+      this.#successor.received(bytes);
+      return;
+    }
     const { budget } = this.#options;
     budget.bytes += bytes;
     if (this.isConnected) this.#answerBytes += bytes;
@@ -186,6 +189,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   spent(ms: number): void {
+    if (this.#successor !== null) {
+      this.#successor.spent(ms);
+      return;
+    }
     const { budget } = this.#options;
     if (this.isConnected) budget.recordMs += ms;
     else budget.handshakeMs += ms;
@@ -204,7 +211,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
     const { limits, budget } = this.#options;
     if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
     const capBytes = this.inFlight[0]?.exchange.request.capBytes ?? 0;
-    const maxBytes = ANSWER_WIRE_FACTOR * capBytes + limits.answerOverheadBytes;
+    const maxBytes = maxAnswerBytes(capBytes, limits);
     if (this.#answerBytes <= maxBytes) return null;
     const detail = `more than ${maxBytes} bytes on the wire for one answer`;
     return { reason: 'malformed', detail };
@@ -216,12 +223,13 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   #openSocket(): Promise<Socket> {
-    const { open, events, beforeTls } = this.#options;
+    const { open, events, beforeTls, offersHttp2 } = this.#options;
     const { signal } = this.#opening;
     this.#opened ??= open({
       signal,
       meter: this,
       beforeTls,
+      offersHttp2,
       onDialled: () => events.dialled(),
     }).then((socket) => {
       this.#adopt(socket);
@@ -235,11 +243,30 @@ export class PipelinedConnection implements ResponseListener, Meter {
       socket.destroy();
       return;
     }
+    this.#options.budget.sockets += 1;
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#handOver(socket);
     this.#socket = socket;
     this.isConnected = true;
-    this.#options.budget.sockets += 1;
     this.#stallTimer?.restart();
     this.#options.events.opened();
+  }
+
+  #handOver(socket: Socket): never {
+    this.#isEnded = true;
+    this.#stopClocks();
+    this.#successor = this.#options.events.multiplexed(this, socket);
+    this.#destroyClient();
+    throw new ConnectionClosed();
+  }
+
+  #destroyClient(): void {
+    // Later: we may be inside one of undici's own callbacks, and a client that is destroyed there
+    // fails an assertion when its socket closes, where no handler can catch it.
+    queueMicrotask(() => {
+      this.#client.destroy(new ConnectionClosed()).catch(() => {
+        // All waiting requests have been told by now.
+      });
+    });
   }
 
   #startClocks(): void {

@@ -7,6 +7,15 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { type Limits, SMALL_PIECE_BYTES } from './limits.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
+/** Headers about the connection, which HTTP/2 does without: an answer is the same over either. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 /** What a connection wants to hear of the requests on it. */
 export type ResponseListener = {
   ended(response: ResponseCollector): void;
@@ -48,6 +57,10 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#listener = listener;
   }
 
+  get hasHead(): boolean {
+    return this.#head !== undefined;
+  }
+
   /** The outcome if the connection ends now; a header that was seen outlives its body. */
   conclude(failure: Failure): Outcome {
     if (!this.#head) return { kind: 'failure', failure };
@@ -63,14 +76,31 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#firstByteMs ??= performance.now() - this.#startedAt;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
+    this.begin(status, Array.isArray(rawHeaders) ? rawHeaders : []);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.take(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.complete();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.isOver) this.#listener.failed(this, error);
+  }
+
+  /** Status and headers, names and values in turn: of an interim answer, or of the final one. */
+  begin(status: number, fields: readonly (string | Buffer)[]): void {
     if (this.isOver) return;
-    const headers = readHeaders(controller.rawHeaders);
+    const headers = readHeaders(fields);
     if (headers.length > this.#limits.maxHeaders) {
       const detail = `more than ${this.#limits.maxHeaders} headers`;
       this.#listener.failed(this, new ProbeFailure('malformed', detail));
     } else if (status >= 200) {
-      this.#head = { status, headers };
+      this.#head = { status, headers: headers.filter(([name]) => !OF_THE_CONNECTION.has(name)) };
     } else if (++this.#interimResponses > this.#limits.maxInterimResponses) {
       const detail = `more than ${this.#limits.maxInterimResponses} interim responses`;
       this.#listener.failed(this, new ProbeFailure('malformed', detail));
@@ -78,7 +108,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (this.#budget.spent !== null) this.#overBudget(this.#budget.spent);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** A piece of the body. */
+  take(chunk: Buffer): void {
     if (this.isOver) return;
     const isWithinCap = this.#body.append(chunk);
     this.#pieces += 1;
@@ -94,13 +125,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseEnd(): void {
+  complete(): void {
     if (!this.isOver) this.settle(this.#answered({ truncated: false }));
     this.#listener.ended(this);
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.isOver) this.#listener.failed(this, error);
   }
 
   settle(outcome: Outcome): void {
@@ -131,9 +158,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 }
 
 /** Bytes are UTF-8 where they are valid as such (some sellers send it), else Latin-1 (RFC 9110). */
-function readHeaders(raw: Dispatcher.DispatchController['rawHeaders']): Answer['headers'] {
-  if (!Array.isArray(raw)) return [];
-  const texts = raw.map((field) =>
+function readHeaders(fields: readonly (string | Buffer)[]): Answer['headers'] {
+  const texts = fields.map((field) =>
     typeof field === 'string' ? field : field.toString(isUtf8(field) ? 'utf8' : 'latin1'),
   );
   const pairs: (readonly [string, string])[] = [];

@@ -1,0 +1,270 @@
+/** One HTTP/2 session to an origin, its answers in any order. */
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Exchange, ExchangeRequest } from './exchange.ts';
+import { classifyFailure, type Failure } from './failures.ts';
+import { SESSION_WINDOW_BYTES, sessionOptions, usableStreams } from './http2-settings.ts';
+import { type Limits, maxAnswerBytes } from './limits.ts';
+import type { Meter } from './metered-transport.ts';
+import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
+import { ResponseCollector, type ResponseListener } from './response-collector.ts';
+import type { ScanBudget } from './scan-budget.ts';
+
+export type MultiplexedConnectionOptions = {
+  readonly originUrl: string;
+  readonly limits: Limits;
+  readonly budget: ScanBudget;
+  readonly events: MultiplexedEvents;
+};
+
+export type MultiplexedEvents = {
+  /** There may be room for more, here or elsewhere. */
+  freed(): void;
+  /** These are to be asked for elsewhere: the session takes nothing more, or has ended. */
+  abandoned(responses: readonly ResponseCollector[], failure: Failure): void;
+  /** Reported once, with the requests that it leaves. */
+  sessionEnded(responses: readonly ResponseCollector[], failure: Failure): void;
+};
+
+type Open = { readonly stream: ClientHttp2Stream; readonly deadline: PatientTimer };
+
+const LOST: Failure = { reason: 'reset', detail: 'the HTTP/2 session ended before the answer' };
+const BROKEN: Failure = { reason: 'reset', detail: 'the HTTP/2 stream ended before its answer' };
+/** By RFC 9113 nothing was done for a request that ends so: it counts as never sent. */
+const NOT_PROCESSED: ReadonlySet<number> = new Set([
+  constants.NGHTTP2_REFUSED_STREAM,
+  constants.NGHTTP2_HTTP_1_1_REQUIRED,
+]);
+
+/**
+ * An HTTP/2 session on a socket that the guard opened. It brings whole answers and nothing else: buyers
+ * speak HTTP/1.1, so whatever goes wrong here (a stream or the session that breaks, a flood, a stall)
+ * ends its use, and what it did not answer is asked for once more over HTTP/1.1, whose answer counts.
+ */
+export class MultiplexedConnection implements ResponseListener, Meter {
+  /** Takes nothing more; ends with its last answer. */
+  #isRetiring = false;
+  #isEnded = false;
+  readonly #options: MultiplexedConnectionOptions;
+  readonly #socket: Socket;
+  readonly #session: ClientHttp2Session;
+  readonly #open = new Map<ResponseCollector, Open>();
+  readonly #settled: PatientTimer;
+  #hasSettings = false;
+  #answers = 0;
+  /** Off the wire since an answer ended last. */
+  #bytes = 0;
+  #stallTimer: PatientTimer | undefined;
+
+  constructor(socket: Socket, options: MultiplexedConnectionOptions) {
+    const { originUrl, limits } = options;
+    this.#options = options;
+    this.#socket = socket;
+    this.#session = connect(originUrl, {
+      createConnection: () => socket,
+      ...sessionOptions(limits),
+    });
+    this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    this.#settled = startPatientTimer(limits.stallMs, () => this.end(LOST));
+    this.#session.once('remoteSettings', (settings) => {
+      this.#hasSettings = true;
+      this.#settled.cancel();
+      if (usableStreams(settings, limits) === 0) this.#retire();
+    });
+    this.#session.on('goaway', () => this.#retire());
+    this.#session.on('error', (error) => this.end(classifyFailure(error)));
+    this.#session.once('close', () => this.end(LOST));
+  }
+
+  get isOpenForWork(): boolean {
+    return !this.#isEnded && !this.#isRetiring && !this.#session.closed && !this.#socket.destroyed;
+  }
+
+  /** Whether it takes one more beside `most` others. */
+  hasRoom(exchange: Exchange, most: number): boolean {
+    if (!this.isOpenForWork || this.#open.size >= most) return false;
+    if (!this.#hasSettings) return !exchange.isExclusive;
+    return this.#open.size < usableStreams(this.#session.remoteSettings, this.#options.limits);
+  }
+
+  send(exchange: Exchange): void {
+    const { limits, budget } = this.#options;
+    const { request } = exchange;
+    const response = new ResponseCollector(exchange, limits, budget, this);
+    const stream = this.#request(request);
+    if (stream === null) {
+      this.#abandon([response], LOST);
+      return;
+    }
+    response.isSent = true;
+    const deadline = startPatientTimer(request.timeoutMs, () => this.#expire(response));
+    this.#open.set(response, { stream, deadline });
+    this.#restartStall();
+    stream.on('headers', (_headers, _flags, fields) => begin(response, fields));
+    stream.on('response', (_headers, _flags, fields) => {
+      begin(response, fields);
+      // What follows the head of such an answer is no body, over HTTP/1.1 as little as here.
+      if (request.method === 'HEAD') this.#complete(response);
+    });
+    stream.on('data', (chunk: Buffer) => response.take(chunk));
+    stream.on('end', () => {
+      if (response.hasHead && stream.rstCode === constants.NGHTTP2_NO_ERROR)
+        this.#complete(response);
+    });
+    // Told by its end, below.
+    stream.on('error', () => undefined);
+    stream.once('close', () => this.#closed(response, stream));
+  }
+
+  /** Ends the session; what it has not answered is left to its owner. */
+  end(failure: Failure): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#settled.cancel();
+    this.#stallTimer?.cancel();
+    const left = [...this.#open.keys()];
+    for (const response of left) this.#forget(response);
+    this.#options.events.sessionEnded(left, failure);
+    for (const response of left) response.isOver = true;
+    this.#socket.destroy();
+    this.#session.destroy();
+  }
+
+  ended(response: ResponseCollector): void {
+    this.#forget(response);
+    this.#answers += 1;
+    this.#bytes = 0;
+    this.#restartStall();
+    this.#options.events.freed();
+    this.#endIfDone();
+  }
+
+  failed(_response: ResponseCollector, error: unknown): void {
+    this.end(classifyFailure(error));
+  }
+
+  enough(response: ResponseCollector): void {
+    this.#cut(response);
+    this.ended(response);
+  }
+
+  received(bytes: number): void {
+    this.#options.budget.bytes += bytes;
+    this.#bytes += bytes;
+    // Later: what these bytes complete is read before they are held against the session.
+    if (this.#excess !== null) process.nextTick(() => this.#excess && this.end(this.#excess));
+  }
+
+  spent(ms: number): void {
+    this.#options.budget.recordMs += ms;
+  }
+
+  /** What has been taken too much of, if anything: by all answers that are under way together. */
+  get #excess(): Failure | null {
+    const { limits, budget } = this.#options;
+    if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
+    const caps = [...this.#open.keys()].map(({ exchange }) => exchange.request.capBytes);
+    if (caps.length === 0) caps.push(0);
+    const maxBytes = caps.reduce((sum, cap) => sum + maxAnswerBytes(cap, limits), 0);
+    if (this.#bytes <= maxBytes) return null;
+    const detail = `more than ${maxBytes} bytes on the wire for ${caps.length} answers`;
+    return { reason: 'malformed', detail };
+  }
+
+  /** Null where the session takes no more, though it has not said so yet. */
+  #request({ method, path, headers, body }: ExchangeRequest): ClientHttp2Stream | null {
+    const fields = {
+      ':method': method,
+      ':scheme': 'https',
+      ':authority': new URL(this.#options.originUrl).host,
+      ':path': path,
+      ...headers,
+      ...(body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    };
+    try {
+      const stream = this.#session.request(fields, { endStream: body === null });
+      if (body !== null) stream.end(body);
+      return stream;
+    } catch {
+      return null;
+    }
+  }
+
+  #complete(response: ResponseCollector): void {
+    if (this.#open.has(response)) response.complete();
+  }
+
+  #expire(response: ResponseCollector): void {
+    const { timeoutMs } = response.exchange.request;
+    const detail = `no complete answer within ${timeoutMs} ms`;
+    response.settle(response.conclude({ reason: 'timeout', detail }));
+    this.#cut(response);
+    this.#options.events.freed();
+    this.#endIfDone();
+  }
+
+  /** The stream is gone: too early, unless its answer was complete or cut. */
+  #closed(response: ResponseCollector, stream: ClientHttp2Stream): void {
+    if (!this.#open.has(response)) return;
+    if (NOT_PROCESSED.has(stream.rstCode ?? 0)) response.isSent = false;
+    this.#abandon([response], BROKEN);
+  }
+
+  /** As behind a path that hangs on a connection of HTTP/1.1: the others move, and it may go on. */
+  #stalled(): void {
+    const [oldest] = this.#open.keys();
+    const left = [...this.#open.keys()].filter(
+      (response) =>
+        !response.hasAnswerBegun &&
+        !response.exchange.isExclusive &&
+        !response.exchange.isResent &&
+        (response !== oldest || this.#answers === 0),
+    );
+    if (left.length > 0) this.#abandon(left, LOST);
+  }
+
+  #abandon(responses: readonly ResponseCollector[], failure: Failure): void {
+    for (const response of responses) this.#cut(response);
+    this.#options.events.abandoned(responses, failure);
+    this.#retire();
+  }
+
+  #retire(): void {
+    this.#isRetiring = true;
+    this.#options.events.freed();
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (this.#isRetiring && this.#open.size === 0) this.end(LOST);
+  }
+
+  #cut(response: ResponseCollector): void {
+    const stream = this.#open.get(response)?.stream;
+    this.#forget(response);
+    if (stream?.closed === false) stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  #forget(response: ResponseCollector): void {
+    this.#open.get(response)?.deadline.cancel();
+    this.#open.delete(response);
+  }
+
+  #restartStall(): void {
+    this.#stallTimer?.cancel();
+    if (this.#open.size === 0) return;
+    this.#stallTimer = startPatientTimer(this.#options.limits.stallMs, () => this.#stalled());
+  }
+}
+
+/** Node gives a byte of a value as a character each. */
+function begin(response: ResponseCollector, fields: readonly string[]): void {
+  const at = fields.indexOf(':status');
+  const status = Number(fields[at + 1]);
+  const own = fields.filter((_, index) => index !== at && index !== at + 1);
+  response.onResponseStarted();
+  response.begin(
+    status,
+    own.map((field) => Buffer.from(field, 'latin1')),
+  );
+}
