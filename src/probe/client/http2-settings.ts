@@ -3,7 +3,7 @@ import type { ClientSessionOptions, Settings } from 'node:http2';
 import type { Limits } from './limits.ts';
 
 /** Of an answer that is cut, so many bytes may be under way; of all answers together, eight times. */
-const STREAM_WINDOW_BYTES = 131_072;
+export const STREAM_WINDOW_BYTES = 131_072;
 /** HPACK counts so much for each header, beside its name and value (RFC 7541, 4.1). */
 const FIELD_OVERHEAD_BYTES = 32;
 /** Below it no body that is posted would be certain to leave. */

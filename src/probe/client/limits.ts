@@ -41,12 +41,13 @@ export type Limits = {
 /** An answer takes at most so many times its cap on the wire: chunks of two bytes take 3.5. */
 const ANSWER_WIRE_FACTOR = 4;
 
-/** Bytes off the wire for one answer, head and framing and all. */
+/** Bytes off the wire for so many bytes of bodies, heads and framing and all. */
 export function maxAnswerBytes(
-  capBytes: number,
+  bodyBytes: number,
   { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,
+  answers = 1,
 ): number {
-  return ANSWER_WIRE_FACTOR * capBytes + answerOverheadBytes;
+  return ANSWER_WIRE_FACTOR * bodyBytes + answers * answerOverheadBytes;
 }
 
 /** What small pieces of a body must hold on average. */

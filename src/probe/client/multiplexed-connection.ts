@@ -3,7 +3,12 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { Socket } from 'node:net';
 import type { Exchange, ExchangeRequest } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
-import { SESSION_WINDOW_BYTES, sessionOptions, usableStreams } from './http2-settings.ts';
+import {
+  SESSION_WINDOW_BYTES,
+  STREAM_WINDOW_BYTES,
+  sessionOptions,
+  usableStreams,
+} from './http2-settings.ts';
 import { type Limits, maxAnswerBytes } from './limits.ts';
 import type { Meter } from './metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
@@ -30,6 +35,7 @@ type Open = { readonly stream: ClientHttp2Stream; readonly deadline: PatientTime
 
 const LOST: Failure = { reason: 'reset', detail: 'the HTTP/2 session ended before the answer' };
 const BROKEN: Failure = { reason: 'reset', detail: 'the HTTP/2 stream ended before its answer' };
+const COSTLY: Failure = { reason: 'malformed', detail: 'its HTTP/2 takes too long to compute' };
 /** By RFC 9113 nothing was done for a request that ends so: it counts as never sent. */
 const NOT_PROCESSED: ReadonlySet<number> = new Set([
   constants.NGHTTP2_REFUSED_STREAM,
@@ -52,8 +58,11 @@ export class MultiplexedConnection implements ResponseListener, Meter {
   readonly #settled: PatientTimer;
   #hasSettings = false;
   #answers = 0;
-  /** Off the wire since an answer ended last. */
+  /** Off the wire since an answer ended last, and those of bodies among them. */
   #bytes = 0;
+  #bodyBytes = 0;
+  /** Processor time of TLS and of frames. */
+  #spentMs = 0;
   #stallTimer: PatientTimer | undefined;
 
   constructor(socket: Socket, options: MultiplexedConnectionOptions) {
@@ -106,7 +115,10 @@ export class MultiplexedConnection implements ResponseListener, Meter {
       // What follows the head of such an answer is no body, over HTTP/1.1 as little as here.
       if (request.method === 'HEAD') this.#complete(response);
     });
-    stream.on('data', (chunk: Buffer) => response.take(chunk));
+    stream.on('data', (chunk: Buffer) => {
+      this.#bodyBytes += chunk.length;
+      response.take(chunk);
+    });
     stream.on('end', () => {
       if (response.hasHead && stream.rstCode === constants.NGHTTP2_NO_ERROR)
         this.#complete(response);
@@ -133,7 +145,8 @@ export class MultiplexedConnection implements ResponseListener, Meter {
   ended(response: ResponseCollector): void {
     this.#forget(response);
     this.#answers += 1;
-    this.#bytes = 0;
+    this.#bytes = Math.min(0, this.#bytes);
+    this.#bodyBytes = 0;
     this.#restartStall();
     this.#options.events.freed();
     this.#endIfDone();
@@ -157,17 +170,19 @@ export class MultiplexedConnection implements ResponseListener, Meter {
 
   spent(ms: number): void {
     this.#options.budget.recordMs += ms;
+    this.#spentMs += ms;
   }
 
-  /** What has been taken too much of, if anything: by all answers that are under way together. */
+  /** What has been taken too much of, if anything. Frames need less than the chunks of HTTP/1.1 for a body. */
   get #excess(): Failure | null {
     const { limits, budget } = this.#options;
     if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };
-    const caps = [...this.#open.keys()].map(({ exchange }) => exchange.request.capBytes);
-    if (caps.length === 0) caps.push(0);
-    const maxBytes = caps.reduce((sum, cap) => sum + maxAnswerBytes(cap, limits), 0);
+    // The other half is for what is asked for again.
+    if (this.#spentMs > limits.maxTlsMs / 2) return COSTLY;
+    // One more than the answers that are under way: a read may be counted before it is unpacked.
+    const maxBytes = maxAnswerBytes(this.#bodyBytes, limits, this.#open.size + 1);
     if (this.#bytes <= maxBytes) return null;
-    const detail = `more than ${maxBytes} bytes on the wire for ${caps.length} answers`;
+    const detail = `more than ${maxBytes} bytes on the wire for ${this.#bodyBytes} bytes of answers`;
     return { reason: 'malformed', detail };
   }
 
@@ -242,7 +257,10 @@ export class MultiplexedConnection implements ResponseListener, Meter {
   #cut(response: ResponseCollector): void {
     const stream = this.#open.get(response)?.stream;
     this.#forget(response);
-    if (stream?.closed === false) stream.close(constants.NGHTTP2_CANCEL);
+    if (stream?.closed !== false) return;
+    stream.close(constants.NGHTTP2_CANCEL);
+    // What is under way by then is dropped unread.
+    this.#bytes -= STREAM_WINDOW_BYTES;
   }
 
   #forget(response: ResponseCollector): void {

@@ -14,11 +14,11 @@ const certificate = await ca?.issue({ hosts: ['localhost'] });
 
 function listenerOf(n: number): RequestListener {
   if (order.kind === 'hostile') return hostileSeller(n);
-  return goodSeller(order.kind === 'good' ? order.delayMs : 0);
+  return goodSeller(order.kind === 'good' ? order.delayMs : 0, order.posts);
 }
 
 async function urlOf(n: number): Promise<string> {
-  const { url } = await serve(listenerOf(n), certificate);
+  const { url } = await serve(listenerOf(n), certificate, order.http2 ? 'spoken' : undefined);
   if (certificate === undefined) return url;
   return `https://localhost:${await putAtDistance(Number(new URL(url).port), order.delayMs)}`;
 }

@@ -1,6 +1,5 @@
 /** A seller that is right in everything, and far away. */
 import type { RequestListener } from 'node:http';
-import { TLSSocket } from 'node:tls';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import {
   discoveryDocuments,
@@ -12,15 +11,22 @@ import {
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-/** All documents and two paid operations, answered after a delay, as from another continent. */
-export function goodSeller(delayMs: number): RequestListener {
+type Sold = Omit<typeof SUMMARY, 'path'> & { readonly path: string };
+
+/** All documents and two paid operations or more, answered after a delay, as from another continent. */
+export function goodSeller(delayMs: number, posts = 1): RequestListener {
+  const posted = Array.from(
+    { length: posts },
+    (_, index): Sold => ({ ...SUMMARY, path: `${SUMMARY.path}${index === 0 ? '' : index + 1}` }),
+  );
   let known: readonly SellerDocument[] | null = null;
   return (request, response) => {
-    const scheme = request.socket instanceof TLSSocket ? 'https' : 'http';
-    const url = `${scheme}://${request.headers.host}`;
+    // Over HTTP/2 the socket is seen through a proxy, and the host is called the authority.
+    const scheme = 'encrypted' in request.socket ? 'https' : 'http';
+    const url = `${scheme}://${request.headers.host ?? request.headers[':authority']}`;
     const path = request.url ?? '/';
     setTimeout(() => {
-      const sold = [WEATHER, SUMMARY].find((one) => one.path === path);
+      const sold = [WEATHER, ...posted].find((one) => one.path === path);
       if (sold !== undefined) {
         response.writeHead(402, {
           'content-type': 'application/json',
@@ -29,7 +35,7 @@ export function goodSeller(delayMs: number): RequestListener {
         response.end('{}');
         return;
       }
-      known ??= [openApiDocument(url), ...discoveryDocuments(url)];
+      known ??= [withPosts(openApiDocument(url), posted), ...discoveryDocuments(url)];
       const document = known.find((one) => one.path === path);
       response.writeHead(document === undefined ? 404 : 200, {
         'content-type': document?.type ?? 'text/plain',
@@ -39,7 +45,17 @@ export function goodSeller(delayMs: number): RequestListener {
   };
 }
 
-function challenge(url: string, sold: typeof WEATHER | typeof SUMMARY): string {
+/** As the first one, each under a path of its own. */
+function withPosts(document: SellerDocument, posted: readonly Sold[]): SellerDocument {
+  const openapi = JSON.parse(document.body);
+  const { post } = openapi.paths[SUMMARY.path];
+  for (const { path } of posted.slice(1)) {
+    openapi.paths[path] = { post: { ...post, operationId: `post-${path.slice(1)}` } };
+  }
+  return { ...document, body: JSON.stringify(openapi) };
+}
+
+function challenge(url: string, sold: typeof WEATHER | Sold): string {
   const amount = String(Math.round(Number(sold.price) * 1e6));
   const accepted = {
     scheme: 'exact',

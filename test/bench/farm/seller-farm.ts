@@ -11,6 +11,10 @@ export type FarmOrder = {
   readonly count: number;
   /** Before each answer of a good seller; of each round trip to a distant one. */
   readonly delayMs: number;
+  /** Of a distant one: it speaks HTTP/2 beside HTTP/1.1. */
+  readonly http2?: boolean;
+  /** Operations of a distant one that are posted to, default 1. */
+  readonly posts?: number;
 };
 
 /** What the process of the farm says once it listens. */

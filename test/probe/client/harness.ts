@@ -31,6 +31,7 @@ export type TestOrigin = {
   readonly port: number;
   /** How many connections were accepted. */
   readonly connections: () => number;
+  readonly server: Server;
 };
 
 export type HttpOrigin = TestOrigin & {
@@ -131,5 +132,5 @@ export async function listen(
   const { port } = server.address() as AddressInfo; // listening on TCP
   const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
   const policy = allowingOrigin(url, DEFAULT_POLICY);
-  return { origin: parseOrigin(url, policy), policy, port, connections: () => accepted };
+  return { origin: parseOrigin(url, policy), policy, port, connections: () => accepted, server };
 }
