@@ -2,19 +2,21 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
-import { startFarm } from '../farm/seller-farm.ts';
+import { type FarmOrder, startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 
 const ROUND_TRIP_MS = 80;
 /** TCP and TLS 1.3 of the first connection; the others are opened beside its first request. */
 const HANDSHAKES = 2;
 const MANY_POSTS = 6;
+const ANSWER_MS = 40;
 
 /** One scan at a time of origins that are 80 ms away over TLS, delayed at the socket. */
 const distance: BenchCase = async ({ isQuick }) => {
   const rounds = isQuick ? 1 : 15;
-  const usual = await compare(1, rounds);
-  const many = await compare(MANY_POSTS, rounds);
+  const usual = await compare({}, rounds);
+  const many = await compare({ posts: MANY_POSTS }, rounds);
+  const busy = await compare({ answerMs: ANSWER_MS }, rounds);
   const { wallMs, roundTrips } = usual.http1;
   const waited = (roundTrips + HANDSHAKES) * ROUND_TRIP_MS;
   return [
@@ -23,6 +25,7 @@ const distance: BenchCase = async ({ isQuick }) => {
     { what: 'of its round trips', value: wallMs / waited, unit: 'x', note: `${waited} ms` },
     ...rows('over HTTP/2', usual),
     ...rows(`${MANY_POSTS} POST resources, over HTTP/2`, many),
+    ...rows(`${ANSWER_MS} ms for each answer, over HTTP/2`, busy),
   ];
 };
 
@@ -42,8 +45,8 @@ function rows(what: string, { http1, http2 }: Compared): readonly Measurement[] 
 }
 
 /** The same seller twice, in turns. */
-async function compare(posts: number, rounds: number): Promise<Compared> {
-  const order = { kind: 'distant', count: 1, delayMs: ROUND_TRIP_MS, posts } as const;
+async function compare(seller: Partial<FarmOrder>, rounds: number): Promise<Compared> {
+  const order = { kind: 'distant', count: 1, delayMs: ROUND_TRIP_MS, ...seller } as const;
   await using plain = await startFarm(order);
   await using both = await startFarm({ ...order, http2: true });
   // As NODE_EXTRA_CA_CERTS would: a set of roots of its own costs each scan 12 ms.

@@ -14,7 +14,22 @@ const certificate = await ca?.issue({ hosts: ['localhost'] });
 
 function listenerOf(n: number): RequestListener {
   if (order.kind === 'hostile') return hostileSeller(n);
-  return goodSeller(order.kind === 'good' ? order.delayMs : 0, order.posts);
+  const { kind, delayMs, posts, answerMs } = order;
+  const seller = goodSeller(kind === 'good' ? delayMs : 0, posts);
+  return answerMs === undefined ? seller : oneByOne(seller, answerMs);
+}
+
+/** As proxies do with what is pipelined; streams of HTTP/2 are none of one another's business. */
+function oneByOne(listener: RequestListener, answerMs: number): RequestListener {
+  const last = new WeakMap<object, Promise<void>>();
+  return async (request, response) => {
+    const turn = request.httpVersionMajor === 2 ? undefined : last.get(request.socket);
+    const done = Promise.withResolvers<void>();
+    last.set(request.socket, done.promise);
+    response.once('close', done.resolve);
+    await turn;
+    setTimeout(() => listener(request, response), answerMs);
+  };
 }
 
 async function urlOf(n: number): Promise<string> {

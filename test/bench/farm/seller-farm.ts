@@ -15,6 +15,8 @@ export type FarmOrder = {
   readonly http2?: boolean;
   /** Operations of a distant one that are posted to, default 1. */
   readonly posts?: number;
+  /** Of a distant one behind a proxy: an answer takes so long, those of one connection one after the other. */
+  readonly answerMs?: number;
 };
 
 /** What the process of the farm says once it listens. */
