@@ -166,7 +166,6 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
     pending: readonly ResponseCollector[],
     failure: Failure | null,
   ): void {
-    // From the last, as each goes to the front of the queue.
     for (const response of pending.toReversed()) {
       const isToBlame = failure !== null && response === connection.inFlight[0];
       if (isToBlame && !isExcused(connection, response, failure)) {

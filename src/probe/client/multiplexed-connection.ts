@@ -73,7 +73,9 @@ export class MultiplexedConnection implements ResponseListener, Meter {
       createConnection: () => socket,
       ...sessionOptions(limits),
     });
-    this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    this.#session.once('connect', () => {
+      if (!this.#session.destroyed) this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    });
     this.#settled = startPatientTimer(limits.stallMs, () => this.end(LOST));
     this.#session.once('remoteSettings', (settings) => {
       this.#hasSettings = true;

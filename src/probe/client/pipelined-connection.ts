@@ -2,9 +2,10 @@
 /// <reference path="./undici-client.d.ts" />
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Exchange } from './exchange.ts';
-import { classifyFailure, type Failure } from './failures.ts';
+import { classifyFailure, type Failure, ProbeFailure } from './failures.ts';
 import type { GuardedTarget } from './guarded-connect.ts';
 import { type Limits, maxAnswerBytes } from './limits.ts';
 import type { Meter } from './metered-transport.ts';
@@ -69,8 +70,8 @@ export class PipelinedConnection implements ResponseListener, Meter {
   /** undici has its socket, or will have it. */
   #isTaken = false;
   #isEnded = false;
-  /** Who has its socket in its place. */
-  #successor: Meter | null = null;
+  /** Counts for whatever has its socket. */
+  #meter: Meter = this;
   /** Off the wire since the answer before ended; the handshake does not count. */
   #answerBytes = 0;
   #stallTimer: PatientTimer | undefined;
@@ -177,10 +178,6 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   received(bytes: number): void {
-    if (this.#successor !== null) {
-      this.#successor.received(bytes);
-      return;
-    }
     const { budget } = this.#options;
     budget.bytes += bytes;
     if (this.isConnected) this.#answerBytes += bytes;
@@ -189,10 +186,6 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   spent(ms: number): void {
-    if (this.#successor !== null) {
-      this.#successor.spent(ms);
-      return;
-    }
     const { budget } = this.#options;
     if (this.isConnected) budget.recordMs += ms;
     else budget.handshakeMs += ms;
@@ -227,7 +220,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
     const { signal } = this.#opening;
     this.#opened ??= open({
       signal,
-      meter: this,
+      meter: {
+        received: (bytes) => this.#meter.received(bytes),
+        spent: (ms) => this.#meter.spent(ms),
+      },
       beforeTls,
       offersHttp2,
       onDialled: () => events.dialled(),
@@ -244,7 +240,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
       return;
     }
     this.#options.budget.sockets += 1;
-    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#handOver(socket);
+    if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') this.#handOver(socket);
     this.#socket = socket;
     this.isConnected = true;
     this.#stallTimer?.restart();
@@ -252,9 +248,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   #handOver(socket: Socket): never {
+    if (socket.destroyed) throw new ProbeFailure('reset', 'the connection closed after TLS');
     this.#isEnded = true;
     this.#stopClocks();
-    this.#successor = this.#options.events.multiplexed(this, socket);
+    this.#meter = this.#options.events.multiplexed(this, socket);
     this.#destroyClient();
     throw new ConnectionClosed();
   }
