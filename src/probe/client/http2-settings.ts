@@ -15,8 +15,8 @@ type SessionOptions = ClientSessionOptions & { readonly maxSessionInvalidFrames:
 
 /**
  * Frames cost an origin nothing: here they are bytes off the wire and processor time of TLS, as everything
- * it sends, and Node answers pings and settings without a word to this code. Lists of headers end at
- * the limits of HTTP/1.1 while they are unpacked.
+ * it sends, and Node answers pings and settings without a word to this code. A list of headers ends at
+ * their number while it is unpacked; its size, which an origin is told, Node does not hold it to.
  */
 export function sessionOptions({ maxHeaders, maxHeaderBytes }: Limits): SessionOptions {
   // The status is one of them.

@@ -55,7 +55,6 @@ export class MultiplexedConnection implements ResponseListener, Meter {
   readonly #socket: Socket;
   readonly #session: ClientHttp2Session;
   readonly #open = new Map<ResponseCollector, Open>();
-  readonly #settled: PatientTimer;
   #hasSettings = false;
   #answers = 0;
   /** Off the wire since an answer ended last, and those of bodies among them. */
@@ -76,10 +75,8 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     this.#session.once('connect', () => {
       if (!this.#session.destroyed) this.#session.setLocalWindowSize(SESSION_WINDOW_BYTES);
     });
-    this.#settled = startPatientTimer(limits.stallMs, () => this.end(LOST));
     this.#session.once('remoteSettings', (settings) => {
       this.#hasSettings = true;
-      this.#settled.cancel();
       if (usableStreams(settings, limits) === 0) this.#retire();
     });
     this.#session.on('goaway', () => this.#retire());
@@ -111,9 +108,9 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     const deadline = startPatientTimer(request.timeoutMs, () => this.#expire(response));
     this.#open.set(response, { stream, deadline });
     this.#restartStall();
-    stream.on('headers', (_headers, _flags, fields) => begin(response, fields));
+    stream.on('headers', (_headers, _flags, fields) => this.#begin(response, fields));
     stream.on('response', (_headers, _flags, fields) => {
-      begin(response, fields);
+      this.#begin(response, fields);
       // What follows the head of such an answer is no body, over HTTP/1.1 as little as here.
       if (request.method === 'HEAD') this.#complete(response);
     });
@@ -134,7 +131,6 @@ export class MultiplexedConnection implements ResponseListener, Meter {
   end(failure: Failure): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#settled.cancel();
     this.#stallTimer?.cancel();
     const left = [...this.#open.keys()];
     for (const response of left) this.#forget(response);
@@ -207,6 +203,22 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     }
   }
 
+  /** Node gives a byte of a value as a character each, and no limit of its own on all of them. */
+  #begin(response: ResponseCollector, fields: readonly string[]): void {
+    const { maxHeaderBytes } = this.#options.limits;
+    if (fields.reduce((sum, { length }) => sum + length, 0) > maxHeaderBytes) {
+      this.end({ reason: 'malformed', detail: `headers exceed ${maxHeaderBytes} bytes` });
+      return;
+    }
+    const at = fields.indexOf(':status');
+    const own = fields.filter((_, index) => index !== at && index !== at + 1);
+    response.onResponseStarted();
+    response.begin(
+      Number(fields[at + 1]),
+      own.map((field) => Buffer.from(field, 'latin1')),
+    );
+  }
+
   #complete(response: ResponseCollector): void {
     if (this.#open.has(response)) response.complete();
   }
@@ -275,16 +287,4 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     if (this.#open.size === 0) return;
     this.#stallTimer = startPatientTimer(this.#options.limits.stallMs, () => this.#stalled());
   }
-}
-
-/** Node gives a byte of a value as a character each. */
-function begin(response: ResponseCollector, fields: readonly string[]): void {
-  const at = fields.indexOf(':status');
-  const status = Number(fields[at + 1]);
-  const own = fields.filter((_, index) => index !== at && index !== at + 1);
-  response.onResponseStarted();
-  response.begin(
-    status,
-    own.map((field) => Buffer.from(field, 'latin1')),
-  );
 }

@@ -182,6 +182,7 @@ describe('what one server does and another does not', () => {
     const client = await clientWithSession(target);
     const seen = await ask(client, target, '/a', { method: 'HEAD' });
     expect(seen).toMatchObject({ ok: true, truncated: false, data: { status: 200, body: '' } });
+    expect(target.overHttp1).toEqual(['GET /']);
     expect(await bodyOf(client, target, '/b')).toMatch(/^over HTTP/);
   });
 

@@ -34,7 +34,7 @@ async function startTwofold(http2: Http2) {
   return { origin: parseOrigin(seller.url, policy), policy, asked };
 }
 
-describe.concurrent('an origin whose HTTP/2', () => {
+describe('an origin whose HTTP/2', () => {
   test.each(Object.entries(BROKEN_HTTP2))('%s', async (_, behave) => {
     const target = await startTwofold(behave);
     const limits = { stallMs: 1_000 };

@@ -65,11 +65,12 @@ describe('an answer', () => {
     expect(await bodyOf(client, target, '/over')).toBe(OVER_1);
   });
 
-  test('has a header of 40 KiB; one of 70 KiB is asked for over HTTP/1.1', async () => {
+  test('has headers of 40 KiB; one with 70 KiB is asked for over HTTP/1.1', async () => {
     const target = await startFrames(
       eachStream(settings(), (socket, stream, count) => {
-        const size = (count === 1 ? 40 : 70) * KIB;
-        socket.write(longHeaders(stream, [...OK, ['x', 'v'.repeat(size)]]));
+        const large: Fields = [['x', 'v'.repeat(40 * KIB)]];
+        const more: Fields = count === 1 ? [] : [['y', 'v'.repeat(30 * KIB)]];
+        socket.write(longHeaders(stream, [...OK, ...large, ...more]));
       }),
     );
     const client = await clientWithSession(target);
@@ -181,6 +182,16 @@ describe('a scan', () => {
       data: { bodyFailure: 'budget' },
     });
     expect(await ask(client, target, '/3')).toMatchObject({ ok: false, reason: 'budget' });
+    expect(target.overHttp1).toEqual(['GET /']);
+  });
+
+  test('has so many bytes: frames that are no answer use them up too', async () => {
+    const target = await startFrames(
+      eachStream(settings(), (socket) => pour(socket, frame(FRAME.unknown, 'x'.repeat(200)))),
+    );
+    const client = await clientWithSession(target, { limits: { maxBytes: 40_000 } });
+    expect(await ask(client, target, '/flood')).toMatchObject({ ok: false, reason: 'budget' });
+    expect(await ask(client, target, '/next')).toMatchObject({ ok: false, reason: 'budget' });
     expect(target.overHttp1).toEqual(['GET /']);
   });
 
