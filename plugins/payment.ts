@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
+import type { Preview } from '../src/payment/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
 import type { PaymentHeaders } from '../src/payment/payment-header.ts';
@@ -48,11 +49,16 @@ export default fp(
         schema,
         config: { offer },
         // After the rate limits, before body and query are looked at.
-        preParsing: async (request, reply) => {
+        preParsing: (request, reply, _payload, next) => {
           const isHead = request.method === 'HEAD';
-          const preview = await gate.preview(route, paymentLines(request), isHead);
-          if (preview.kind === 'answer') return send(preview.answer, reply);
-          payments.set(request, preview.payment);
+          const go = (preview: Preview) => {
+            if (preview.kind === 'answer') return void send(preview.answer, reply);
+            payments.set(request, preview.payment);
+            next();
+          };
+          const previewed = gate.preview(route, paymentLines(request), isHead);
+          if (previewed instanceof Promise) previewed.then(go, next);
+          else go(previewed);
         },
         handler: async (request, reply) => {
           const payment = payments.get(request);

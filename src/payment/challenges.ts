@@ -40,18 +40,20 @@ export class Challenges {
   /**
    * The challenge where there is no payment (always so for HEAD), or where its header cannot be
    * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
-   * while `refuseWhileBusy` throws.
+   * while `refuseWhileBusy` throws. At once where the store was just seen to answer: most calls.
    */
-  async preview<Input>(
+  preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
     refuseWhileBusy: () => void,
-  ): Promise<Preview> {
+  ): Preview | Promise<Preview> {
     if (isHead || !hasPaymentHeader(headers)) {
-      await this.#health.check();
-      refuseWhileBusy();
-      return { kind: 'answer', answer: this.#invite(route) };
+      const invite = (): Preview => {
+        refuseWhileBusy();
+        return { kind: 'answer', answer: this.#invite(route) };
+      };
+      return this.#health.isGood() ? invite() : this.#health.check().then(invite);
     }
     try {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
@@ -105,9 +107,15 @@ class StoreHealth {
   readonly #store: Pick<Store, 'ping'>;
   #look: Promise<void> | null = null;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  #hasAnswered = false;
 
   constructor(store: Pick<Store, 'ping'>) {
     this.#store = store;
+  }
+
+  /** Whether the last look is young enough, and was answered. */
+  isGood(): boolean {
+    return this.#hasAnswered && performance.now() - this.#lookedMs <= LOOK_LIFETIME_MS;
   }
 
   /** Throws `StoreUnavailable`. */
@@ -115,10 +123,12 @@ class StoreHealth {
     const nowMs = performance.now();
     if (this.#look === null || nowMs - this.#lookedMs > LOOK_LIFETIME_MS) {
       this.#lookedMs = nowMs;
+      this.#hasAnswered = false;
       this.#look = this.#store.ping();
     }
     try {
       await this.#look;
+      this.#hasAnswered = true;
     } catch (error) {
       throw new StoreUnavailable(error);
     }
