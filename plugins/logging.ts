@@ -9,6 +9,7 @@ import fp from 'fastify-plugin';
 export default fp(
   async (app: FastifyInstance) => {
     app.setChildLoggerFactory((log, bindings, options) => new RequestLog(log, bindings, options));
+    if (app.log.level === 'silent') return;
     app.addHook('onResponse', ({ id, method, routeOptions }, reply, next) => {
       const ms = Math.round(reply.elapsedTime);
       // The log of the app, with the name that the log of a request binds to each line.
