@@ -52,6 +52,32 @@ test('a page of the directory forgets who is verified at the millisecond', async
   expect(await projectsOf(service)).toMatchObject([{ verified: false }]);
 });
 
+test('the front page shows scans, owners’ wishes and the end of a proof in the next answer', async () => {
+  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
+  const front = async (path = '/') => service.get(path);
+  expect((await front()).body).toContain('No origin has been scanned yet');
+  await service.publish(HOST, { grade: 'B' });
+  const first = await front();
+  expect(first.body).toContain(`/o/${HOST}`);
+  const again = await front();
+  expect([again.body, again.headers['content-type'], again.headers['link']]).toEqual([
+    first.body,
+    'text/html; charset=utf-8',
+    first.headers['link'],
+  ]);
+  expect((await front('/?page=1')).body).not.toContain(`/o/${HOST}`);
+  expect((await front('/?q=nobody')).body).toContain('No listed host');
+  const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
+  const { atMs } = await service.store.ownership.recordConfirm(HOST, token);
+  expect((await front()).body).toContain('owner verified');
+  service.advance(atMs + VERIFIED_FOR_MS - service.now() - 1);
+  expect((await front()).body).toContain('owner verified');
+  service.advance(1);
+  expect((await front()).body).not.toContain('owner verified');
+  await service.store.listing.set(HOST, { listed: false });
+  expect((await front()).body).not.toContain(`/o/${HOST}`);
+});
+
 test('the picture of all origins on a report page is a minute old at most', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   await service.publish(HOST, { grade: 'B' });

@@ -2,8 +2,8 @@
 import { NGRAM_LENGTH } from '../rules/host-ngrams.ts';
 import type { Connection } from './connection.ts';
 
-/** The longest run that is counted; a host of 253 characters has some 5,000 up to here. */
-export const LONGEST_COUNTED = 24;
+/** The longest run that is counted; a host of 253 characters has some 7,000 up to here. */
+export const LONGEST_COUNTED = 32;
 
 /**
  * A run of four characters and more is counted where both runs that are one shorter are common. So
