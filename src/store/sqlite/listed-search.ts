@@ -7,6 +7,7 @@ import { countListed } from './listed-counts.ts';
 import { type ListedOrder, listedOrder } from './listed-order.ts';
 import { type PageRange, pageOfMatches, type Reach, reachOf } from './listed-pages.ts';
 import { recordsOfIds, recordsOfPage } from './listed-records.ts';
+import { mapWhereLarge } from './map-large-file.ts';
 import { fewCandidates, knownRunOf, matchesAmong } from './rare-matches.ts';
 import type { Row } from './row.ts';
 import { ALL_LISTED, countNgram } from './run-counts.ts';
@@ -36,6 +37,7 @@ export async function findListed(
   if (q === '') {
     const expired = countExpired(context, filter, q, nowMs);
     const count = countListed(connection, counted) - expired;
+    mapWhereLarge(connection, count);
     // No host is in these lists or leaves them but by a change, or because its proof has expired.
     const name = `${filter.sort} ${filter.category ?? ''} ${counted.proved} ${expired}`;
     return { count, rows: pageOf(context, order, name, reachOf(range, count)) };

@@ -21,6 +21,7 @@ import { sqliteLeases } from './leases.ts';
 import { sqliteLedger } from './ledger.ts';
 import { countListed } from './listed-counts.ts';
 import { sqliteListing } from './listing.ts';
+import { mapWhereLarge } from './map-large-file.ts';
 import { MemoryLimits } from './memory-limits.ts';
 import { migrate } from './migrate.ts';
 import { sqliteOwnership } from './ownership.ts';
@@ -30,17 +31,13 @@ import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
 import { RecordRows } from './record-rows.ts';
 import { sqliteResults } from './results.ts';
+import { ALL_LISTED } from './run-counts.ts';
 import { SEARCH_EFFORT, type SearchEffort } from './search-effort.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
 import { SubstringCounts } from './substring-counts.ts';
 
 export { MEMORY };
-
-/** From here on the pages of a directory are spread over a file of some 50 MiB. */
-const MAPPED_FROM_HOSTS = 50_000;
-/** The most that SQLite maps. */
-const MAPPED_BYTES = 2_147_418_112;
 
 export type SqliteOptions = OpenStoreOptions & {
   /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
@@ -64,7 +61,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
     connection.exec('PRAGMA synchronous = FULL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
     migrate(connection);
-    mapLargeFile(connection);
+    mapWhereLarge(connection, countListed(connection, ALL_LISTED));
     return storeOn(connection, path, options, () => lock?.release());
   } catch (cause) {
     connection?.close();
@@ -126,16 +123,6 @@ function storeOn(
       unlock();
     },
   };
-}
-
-/**
- * Lists of a large directory read from all over the file: mapped into memory, a page of it costs no call and
- * no copy. Small files are not mapped, as their pages are few, and all that is mapped counts as memory of this
- * process until the system wants it back.
- */
-function mapLargeFile(connection: Connection): void {
-  const hosts = countListed(connection, { category: undefined, proved: false });
-  if (hosts >= MAPPED_FROM_HOSTS) connection.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
 }
 
 /** The same file has the same lock, by whatever path or link it is reached. */
