@@ -6,7 +6,7 @@ import { notEvaluated, type Verdict } from '../model/verdict.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
-import { EngineFault } from './errors.ts';
+import { EngineFault, TaskLimitExceeded } from './errors.ts';
 import type { Pool } from './pool/pool.ts';
 import type { ScanAccount } from './pool/work-account.ts';
 import { budgetVerdict, isStandingCheck } from './unjudged-verdicts.ts';
@@ -43,12 +43,21 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
   // One thread of ours that is broken spoils the report: the rest is not worth waiting for.
   const abandon = new AbortController();
 
-  const judging = catalog.checks.map(async (entry): Promise<Judged> => {
+  const entries = catalog.checks.map((entry) => {
     const check = byImpl.get(entry.impl);
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
+    return { entry, check };
+  });
+  const known = await judgeTogether(
+    entries.map(({ check }) => check),
+    options,
+  );
+
+  const judging = entries.map(async ({ entry, check }): Promise<Judged> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict = await judgeOne(check, isStanding, abandon.signal, options);
+    const verdict =
+      known.get(entry.impl) ?? (await judgeOne(check, isStanding, abandon.signal, options));
     return { entry, isStanding, requires, verdict };
   });
   try {
@@ -58,6 +67,29 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
     await Promise.allSettled(judging);
     throw error;
   }
+}
+
+/** Most checks take less than it costs to ask for them one by one. */
+async function judgeTogether(
+  checks: readonly DiscoveredCheck[],
+  { observations, pool, account, signal, deadline }: JudgeOptions,
+): Promise<ReadonlyMap<string, Verdict>> {
+  const ends = [signal, deadline].filter((one) => one !== undefined);
+  const judging = [true, false].map(async (isStanding) => {
+    const some = checks.filter(({ definition }) => isStandingCheck(definition) === isStanding);
+    const seen = only(observations, [
+      ...new Set(some.flatMap(({ definition }) => definition.needs)),
+    ]);
+    try {
+      return await pool.judgeTogether(some, seen, account, AbortSignal.any(ends));
+    } catch (error) {
+      // Each check says for itself that the scan ran out of time.
+      const isOver = error instanceof TaskLimitExceeded || deadline?.aborted === true;
+      if (!isOver || signal?.aborted === true) throw error;
+      return new Map<string, Verdict>();
+    }
+  });
+  return new Map((await Promise.all(judging)).flatMap((verdicts) => [...verdicts]));
 }
 
 async function judgeOne(

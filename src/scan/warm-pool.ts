@@ -30,6 +30,10 @@ export function warmPool(parts: Judges): Pool {
       await ready();
       return pool.run(task);
     },
+    async judgeTogether(...task) {
+      await ready();
+      return pool.judgeTogether(...task);
+    },
     async judge(...task) {
       await ready();
       return pool.judge(...task);

@@ -10,18 +10,29 @@ export type SerializedObservation = {
   readonly value: Serialized;
 };
 
-type Addressed = {
+type Ticketed = {
   /** Names the attempt in the `started` message. */
   readonly ticket: number;
+};
+
+type Addressed = Ticketed & {
   /** File URL of the module. */
   readonly module: string;
 };
 
-export type JudgeJob = Addressed & {
-  readonly kind: 'judge';
+type Scanned = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];
 };
+
+export type JudgeJob = Addressed & Scanned & { readonly kind: 'judge' };
+
+/** Checks of one scan in one crossing, which costs more than most of them. Answers the verdicts up to the first failure. */
+export type JudgeTogetherJob = Ticketed &
+  Scanned & {
+    readonly kind: 'judge-together';
+    readonly checks: readonly { readonly module: string; readonly needs: readonly string[] }[];
+  };
 
 export type RunJob = Addressed & {
   readonly kind: 'run';
@@ -35,7 +46,12 @@ export type LoadJob = {
   readonly modules: readonly string[];
 };
 
-export type Job = JudgeJob | RunJob;
+export type Job = JudgeJob | JudgeTogetherJob | RunJob;
+
+/** File URLs of what the job needs. */
+export function modulesOf(job: Job): readonly string[] {
+  return job.kind === 'judge-together' ? job.checks.map(({ module }) => module) : [job.module];
+}
 
 /** Sent when modules are loaded and the work itself begins: from here on the deadline runs. */
 export type Started = {

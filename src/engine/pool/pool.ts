@@ -1,16 +1,11 @@
 /** The worker threads that run checks and plans: what a task may cost, and what its failure means. */
 import { randomUUID } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import type { Observations } from '../../model/observations.ts';
-import type { Verdict } from '../../model/verdict.ts';
 import { serialize } from '../../parse/json/transfer.ts';
-import type { DiscoveredCheck } from '../catalog/discover-checks.ts';
-import { TaskFault, TaskLimitExceeded } from '../errors.ts';
-import { readVerdict } from '../read-verdict.ts';
-import { faultVerdict, isStandingCheck, limitsVerdict } from '../unjudged-verdicts.ts';
+import { TaskFault } from '../errors.ts';
 import type { Job } from './job.ts';
+import { createJudges, type Judges } from './judges.ts';
 import { createMachineScale } from './machine-scale.ts';
-import { createObservationSerializer } from './observation-serializer.ts';
 import { createTaskRunner } from './task-runner.ts';
 import { openThread } from './thread.ts';
 import { createThreadQueue } from './thread-queue.ts';
@@ -58,7 +53,7 @@ export type PoolTask = {
   readonly signal?: AbortSignal;
 };
 
-export type Pool = {
+export type Pool = Judges & {
   /**
    * Boots the threads that are not there, so that they load while others work; resolves once they do.
    * `modules`: file URLs of what their tasks will need.
@@ -71,16 +66,6 @@ export type Pool = {
    * EngineFault, or the signal's reason.
    */
   run(task: PoolTask): Promise<unknown>;
-  /**
-   * `seen` holds what the check needs and nothing else. A check out of limits, or one that throws
-   * twice, is a verdict, not an error.
-   */
-  judge(
-    check: DiscoveredCheck,
-    seen: Partial<Observations>,
-    scan: ScanAccount,
-    signal?: AbortSignal,
-  ): Promise<Verdict>;
   /**
    * Measures this machine, once: on a slow one every limit of CPU time is as much longer. The first
    * task that is cut waits for it, so callers need not.
@@ -115,9 +100,6 @@ const DEFAULTS = {
   onError: () => {},
 } as const satisfies PoolOptions & { startMs: number };
 
-/** What is kept of observations in the form in which they cross to workers. */
-const MAX_SERIALIZED_BYTES = 32 * 1024 * 1024;
-
 export function createPool(options: PoolOptions = {}): Pool {
   const settings = { ...DEFAULTS, ...options };
   const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
@@ -130,7 +112,6 @@ export function createPool(options: PoolOptions = {}): Pool {
     // A machine that could not be measured is taken for a fast one.
     afterCut: () => machine.calibrate().catch(() => undefined),
   });
-  const serialized = createObservationSerializer(MAX_SERIALIZED_BYTES);
   const endless = openEndlessAccount('').origin;
 
   return {
@@ -158,26 +139,7 @@ export function createPool(options: PoolOptions = {}): Pool {
         throw error;
       }
     },
-    async judge(check, seen, scan, signal) {
-      const { impl, url, definition } = check;
-      const isStanding = isStandingCheck(definition);
-      const account = isStanding ? scan.standing : scan.origin;
-      const address = (ticket: number): Job => {
-        const { key: scanKey } = scan;
-        return { kind: 'judge', ticket, module: url, scanKey, seen: serialized(scanKey, seen) };
-      };
-      try {
-        const task = { name: impl, address, account };
-        return readVerdict(await tasks.run(task, signal), definition.outcomes);
-      } catch (error) {
-        if (error instanceof TaskFault) {
-          settings.onError(error);
-          return faultVerdict(isStanding, serialized(scan.key, seen));
-        }
-        if (!(error instanceof TaskLimitExceeded)) throw error;
-        return limitsVerdict(error.limit, isStanding, serialized(scan.key, seen));
-      }
-    },
+    ...createJudges(tasks, settings.onError),
     calibrate: machine.calibrate,
     load() {
       const alive = threads.filter((thread) => thread.isAlive()).length;

@@ -4,7 +4,7 @@
  * throws, was given too much; a thread that twice fails on its own is our fault.
  */
 import { EngineFault, TaskFault, TaskLimitExceeded } from '../errors.ts';
-import type { Answer, Failure, Job } from './job.ts';
+import { type Answer, type Failure, type Job, modulesOf } from './job.ts';
 import type { Thread } from './thread.ts';
 import type { ThreadQueue } from './thread-queue.ts';
 import type { WorkAccount } from './work-account.ts';
@@ -34,6 +34,11 @@ export type TaskRunner = {
   start(thread: Thread, urls?: readonly string[]): Promise<void>;
   /** Rejects with TaskLimitExceeded, TaskFault, EngineFault, or the signal's reason. */
   run(task: Task, signal: AbortSignal | undefined): Promise<unknown>;
+  /**
+   * A single short try, where the account is good for one: its failure is an answer, and leaves the
+   * account as light as it was. Rejects as `run`.
+   */
+  tryOnce(task: Task, signal: AbortSignal | undefined): Promise<Answer>;
   /** Ends every task, running or waiting, with EngineFault. */
   close(): void;
 };
@@ -64,7 +69,7 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
       tickets += 1;
       const job = task.address(tickets);
       start(thread);
-      modules.add(job.module);
+      for (const url of modulesOf(job)) modules.add(url);
       const answer = await thread.attempt(job, cpuMs, signal);
       account.charge(answer.cpuMs);
       if (answer.kind !== 'done') ready = thread.load([...modules]);
@@ -76,11 +81,21 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
     }
   }
 
+  function endOf(callerSignal: AbortSignal | undefined): AbortSignal {
+    return AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
+  }
+
   return {
     start,
+    async tryOnce(task, callerSignal) {
+      const { account, name } = task;
+      if (account.isHeavy()) return { kind: 'trouble', detail: 'not tried', cpuMs: 0 };
+      if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
+      return await attempt(task, false, endOf(callerSignal));
+    },
     async run(task, callerSignal) {
       const { account } = task;
-      const signal = AbortSignal.any([closing.signal, ...(callerSignal ? [callerSignal] : [])]);
+      const signal = endOf(callerSignal);
       const throwIfRepeated = retryOnce(task.name);
       let isLong = account.isHeavy();
       for (;;) {

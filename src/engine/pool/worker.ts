@@ -9,7 +9,17 @@ import type { CheckDefinition } from '../define-check.ts';
 import type { Limit } from '../errors.ts';
 import { readVerdict } from '../read-verdict.ts';
 import { collectGarbage } from './collect.ts';
-import type { Answer, Failure, Job, JudgeJob, LoadJob, RunJob, Started } from './job.ts';
+import {
+  type Answer,
+  type Failure,
+  type Job,
+  type JudgeJob,
+  type JudgeTogetherJob,
+  type LoadJob,
+  modulesOf,
+  type RunJob,
+  type Started,
+} from './job.ts';
 import { createScanMemo } from './scan-memo.ts';
 
 /** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
@@ -48,9 +58,9 @@ async function load({ modules }: LoadJob): Promise<Answer> {
 }
 
 async function perform(job: Job): Promise<Answer> {
-  let module: Record<string, unknown>;
+  let modules: readonly Record<string, unknown>[];
   try {
-    module = await import(job.module);
+    modules = await Promise.all(modulesOf(job).map((url) => import(url)));
   } catch (error) {
     return { kind: 'trouble', detail: describe(error), cpuMs: 0 };
   }
@@ -63,11 +73,34 @@ async function perform(job: Job): Promise<Answer> {
     return used === null ? performance.now() - began : (used.user + used.system) / 1_000;
   };
   try {
-    const output = job.kind === 'judge' ? judge(job, module) : run(job, module);
-    return { kind: 'done', output, cpuMs: cpuMs() };
+    return { kind: 'done', output: outputOf(job, modules), cpuMs: cpuMs() };
   } catch (error) {
     return { ...toFailure(error), cpuMs: cpuMs() };
   }
+}
+
+function outputOf(job: Job, modules: readonly Record<string, unknown>[]): unknown {
+  if (job.kind === 'judge-together') return judgeTogether(job, modules);
+  const [module = {}] = modules;
+  return job.kind === 'judge' ? judge(job, module) : run(job, module);
+}
+
+/** Fewer verdicts than checks where one failed: after that nothing here is trusted. */
+function judgeTogether(
+  { checks, scanKey, seen }: JudgeTogetherJob,
+  modules: readonly Record<string, unknown>[],
+): readonly unknown[] {
+  const verdicts: unknown[] = [];
+  try {
+    for (const [at, { module, needs }] of checks.entries()) {
+      const needed = seen.filter(({ name }) => needs.includes(name));
+      verdicts.push(judge({ module, scanKey, seen: needed }, modules[at] ?? {}));
+    }
+  } catch {
+    // It is judged again alone, and says then what is wrong.
+    memo.forget();
+  }
+  return verdicts;
 }
 
 /** Null where Node does not tell (before 23.9). */
@@ -75,7 +108,10 @@ function threadCpu(since?: NodeJS.CpuUsage): NodeJS.CpuUsage | null {
   return typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage(since) : null;
 }
 
-function judge(job: JudgeJob, module: Record<string, unknown>): unknown {
+function judge(
+  job: Pick<JudgeJob, 'module' | 'scanKey' | 'seen'>,
+  module: Record<string, unknown>,
+): unknown {
   const check = module['default'];
   if (!isDefinition(check)) throw new TypeError(`${job.module} exports no check as its default.`);
   const seen = memo.seen(job.scanKey, job.seen);
