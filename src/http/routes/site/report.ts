@@ -6,7 +6,7 @@ import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { Type } from '../../../model/schema.ts';
 import type { DirectoryRecord } from '../../../store/contract/directory.ts';
-import { KeptTexts } from '../../kept-texts.ts';
+import { KeptPages } from '../../kept-pages.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -15,8 +15,6 @@ import { originOfHost, priceText, sendMessage } from './page.ts';
 const HISTORY_POINTS = 60;
 /** A picture of all origins may be a minute old; counting them for each reader would cost by their number. */
 const COUNTS_MS = 60_000;
-/** Of all pages together, some 20 KiB each. */
-const MAX_KEPT_BYTES = 8 * 1_048_576;
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
@@ -24,7 +22,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const { baseUrl, siteUrl, revision } = config;
   // Where a report is sold, its findings are not on a free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
-  const kept = new KeptTexts<Buffer>(MAX_KEPT_BYTES);
+  const kept = new KeptPages();
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, checks);
@@ -46,8 +44,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const { preferences } = await store.directory.versions();
       const nowMs = store.now();
       const version = record === null ? null : versionOf(record, preferences, nowMs);
-      const known = version === null ? null : kept.get(origin.url, { version, nowMs });
       reply.type('text/html; charset=utf-8');
+      const known = version === null ? null : kept.get(origin.url, { version, nowMs });
       if (known !== null) return known;
       // All of one row: a scan that is published meanwhile has other sub-scores, too.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
