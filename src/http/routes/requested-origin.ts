@@ -12,7 +12,7 @@ export function requestedOrigin(
 }
 
 /** Some 300 bytes each. */
-const MAX_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 4_096;
 /** Longer texts are parsed each time: what is kept is bounded in bytes, too. */
 const MAX_REMEMBERED_CHARS = 300;
 
