@@ -1,6 +1,6 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
-import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../engine/pool/pool.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -18,8 +18,10 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
   // One scan needs one thread: each loads all of them anew.
   const pool = createPool({ threads: 1 });
   try {
-    // What follows on this thread would hold its boot up.
+    // What is loaded here before that would hold its boot up.
     await pool.start();
+    const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
+    const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
     const versions = await listCatalogs();
     const wanted = checksVersion ?? versions.at(-1);
     if (wanted === undefined || !versions.includes(wanted)) {

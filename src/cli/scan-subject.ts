@@ -1,8 +1,9 @@
 /** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
-import type { Origin, OriginPolicy } from '../origin/origin.ts';
-import type { Oracle } from '../payable/create-oracle.ts';
+import { allowingOrigin } from '../origin/allow-hosts.ts';
+import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
+import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
@@ -12,7 +13,7 @@ import { FORMATS } from './formatters/formats.ts';
 import { createProgress } from './progress.ts';
 import type { ScanOptions } from './scan-options.ts';
 import { refuseUnknown, selectResults } from './select-results.ts';
-import type { Sources } from './sources.ts';
+import { readSources, type Sources } from './sources.ts';
 import { type Streams, write } from './streams.ts';
 import { missedThresholds } from './thresholds.ts';
 import { UsageError } from './usage-error.ts';
@@ -28,9 +29,15 @@ type Asked = {
 };
 
 /** What is to be judged: an origin to ask, or what an earlier scan saw. */
-export type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
+type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
 
-export type ScanParts = {
+export type ScanCall = {
+  readonly starting: Promise<Engine>;
+  readonly options: ScanOptions;
+  readonly streams: Streams;
+};
+
+type ScanParts = {
   readonly engine: Engine;
   /** Null for a recording, which says what the clients said. */
   readonly oracle: Oracle | null;
@@ -40,15 +47,43 @@ export type ScanParts = {
 };
 
 /** The exit code, as `scanCommand`. */
-export async function scanSubject(subject: Subject, parts: ScanParts): Promise<0 | 1> {
-  const { engine, options } = parts;
-  refuseUnknown(options.only, engine.catalog.checks);
-  refuseUnsent(subject, engine);
-  const outcome =
-    subject.kind === 'recording'
-      ? await replay(subject.recording, engine)
-      : await scanOrigin(subject, parts);
-  return await deliver(outcome, parts);
+export async function scanSubject({ starting, options, streams }: ScanCall): Promise<0 | 1> {
+  const subject = await subjectOf(options);
+  const sources = await readSources(options.sources);
+  const oracle = subject.kind === 'origin' ? createOracle() : null;
+  oracle?.start();
+  try {
+    const engine = await starting;
+    refuseUnknown(options.only, engine.catalog.checks);
+    refuseUnsent(subject, engine);
+    const parts = { engine, oracle, sources, options, streams };
+    const outcome =
+      subject.kind === 'recording'
+        ? await replay(subject.recording, engine)
+        : await scanOrigin(subject, parts);
+    return await deliver(outcome, parts);
+  } finally {
+    await oracle?.close();
+  }
+}
+
+async function subjectOf({ origin, from, allowPrivate, mcp }: ScanOptions): Promise<Subject> {
+  if (from !== null) {
+    const { readRecording } = await import('../probe/read-recording.ts');
+    const recording = await readRecording(from);
+    const recorded = recording.observations.origin.url;
+    if (origin !== null && !namesOrigin(origin, recorded)) {
+      throw new UsageError(`--from ${from}: it is a scan of ${recorded}, not of ${origin}`);
+    }
+    return { kind: 'recording', recording };
+  }
+  const input = origin ?? '';
+  const policy = allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
+  return { kind: 'origin', origin: parseOrigin(input, policy), policy, mcp: mcp ?? undefined };
+}
+
+function namesOrigin(input: string, recorded: string): boolean {
+  return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
 }
 
 /** Tools are called by POST, which older catalogs do not send. */
