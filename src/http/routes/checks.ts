@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '../../model/schema.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
+import { withJsonText } from './json-text.ts';
 import type { RouteContext } from './route-context.ts';
 
 const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
@@ -86,7 +87,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     (_request, reply) => {
-      reply.serializer(() => text).send(answer);
+      withJsonText(reply, text).send(answer);
     },
   );
 };

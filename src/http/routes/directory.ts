@@ -14,6 +14,7 @@ import type {
 } from '../../store/contract/directory.ts';
 import { KeptTexts } from '../kept-texts.ts';
 import { errorResponses } from './error-schema.ts';
+import { withJsonText } from './json-text.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -111,7 +112,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const text = name === null ? null : kept.get(name, { version, nowMs });
       const answer = { count: 0, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE };
       if (text !== null) {
-        reply.serializer(() => text);
+        withJsonText(reply, text);
         return { ...answer, projects: [] };
       }
       const { count, records } = await store.directory.list(wanted);
@@ -120,7 +121,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       if (name !== null) {
         const made = JSON.stringify(body);
         kept.keep(name, made, { version, nowMs, untilMs: unchangedUntilMs(records, nowMs) });
-        reply.serializer(() => made);
+        withJsonText(reply, made);
       }
       return body;
     },

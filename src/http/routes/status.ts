@@ -6,6 +6,7 @@ import { Type } from '../../model/schema.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
+import { withJsonText } from './json-text.ts';
 import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
@@ -65,7 +66,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       const origin = originOf(query.url);
       const answer = (grade: HostGrade | null) => {
         const { summary, text } = summaryOf(grade, origin, store.now());
-        reply.serializer(() => text).send(summary);
+        withJsonText(reply, text).send(summary);
       };
       const grade = store.directory.gradeOf(origin.host);
       if (!(grade instanceof Promise)) return answer(grade);
