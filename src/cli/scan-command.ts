@@ -8,6 +8,8 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   // Bad flags are refused before a thread is started, and a bad origin before a host is asked.
   const options = parseScanOptions(args);
   const starting = startEngine(options.checksVersion);
+  // A failure is told where the engine is used: it may come before that.
+  starting.catch(() => undefined);
   try {
     // The thread boots and loads the checks while the rest of this command is loaded here.
     const { scanSubject } = await import('./scan-subject.ts');
