@@ -20,9 +20,7 @@ export type OracleOptions = TrialLimits & {
 export type Oracle = {
   /** Boots the thread while an origin is asked. */
   start(): void;
-  /** Loads all packages; rejects with EngineFault where a package cannot load. */
-  warmUp(): Promise<void>;
-  /** Rejects with EngineFault where the fault is ours. */
+  /** Rejects with EngineFault where the fault is ours, as where a package cannot load. */
   judge(listed: ListedChallenges): Promise<Payability>;
   close(): Promise<void>;
 };
@@ -34,15 +32,6 @@ const MAX_REMEMBERED = 500;
 const LIMITS = 'could not be read within limits';
 const THREW = 'could not be read';
 const OVERSPENT = "not tried: the scan's time for it was spent";
-
-/** Loads every package, and asks for nothing. */
-const NOTHING: ListedChallenge = {
-  method: 'GET',
-  path: '/',
-  seen: { headers: [], body: '{"x402Version":1,"accepts":[]}' },
-  solana: true,
-  offers: [],
-};
 
 export function createOracle(options: OracleOptions = {}): Oracle {
   const thread = openTrialThread(options);
@@ -98,9 +87,6 @@ export function createOracle(options: OracleOptions = {}): Oracle {
 
   return {
     start: () => thread.start(),
-    async warmUp() {
-      await tryOnThread(NOTHING, { usedMs: 0 });
-    },
     async judge({ challenged, silent }) {
       const account: Account = { usedMs: 0 };
       const resources: ResourcePayability[] = [];

@@ -169,7 +169,7 @@ it("tries nothing more once the scan's time for it is spent", async () => {
 it('is our fault where a package cannot load', async () => {
   const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
-    await expect(broken.warmUp()).rejects.toThrow(EngineFault);
+    await expect(broken.judge(offering({}))).rejects.toThrow(EngineFault);
   } finally {
     await broken.close();
   }
