@@ -3,9 +3,11 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Hex } from 'viem';
 import { isSameAddress } from '../config/evm-address.ts';
-import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
+import { PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 import type { StoredPayment } from './ledger.ts';
 import type { Authorization, PaidRoute, SignedPayment } from './paid-route.ts';
+import { recoverSigner } from './recover-signer.ts';
+import { transferDigester } from './transfer-digest.ts';
 
 /**
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
@@ -38,58 +40,32 @@ export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>
   return signature.length === PLAIN_SIGNATURE_LENGTH;
 }
 
-/** Whether the key behind `from` itself signed; see `isSignedByPayer`. */
+/** Whether the key behind `from` itself signed. */
 export type SignerCheck = (
   payment: Pick<SignedPayment, 'authorization' | 'signature'>,
 ) => Promise<boolean>;
 
 /**
- * Recovers a signature once a call: the gate asks before anything, the mock facilitator before the
+ * Whether the key behind `from` itself signed an authorization for our token (EIP-712, EIP-3009). False says
+ * nothing of contract wallets: only the chain can ask them.
+ * A signature is recovered once a call: the gate asks before anything, the mock facilitator before the
  * work and as it settles. An authorization is known as the object that it was decoded to.
  */
 export function rememberingSignerCheck(terms: PaymentTerms): SignerCheck {
   const known = new WeakMap<Authorization, { signature: Hex; isSigned: Promise<boolean> }>();
+  const digestOf = transferDigester(terms);
+  const check: SignerCheck = async ({ authorization, signature }) => {
+    if (!isPlainSignature({ signature })) return false;
+    const signer = await recoverSigner(digestOf(authorization), signature);
+    return signer !== null && isSameAddress(signer, authorization.from);
+  };
   return ({ authorization, signature }) => {
     const found = known.get(authorization);
     if (found?.signature === signature) return found.isSigned;
-    const isSigned = isSignedByPayer({ authorization, signature }, terms);
+    const isSigned = check({ authorization, signature });
     known.set(authorization, { signature, isSigned });
     return isSigned;
   };
-}
-
-/**
- * Whether the key behind `from` itself signed this authorization for our token (EIP-712,
- * EIP-3009). False says nothing of contract wallets: only the chain can ask them.
- */
-async function isSignedByPayer(
-  { authorization, signature }: Pick<SignedPayment, 'authorization' | 'signature'>,
-  terms: PaymentTerms,
-): Promise<boolean> {
-  if (!isPlainSignature({ signature })) return false;
-  // Loaded with the first payment: hundreds of modules, which nothing else of a service needs.
-  const [{ authorizationTypes }, { recoverTypedDataAddress }] = await Promise.all([
-    import('@x402/evm'),
-    import('viem'),
-  ]);
-  try {
-    const signer = await recoverTypedDataAddress({
-      domain: {
-        name: terms.assetName,
-        version: terms.assetVersion,
-        chainId: chainIdOf(terms.network),
-        verifyingContract: terms.asset,
-      },
-      types: authorizationTypes,
-      primaryType: 'TransferWithAuthorization',
-      message: { ...authorization },
-      signature,
-    });
-    return isSameAddress(signer, authorization.from);
-  } catch {
-    // Bytes that are no point of the curve.
-    return false;
-  }
 }
 
 /**
