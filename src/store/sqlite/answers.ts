@@ -11,22 +11,46 @@ export function sqliteAnswers(context: SqliteContext): AnswerStore {
   return {
     async put(answerId, head, body) {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
-      reserve(context, answerId);
+      const hash = createHash('sha256');
+      let bodyBytes = 0;
+      let n = 0;
+      let last: Uint8Array | null = null;
+      let isReserved = false;
+      const reserveOnce = () => {
+        if (!isReserved) reserve(context, answerId);
+        isReserved = true;
+      };
       try {
-        const { bodyBytes, bodySha256 } = await putChunks(context, answerId, body);
-        connection.run(
-          `UPDATE answers SET status = ?, headers = ?, body_bytes = ?, body_sha256 = ?,
-             stored_at_ms = ? WHERE answer_id = ?`,
-          head.status,
-          headers,
-          bodyBytes,
-          bodySha256,
-          now(),
-          answerId,
-        );
+        for await (const piece of rechunk(body)) {
+          if (last !== null) {
+            reserveOnce();
+            putChunk(context, answerId, n, last);
+            n += 1;
+          }
+          last = piece;
+          hash.update(piece);
+          bodyBytes += piece.length;
+        }
+        const bodySha256 = hash.digest('hex');
+        // The last piece and the manifest at once: most answers have one piece, and wait for one sync.
+        connection.transaction(() => {
+          reserveOnce();
+          if (last !== null) putChunk(context, answerId, n, last);
+          connection.run(
+            `UPDATE answers SET status = ?, headers = ?, body_bytes = ?, body_sha256 = ?,
+               stored_at_ms = ? WHERE answer_id = ?`,
+            head.status,
+            headers,
+            bodyBytes,
+            bodySha256,
+            now(),
+            answerId,
+          );
+        });
         return { bodyBytes, bodySha256 };
       } catch (cause) {
-        dropQuietly(context, answerId);
+        // An id that could not be reserved is that of another answer.
+        if (isReserved) dropQuietly(context, answerId);
         throw cause;
       }
     },
@@ -61,26 +85,18 @@ function reserve({ connection, now }: SqliteContext, answerId: string): void {
   throw new StoreError('conflict', `the answer id ${answerId} is in use; take a new random one`);
 }
 
-async function putChunks(
+function putChunk(
   { connection }: SqliteContext,
   answerId: string,
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<{ bodyBytes: number; bodySha256: string }> {
-  const hash = createHash('sha256');
-  let bodyBytes = 0;
-  let n = 0;
-  for await (const piece of rechunk(body)) {
-    connection.run(
-      'INSERT INTO answer_chunks (answer_id, n, bytes) VALUES (?, ?, ?)',
-      answerId,
-      n,
-      piece,
-    );
-    hash.update(piece);
-    bodyBytes += piece.length;
-    n += 1;
-  }
-  return { bodyBytes, bodySha256: hash.digest('hex') };
+  n: number,
+  piece: Uint8Array,
+): void {
+  connection.run(
+    'INSERT INTO answer_chunks (answer_id, n, bytes) VALUES (?, ?, ?)',
+    answerId,
+    n,
+    piece,
+  );
 }
 
 async function* readChunks(

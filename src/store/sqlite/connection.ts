@@ -53,10 +53,10 @@ export class Connection {
   /** All or nothing, durable when it returns. `work` is synchronous and does not nest. */
   transaction<T>(work: () => T): T {
     return this.#guard(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
+      this.#statement('BEGIN IMMEDIATE').run();
       try {
         const result = work();
-        this.#database.exec('COMMIT');
+        this.#statement('COMMIT').run();
         return result;
       } catch (cause) {
         // A full disk rolls back by itself; a second ROLLBACK would hide the first error.
@@ -64,6 +64,19 @@ export class Connection {
         throw cause;
       }
     });
+  }
+
+  /**
+   * A transaction that outlives this process when it returns, and a loss of power with the next durable one: for rows
+   * that stand for work of this process, which ends by either. It waits for no disk.
+   */
+  passingTransaction<T>(work: () => T): T {
+    this.exec('PRAGMA synchronous = NORMAL');
+    try {
+      return this.transaction(work);
+    } finally {
+      this.exec('PRAGMA synchronous = FULL');
+    }
   }
 
   /** A second connection to the same file, which can only read; null where there is no file. */

@@ -1,4 +1,4 @@
-/** Leases, one insert a turn on SQLite. */
+/** Leases, one insert a turn on SQLite. A turn ends with its process, so none needs to outlive a loss of power. */
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import { type LeaseTurn, leaseOf, leaseOver } from '../rules/leases.ts';
 import type { SqliteContext } from './context.ts';
@@ -7,7 +7,7 @@ export function sqliteLeases(context: SqliteContext): LeaseStore {
   const { connection, owner, now } = context;
   return {
     async take({ name, attempt, lifetimeMs }) {
-      return connection.transaction(() => {
+      return connection.passingTransaction(() => {
         const last = lastTurn(context, name);
         if (last && !over(last)) {
           return last.attempt === attempt
@@ -38,13 +38,15 @@ export function sqliteLeases(context: SqliteContext): LeaseStore {
     },
 
     async release({ name, turn, attempt }) {
-      connection.run(
-        `UPDATE leases SET released_at_ms = ?
-         WHERE name = ? AND turn = ? AND attempt = ? AND released_at_ms IS NULL`,
-        now(),
-        name,
-        turn,
-        attempt,
+      connection.passingTransaction(() =>
+        connection.run(
+          `UPDATE leases SET released_at_ms = ?
+           WHERE name = ? AND turn = ? AND attempt = ? AND released_at_ms IS NULL`,
+          now(),
+          name,
+          turn,
+          attempt,
+        ),
       );
     },
   };

@@ -1,7 +1,8 @@
 /** Numbered slots on SQLite. */
 import { randomUUID } from 'node:crypto';
-import type { SlotStore } from '../contract/slots.ts';
+import type { SlotOutcome, SlotStore } from '../contract/slots.ts';
 import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../rules/slots.ts';
+import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 
@@ -16,13 +17,13 @@ export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStor
       data = null,
       attempt = randomUUID(),
     }) {
-      return connection.transaction(() => {
+      const taking = (): SlotOutcome => {
         const { live, over, free } = scopeState(rowsOf(scope), limit, isOver);
         const own = live.find((row) => row.attempt === attempt);
         if (own) return { taken: true, slot: slotOf(own) };
         const [n] = free;
         if (n === undefined) return { taken: false, retryAtMs: freeAgainAtMs(live) };
-        for (const row of over) remove(row);
+        for (const row of over) remove(connection, row);
         const takenAtMs = now();
         const expiresAtMs = takenAtMs + lifetimeMs;
         connection.run(
@@ -40,11 +41,14 @@ export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStor
           data,
         );
         return { taken: true, slot: { scope, n, attempt, owner, takenAtMs, expiresAtMs, data } };
-      });
+      };
+      return endsWithOwner ? connection.passingTransaction(taking) : connection.transaction(taking);
     },
 
     async release(slot) {
-      remove(slot);
+      const removing = () => remove(connection, slot);
+      if (isPassing(connection, slot)) connection.passingTransaction(removing);
+      else removing();
     },
 
     async live(which) {
@@ -64,15 +68,23 @@ export function sqliteSlots({ connection, owner, now }: SqliteContext): SlotStor
     // One process per file: another owner of a slot is a process that ended.
     return row.expiresAtMs <= now() || (row.endsWithOwner && row.owner.boot !== owner.boot);
   }
+}
 
-  function remove({ scope, n, attempt }: Pick<SlotRow, 'scope' | 'n' | 'attempt'>): void {
-    connection.run(
-      'DELETE FROM slots WHERE scope = ? AND n = ? AND attempt = ?',
-      scopeText(scope),
-      n,
-      attempt,
-    );
-  }
+type SlotName = Pick<SlotRow, 'scope' | 'n' | 'attempt'>;
+
+/** Whether it stands for work of its owner, so that no loss of power needs to be outlived. */
+function isPassing(connection: Connection, { scope, n }: SlotName): boolean {
+  const sql = 'SELECT ends_with_owner FROM slots WHERE scope = ? AND n = ?';
+  return connection.get(sql, scopeText(scope), n)?.integer('ends_with_owner') === 1;
+}
+
+function remove(connection: Connection, { scope, n, attempt }: SlotName): void {
+  connection.run(
+    'DELETE FROM slots WHERE scope = ? AND n = ? AND attempt = ?',
+    scopeText(scope),
+    n,
+    attempt,
+  );
 }
 
 function toSlotRow(row: Row): SlotRow {

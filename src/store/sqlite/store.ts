@@ -47,7 +47,7 @@ export type SqliteOptions = OpenStoreOptions & {
 
 /**
  * The embedded store: one file, one process. WAL with full sync: what a method has answered
- * survives SIGKILL and power loss.
+ * survives SIGKILL and power loss; leases and shares survive SIGKILL alone, as they end with the process that holds them.
  * @param path a file (its folder is made), or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */

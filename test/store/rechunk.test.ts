@@ -1,0 +1,33 @@
+/** Bodies are cut into pieces of one size, and take no more memory than they have bytes. */
+import { expect, test } from 'vitest';
+import { ANSWER_CHUNK_BYTES } from '../../src/store/contract/answers.ts';
+import { rechunk } from '../../src/store/rules/rechunk.ts';
+import { collect } from './contract/samples.ts';
+
+test.each([
+  [[1]],
+  [[7_000]],
+  [[100, 7_000, 3]],
+  [Array.from({ length: 4_000 }, () => 100)],
+  [[ANSWER_CHUNK_BYTES, 10]],
+])('in pieces of %j bytes', async (lengths) => {
+  const body = lengths.map((length, index) => Buffer.alloc(length, index + 1));
+  const pieces = await collect(rechunk(body));
+  expect(Buffer.concat(pieces).equals(Buffer.concat(body))).toBe(true);
+  for (const piece of pieces) {
+    expect(piece.buffer.byteLength).toBeLessThanOrEqual(
+      Math.min(ANSWER_CHUNK_BYTES, 2 * piece.length),
+    );
+  }
+});
+
+test('a part that its giver writes over is what it was when it was given', async () => {
+  const reused = Buffer.alloc(4);
+  const given = function* () {
+    for (const letter of ['abcd', 'efgh', 'ijkl']) {
+      reused.write(letter);
+      yield reused;
+    }
+  };
+  expect(Buffer.concat(await collect(rechunk(given()))).toString()).toBe('abcdefghijkl');
+});

@@ -1,0 +1,51 @@
+/** Which transactions of the embedded store wait for the disk. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Connection } from '../../src/store/sqlite/connection.ts';
+
+/** `PRAGMA synchronous`, as SQLite numbers it. */
+const NORMAL = 1;
+const FULL = 2;
+
+test('a passing transaction waits for no disk, and the next one does, also after a failure', () => {
+  const connection = opened();
+  const seen: (number | undefined)[] = [];
+  connection.passingTransaction(() => {
+    seen.push(synchronous(connection));
+    connection.run('INSERT INTO things VALUES (1)');
+  });
+  expect(seen).toEqual([NORMAL]);
+  expect(synchronous(connection)).toBe(FULL);
+
+  expect(() =>
+    connection.passingTransaction(() => {
+      connection.run('INSERT INTO things VALUES (2)');
+      throw new Error('changed its mind');
+    }),
+  ).toThrow('changed its mind');
+  expect(synchronous(connection)).toBe(FULL);
+  expect(connection.all('SELECT n FROM things').map((row) => row.integer('n'))).toEqual([1]);
+
+  connection.transaction(() => {
+    connection.run('INSERT INTO things VALUES (3)');
+    expect(synchronous(connection)).toBe(FULL);
+  });
+});
+
+function opened(): Connection {
+  const folder = mkdtempSync(join(tmpdir(), 'connection-'));
+  const connection = new Connection(join(folder, 'things.db'), 'things.db');
+  onTestFinished(() => {
+    connection.close();
+    rmSync(folder, { recursive: true });
+  });
+  connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  connection.exec('CREATE TABLE things (n INTEGER) STRICT');
+  return connection;
+}
+
+function synchronous(connection: Connection): number | undefined {
+  return connection.get('PRAGMA synchronous')?.integer('synchronous');
+}
