@@ -1,7 +1,7 @@
 /** Cross-origin requests. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { fixedHeaders } from './fixed-headers.ts';
+import answerHeaders from './answer-headers.ts';
 
 /** Any page may call the API, without credentials; official clients read these headers. */
 const CORS_HEADERS = {
@@ -36,9 +36,9 @@ const PREFLIGHT_HEADERS = {
 /** The headers are texts: `@fastify/cors` makes its options anew for each request. */
 export default fp(
   async (app: FastifyInstance) => {
-    const setHeaders = fixedHeaders(CORS_HEADERS);
+    await app.register(answerHeaders);
+    app.addAnswerHeaders(CORS_HEADERS);
     app.addHook('onRequest', ({ method }, reply, next) => {
-      setHeaders(reply);
       // Any OPTIONS is answered 204: it neither runs nor costs anything.
       if (method !== 'OPTIONS') return next();
       reply.code(204).headers(PREFLIGHT_HEADERS).send();

@@ -5,10 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
+import type { PreparedHead } from '../src/http/prepared-head.ts';
 import type { Preview } from '../src/payment/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
 import type { PaymentHeaders } from '../src/payment/payment-header.ts';
+import answerHeaders from './answer-headers.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -39,8 +41,10 @@ const IPV6_CLIENT_BITS = 48;
 export default fp(
   async (app: FastifyInstance, options: PaymentPluginOptions) => {
     const { gate } = options;
+    await app.register(answerHeaders);
     const payments = new WeakMap<FastifyRequest, SignedPayment>();
     const clientOf = clientReader(app, options);
+    const sendChallenge = challengeSender(app);
     app.decorate('payingClient', clientOf);
     app.decorate('sell', function sell(this: FastifyInstance, route, { schema, offer }) {
       this.route({
@@ -52,7 +56,7 @@ export default fp(
         preParsing: (request, reply, _payload, next) => {
           const isHead = request.method === 'HEAD';
           const go = (preview: Preview) => {
-            if (preview.kind === 'answer') return void send(preview.answer, reply);
+            if (preview.kind === 'answer') return sendChallenge(preview.answer, reply);
             payments.set(request, preview.payment);
             next();
           };
@@ -134,6 +138,18 @@ function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string
   return rawHeaders.filter(
     (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
   );
+}
+
+/** Every unpaid call of a route gets the same challenge: its head is written once. */
+function challengeSender(app: FastifyInstance): (answer: PaidAnswer, reply: FastifyReply) => void {
+  const heads = new WeakMap<PaidAnswer, PreparedHead>();
+  return (answer, reply) => {
+    const { status, headers, body } = answer;
+    if (typeof body !== 'string') return void send(answer, reply);
+    const head = heads.get(answer) ?? app.prepareHead(status, headers);
+    heads.set(answer, head);
+    reply.sendPrepared(head, body);
+  };
 }
 
 function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {

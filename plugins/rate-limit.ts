@@ -10,6 +10,7 @@ import { rememberingClientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/errors/errors.ts';
 import type { Counted } from '../src/store/contract/limits.ts';
 import type { Store } from '../src/store/contract/store.ts';
+import answerHeaders from './answer-headers.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -40,6 +41,7 @@ const MINUTE_MS = 60_000;
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
+    await app.register(answerHeaders);
     const keyOf = rememberingClientKey();
     const uncounted = (): Counted => ({ count: 0, resetAtMs: store.now() });
     const limitRate =
@@ -73,10 +75,11 @@ function answerCount(
   nowMs: number,
 ): RateLimited | undefined {
   const resetSec = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1_000));
-  reply
-    .header('ratelimit-limit', max)
-    .header('ratelimit-remaining', Math.max(0, max - count))
-    .header('ratelimit-reset', resetSec);
+  reply.ownHeaders = {
+    'ratelimit-limit': max,
+    'ratelimit-remaining': Math.max(0, max - count),
+    'ratelimit-reset': resetSec,
+  };
   return count > max ? new RateLimited(max, Math.max(1, resetSec)) : undefined;
 }
 

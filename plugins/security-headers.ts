@@ -1,7 +1,7 @@
 /** Headers that tell browsers what our pages may do. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { fixedHeaders } from './fixed-headers.ts';
+import answerHeaders from './answer-headers.ts';
 
 /** Pages load their own styles, scripts and images, and nothing else; no site frames them. */
 const CONTENT_SECURITY_POLICY = [
@@ -36,11 +36,8 @@ export const SECURITY_HEADERS = {
 
 export default fp(
   async (app: FastifyInstance) => {
-    const setHeaders = fixedHeaders(SECURITY_HEADERS);
-    app.addHook('onRequest', (_request, reply, next) => {
-      setHeaders(reply);
-      next();
-    });
+    await app.register(answerHeaders);
+    app.addAnswerHeaders(SECURITY_HEADERS);
   },
   { name: 'security-headers' },
 );

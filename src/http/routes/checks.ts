@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '../../model/schema.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
-import { withJsonText } from './json-text.ts';
+import { JSON_HEADERS } from './json-text.ts';
 import type { RouteContext } from './route-context.ts';
 
 const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
@@ -74,6 +74,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
     : summary;
 
   const text = JSON.stringify(answer);
+  const head = app.prepareHead(200, JSON_HEADERS);
 
   app.get(
     '/v1/checks',
@@ -87,7 +88,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     (_request, reply) => {
-      withJsonText(reply, text).send(answer);
+      reply.sendPrepared(head, text);
     },
   );
 };

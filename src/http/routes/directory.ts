@@ -14,7 +14,7 @@ import type {
 } from '../../store/contract/directory.ts';
 import { KeptTexts } from '../kept-texts.ts';
 import { errorResponses } from './error-schema.ts';
-import { withJsonText } from './json-text.ts';
+import { JSON_HEADERS } from './json-text.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -82,6 +82,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
   const offer = config.revision.offers.directory;
   if (offer === undefined) return;
   const kept = new KeptTexts(MAX_KEPT_CHARACTERS);
+  const head = app.prepareHead(200, JSON_HEADERS);
   app.get(
     '/v1/directory',
     {
@@ -110,20 +111,15 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const nowMs = store.now();
       const version = name === null ? '' : versionOf(await store.directory.versions());
       const text = name === null ? null : kept.get(name, { version, nowMs });
-      const answer = { count: 0, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE };
-      if (text !== null) {
-        withJsonText(reply, text);
-        return { ...answer, projects: [] };
-      }
+      if (text !== null) return reply.sendPrepared(head, text);
       const { count, records } = await store.directory.list(wanted);
       const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
-      const body = { ...answer, count, projects };
+      const notices = { disclaimer: DISCLAIMER, provenance: PROVENANCE };
+      const made = JSON.stringify({ count, page, pageSize, ...notices, projects });
       if (name !== null) {
-        const made = JSON.stringify(body);
         kept.keep(name, made, { version, nowMs, untilMs: unchangedUntilMs(records, nowMs) });
-        withJsonText(reply, made);
       }
-      return body;
+      return reply.sendPrepared(head, made);
     },
   );
 };

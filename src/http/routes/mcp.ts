@@ -63,7 +63,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       // Its types do not know `exactOptionalPropertyTypes`.
       await server.connect(transport as Parameters<typeof server.connect>[0]);
       reply.hijack();
-      for (const [name, value] of Object.entries(reply.getHeaders())) {
+      for (const [name, value] of Object.entries(reply.answerHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value);
       }
       await transport.handleRequest(request.raw, reply.raw, request.body);

@@ -6,7 +6,7 @@ import { Type } from '../../model/schema.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
-import { withJsonText } from './json-text.ts';
+import { JSON_HEADERS } from './json-text.ts';
 import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
@@ -39,6 +39,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   if (offer === undefined) return;
   const originOf = rememberingOrigins(parts);
   const summaryOf = rememberingSummaries(config.siteUrl);
+  const head = app.prepareHead(200, JSON_HEADERS);
 
   app.get(
     '/v1/status',
@@ -65,8 +66,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
     ({ query }, reply) => {
       const origin = originOf(query.url);
       const answer = (grade: HostGrade | null) => {
-        const { summary, text } = summaryOf(grade, origin, store.now());
-        withJsonText(reply, text).send(summary);
+        reply.sendPrepared(head, summaryOf(grade, origin, store.now()).text);
       };
       const grade = store.directory.gradeOf(origin.host);
       if (!(grade instanceof Promise)) return answer(grade);

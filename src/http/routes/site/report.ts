@@ -26,6 +26,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   const scanPrice = priceText(revision.offers.scan);
   const readGradeCounts = keptWhile(COUNTS_MS, store.now, () => store.directory.grades());
   const says = sentencesOf(catalog, checks);
+  const head = app.prepareHead(200, { 'content-type': 'text/html; charset=utf-8' });
 
   app.get(
     '/o/:host',
@@ -44,9 +45,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const { preferences } = await store.directory.versions();
       const nowMs = store.now();
       const version = record === null ? null : versionOf(record, preferences, nowMs);
-      reply.type('text/html; charset=utf-8');
       const known = version === null ? null : kept.get(origin.url, { version, nowMs });
-      if (known !== null) return known;
+      if (known !== null) return reply.sendPrepared(head, known);
       // All of one row: a scan that is published meanwhile has other sub-scores, too.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
@@ -74,7 +74,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       if (version !== null) {
         kept.keep(origin.url, page, { version, nowMs, untilMs: nowMs + COUNTS_MS });
       }
-      return page;
+      return reply.sendPrepared(head, page);
     },
   );
 };

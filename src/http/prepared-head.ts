@@ -1,0 +1,102 @@
+/** Heads of answers that are asked for often: checked and written once, not for each answer. */
+import {
+  type Server,
+  ServerResponse,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+
+export type HeaderTexts = Readonly<Record<Lowercase<string>, string>>;
+
+/** Headers of one answer alone, after those of its head. */
+export type OwnHeaders = Readonly<Record<Lowercase<string>, number>>;
+
+/** Where Node keeps the head of an answer, from `writeHead` to the first write. */
+type WithHead = ServerResponse & { _header: string | null };
+
+/** What Node adds to the head of an answer after which the connection stays open. */
+export class KeepAliveHeaders {
+  readonly #server: Pick<Server, 'keepAliveTimeout'>;
+  #second = 0;
+  #text = '';
+
+  constructor(server: Pick<Server, 'keepAliveTimeout'>) {
+    this.#server = server;
+  }
+
+  /** Written anew each second, for its date. */
+  text(): string {
+    const second = Math.floor(Date.now() / 1_000);
+    if (second === this.#second) return this.#text;
+    const timeout = Math.floor(this.#server.keepAliveTimeout / 1_000);
+    const keepAlive = timeout === 0 ? '' : `Keep-Alive: timeout=${timeout}\r\n`;
+    const date = new Date(second * 1_000).toUTCString();
+    this.#text = `Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`;
+    this.#second = second;
+    return this.#text;
+  }
+}
+
+/**
+ * Node checks each character of each header of each answer: for some twenty of them, one of which is a
+ * challenge of 2.4 KiB, that is half of what the whole answer costs.
+ */
+export class PreparedHead {
+  readonly #status: number;
+  readonly #headers: HeaderTexts;
+  readonly #text: string;
+  readonly #keepAlive: KeepAliveHeaders;
+
+  /** Throws where a header could not be sent. */
+  constructor(status: number, headers: HeaderTexts, keepAlive: KeepAliveHeaders) {
+    const lines = Object.entries(headers).map(([name, value]) => {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+      return `${name}: ${value}\r\n`;
+    });
+    this.#status = status;
+    this.#headers = headers;
+    this.#text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`;
+    this.#keepAlive = keepAlive;
+  }
+
+  /** Writes the whole answer; for HEAD, all but its body. */
+  send(response: ServerResponse, body: string | Buffer, own: OwnHeaders | null): void {
+    const length = Buffer.byteLength(body);
+    if (!this.#takes(response, length, own)) {
+      response.writeHead(this.#status, { ...this.#headers, ...own, 'content-length': length });
+    }
+    if (response.req.method === 'HEAD') response.end();
+    // Of a text that is ASCII alone, Latin-1 has the same bytes, and is copied instead of encoded.
+    else response.end(body, length === body.length ? 'latin1' : 'utf8');
+  }
+
+  /**
+   * Puts the text where `writeHead` would put it. False where Node has more to decide (a connection that
+   * closes, HTTP/1.0, headers that were set before), where `writeHead` is watched, and in a Node that
+   * keeps the head elsewhere.
+   */
+  #takes(response: ServerResponse, length: number, own: OwnHeaders | null): boolean {
+    const isUsual =
+      response.shouldKeepAlive &&
+      response.sendDate &&
+      response.writeHead === ServerResponse.prototype.writeHead &&
+      response.getHeaderNames().length === 0 &&
+      '_header' in response;
+    if (!isUsual) return false;
+    const ownLines = own === null ? '' : linesOf(own);
+    response.statusCode = this.#status;
+    const inside = response as WithHead; // seen to have it
+    inside._header = `${this.#text}${ownLines}content-length: ${length}\r\n${this.#keepAlive.text()}`;
+    if (response.headersSent) return true;
+    inside._header = null;
+    return false;
+  }
+}
+
+function linesOf(headers: OwnHeaders): string {
+  let lines = '';
+  for (const [name, value] of Object.entries(headers)) lines += `${name}: ${value}\r\n`;
+  return lines;
+}
