@@ -18,7 +18,9 @@ const ASSET_TYPES = {
 export default fp(
   async (app: FastifyInstance, { mockPayments }: { readonly mockPayments: boolean }) => {
     await app.register(view, {
-      engine: { eta: new Eta({ views: TEMPLATES, cache: true, autoEscape: true }) },
+      engine: { eta: new Eta({ views: TEMPLATES, autoEscape: true }) },
+      // Otherwise each page reads and compiles its templates anew, whatever the engine was told.
+      production: true,
       root: TEMPLATES,
       viewExt: 'eta',
       defaultContext: { mockPayments },

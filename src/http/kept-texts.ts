@@ -6,7 +6,7 @@ export type Validity = {
   readonly nowMs: number;
 };
 
-type Kept<Text> = {
+export type Kept<Text> = {
   readonly text: Text;
   readonly version: string;
   readonly fromMs: number;
@@ -20,11 +20,16 @@ type Kept<Text> = {
 export class KeptTexts<Text extends string | Buffer = string> {
   readonly #kept = new Map<string, Kept<Text>>();
   readonly #maxLength: number;
+  readonly #onEvicted: (name: string, kept: Kept<Text>) => void;
   #length = 0;
 
-  /** @param maxLength of all texts together, in characters or bytes */
-  constructor(maxLength: number) {
+  /**
+   * @param maxLength of all texts together, in characters or bytes
+   * @param onEvicted hears of those that go for want of room
+   */
+  constructor(maxLength: number, onEvicted: (name: string, kept: Kept<Text>) => void = () => {}) {
     this.#maxLength = maxLength;
+    this.#onEvicted = onEvicted;
   }
 
   /** Null where it was made of another version, or its time is over. */
@@ -43,7 +48,8 @@ export class KeptTexts<Text extends string | Buffer = string> {
     this.#set(name, { text, version, fromMs, untilMs });
     for (const oldest of this.#kept.keys()) {
       if (this.#length <= this.#maxLength) return;
-      this.#forget(oldest);
+      const evicted = this.#forget(oldest);
+      if (evicted !== undefined) this.#onEvicted(oldest, evicted);
     }
   }
 

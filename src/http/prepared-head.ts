@@ -32,7 +32,7 @@ export class KeepAliveHeaders {
     const timeout = Math.floor(this.#server.keepAliveTimeout / 1_000);
     const keepAlive = timeout === 0 ? '' : `Keep-Alive: timeout=${timeout}\r\n`;
     const date = new Date(second * 1_000).toUTCString();
-    this.#text = `Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`;
+    this.#text = flat(`Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`);
     this.#second = second;
     return this.#text;
   }
@@ -57,7 +57,7 @@ export class PreparedHead {
     });
     this.#status = status;
     this.#headers = headers;
-    this.#text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`;
+    this.#text = flat(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`);
     this.#keepAlive = keepAlive;
   }
 
@@ -93,6 +93,11 @@ export class PreparedHead {
     inside._header = null;
     return false;
   }
+}
+
+/** A text that is put together of pieces is walked piece by piece with each answer that holds it. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function linesOf(headers: OwnHeaders): string {

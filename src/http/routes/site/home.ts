@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { readFrontPage } from '../../../directory/front-page.ts';
 import { toProject } from '../../../directory/project.ts';
+import { ownBytes } from '../../../memory/own-bytes.ts';
 import { Type } from '../../../model/schema.ts';
 import type { DirectoryRecord, DirectoryVersions } from '../../../store/contract/directory.ts';
 import { PATHS } from '../../documents/service-facts.ts';
@@ -49,7 +50,7 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
         : await store.directory.list(wanted);
       const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
       const view = homePage({ ...wanted, query, count, projects, scanPrice });
-      const made = Buffer.from(await app.view('home', view));
+      const made = ownBytes(Buffer.from(await app.view('home', view)));
       if (version !== null) {
         kept.keep(page, made, { version, nowMs, untilMs: unchangedUntilMs(records) });
       }
