@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startHost } from '../hosts/host-process.ts';
+import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { newPurchase } from '../hosts/purchase.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -71,9 +72,9 @@ test('explain reads what checks say of themselves, and loads no check and no pac
   expect(own.filter((path) => path.startsWith('src/engine/pool/'))).toEqual([]);
 });
 
-/** What a chain, an index and an official client are asked with. */
+/** What a chain, an index and an official client are asked with, and what signatures are recovered by. */
 function asking(packages: readonly (string | undefined)[]) {
-  return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts)/.test(name ?? ''));
+  return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts|tiny-)/.test(name ?? ''));
 }
 
 test('diff compares two reports, and starts no engine', async () => {
@@ -105,30 +106,34 @@ test('the tools over standard input load no chain before they are called', async
   expect(packages.filter((name) => name === 'viem' || name === 'typebox')).toEqual([]);
 });
 
-test('a service at rest has one thread, and loads what it serves without being paid', async () => {
+/** What a service has loaded at its end, after `work`. */
+async function loadedByService(work: (host: HostProcess) => Promise<void>) {
   const file = join(folder, 'service.json');
-  await using host = Object.assign(
-    await startHost({
-      STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
-      NODE_OPTIONS: `--import ${WATCH}`,
-      LOADED_TO: file,
-    }),
-    {
-      async [Symbol.asyncDispose]() {
-        await host.kill('SIGKILL');
-      },
-    },
-  );
-  for (const path of [
-    '/health',
-    '/v1/status?url=https://api.example.com',
-    '/v1/checks',
-    '/v1/directory',
-  ]) {
-    expect((await host.get(path)).status).toBe(200);
+  const host = await startHost({
+    STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
+    NODE_OPTIONS: `--import ${WATCH}`,
+    LOADED_TO: file,
+  });
+  try {
+    await work(host);
+    await host.kill('SIGTERM');
+  } finally {
+    await host.kill('SIGKILL');
   }
-  await host.kill('SIGTERM');
-  const { packages, own, threads } = await loadedIn(file);
+  return await loadedIn(file);
+}
+
+test('a service at rest has one thread, and loads what it serves without being paid', async () => {
+  const { packages, own, threads } = await loadedByService(async (host) => {
+    for (const path of [
+      '/health',
+      '/v1/status?url=https://api.example.com',
+      '/v1/checks',
+      '/v1/directory',
+    ]) {
+      expect((await host.get(path)).status).toBe(200);
+    }
+  });
   const scanning = ['checks/', 'src/engine/pool/pool', 'src/probe/gather', 'src/scan/run-scan'];
   expect(own.filter((path) => scanning.some((start) => path.startsWith(start)))).toEqual([]);
   const heavy = ['piscina', 'typebox', 'zod', 'badge-maker', 'marked', 'env-schema'];
@@ -139,4 +144,13 @@ test('a service at rest has one thread, and loads what it serves without being p
   expect(asking(packages)).toEqual([]);
   expect(packages.filter((name) => unused.includes(name ?? ''))).toEqual([]);
   expect([sdk, threads]).toEqual([[], 0]);
+});
+
+test('a first payment brings a curve along, and nothing of a chain', async () => {
+  const { headers } = await newPurchase('changes');
+  const { packages } = await loadedByService(async (host) => {
+    const path = '/v1/changes?since=2026-01-01T00:00:00Z';
+    expect((await host.get(path, headers)).status).toBe(200);
+  });
+  expect(asking(packages)).toEqual(['tiny-secp256k1']);
 });
