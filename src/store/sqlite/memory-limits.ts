@@ -22,12 +22,13 @@ export class MemoryLimits implements LimitStore {
   hit(key: string, windowMs: number): Counted {
     const nowMs = this.#now();
     const known = this.#counters.get(key);
-    if (known && known.resetAtMs > nowMs) {
+    if (known !== undefined && known.resetAtMs > nowMs) {
       known.count += 1;
       return { count: known.count, resetAtMs: known.resetAtMs };
     }
     const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
-    this.#counters.delete(key);
+    // As young as any: a key that stays where it was would be the next to go.
+    if (known !== undefined) this.#counters.delete(key);
     this.#counters.set(key, { count: 1, resetAtMs });
     return { count: 1, resetAtMs };
   }

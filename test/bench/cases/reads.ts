@@ -6,7 +6,14 @@ import { toPublishedScan } from '../../../src/scan/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { TERMS } from '../../payment/payer.ts';
-import { type Clients, type LoadRequest, load } from '../http/load.ts';
+import {
+  BROWSERS,
+  type Clients,
+  type LoadRequest,
+  load,
+  type Manner,
+  SCRIPTS,
+} from '../http/load.ts';
 import { type ServerProcess, startServer } from '../http/server-process.ts';
 import type { BenchCase, Measurement } from '../measurement.ts';
 import { seedDirectory } from '../seeded-directory.ts';
@@ -20,13 +27,18 @@ const MAX_WITH_RESULTS = 5_000;
 const MAX_IN_MEMORY = 100_000;
 
 type Cost = { readonly perSecond: number; readonly cpuMicros: number };
-type Route = { readonly status: number; readonly request: (n: number) => LoadRequest };
+type Route = {
+  readonly status: number;
+  readonly request: (n: number) => LoadRequest;
+  /** Scripts unless it says otherwise. */
+  readonly manner?: Manner;
+};
 
 const PLAIN_ROUTE: Route = { status: 200, request: () => ({ method: 'GET', path: '/' }) };
 
 const reads: BenchCase = async ({ isQuick, hosts = isQuick ? [20] : [20, 2_000] }) => {
   const rows: Measurement[] = [];
-  for (const size of hosts) rows.push(...(await readsOf(size, isQuick ? 100 : 1_000)));
+  for (const size of hosts) rows.push(...(await readsOf(size, isQuick ? 100 : 700)));
   return rows;
 };
 
@@ -43,13 +55,14 @@ async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
   // A store has one process: this one reads a copy.
   await copyFile(data.database, `${data.database}-of-undressed`);
   await using undressed = await startService('undressed', `${data.database}-of-undressed`, folder);
-  const clients: Clients = { requests: 0 };
+  const clients: Clients = { sent: 0 };
   const rows: Measurement[] = [];
   for (const [what, route] of Object.entries(routesOf(hosts))) {
+    const plain = { ...PLAIN_ROUTE, ...(route.manner && { manner: route.manner }) };
     const [ofBare, ofDressed, ofService, ofUndressed] = await inTurn(
       [
-        [bare, PLAIN_ROUTE],
-        [dressed, PLAIN_ROUTE],
+        [bare, plain],
+        [dressed, plain],
         [service, route],
         [undressed, route],
       ],
@@ -102,13 +115,15 @@ function routesOf(hosts: number): Readonly<Record<string, Route>> {
     status: 200,
     request: (n) => ({ method: 'GET', path: path(n) }),
   });
+  const challenge: Route = {
+    status: 402,
+    request: () => ({ method: 'POST', path: '/v1/scan', body: '{"url":"shop.example.com"}' }),
+  };
   return {
     '/v1/status': get((n) => `/v1/status?url=https://${any(n)}`),
     '/v1/checks': get(() => '/v1/checks'),
-    'the 402': {
-      status: 402,
-      request: () => ({ method: 'POST', path: '/v1/scan', body: '{"url":"shop.example.com"}' }),
-    },
+    'the 402': challenge,
+    'the 402, asked by browsers': { ...challenge, manner: BROWSERS },
     '/v1/directory': get((n) => `/v1/directory?pageSize=20&page=${n % 5}`),
     'the report page': get((n) => `/o/${any(n)}`),
   };
@@ -122,7 +137,7 @@ async function inTurn(
 ): Promise<Cost[]> {
   const sums = servers.map(() => ({ count: 0, seconds: 0, cpu: 0 }));
   for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [index, [server, { status, request }]] of servers.entries()) {
+    for (const [index, [server, { status, request, manner = SCRIPTS }]] of servers.entries()) {
       const cpuBefore = await server.processorSeconds();
       const one = await load({
         port: server.port,
@@ -130,6 +145,7 @@ async function inTurn(
         durationMs: roundMs,
         request,
         clients,
+        manner,
       });
       const cpu = (await server.processorSeconds()) - cpuBefore;
       const sum = sums[index];

@@ -1,8 +1,6 @@
 /** A client that costs less than what it measures: prepared requests on sockets that stay open. */
 import { connect, type Socket } from 'node:net';
 
-const CONNECTIONS = 8;
-const REQUESTS_OF_CLIENT = 25;
 const HEAD_END = '\r\n\r\n';
 
 export type LoadRequest = {
@@ -11,16 +9,51 @@ export type LoadRequest = {
   readonly body?: string;
 };
 
+/** How requests come. */
+export type Manner = {
+  readonly connections: number;
+  /** Further lines of the head. */
+  readonly headers: readonly string[];
+  /** So many requests a client sends, ever, so that limits count and refuse nobody. */
+  readonly requestsOfClient: number;
+};
+
+/** As scripts ask: few headers, on few connections. */
+export const SCRIPTS: Manner = { connections: 8, headers: [], requestsOfClient: 25 };
+
+/** As pages ask: what a browser says with each request, on many connections, never twice from one address. */
+export const BROWSERS: Manner = {
+  connections: 100,
+  headers: [
+    'User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36',
+    'Accept: */*',
+    'Accept-Language: en-US,en;q=0.9,de;q=0.8',
+    'Accept-Encoding: gzip, deflate, br, zstd',
+    'Connection: keep-alive',
+    'Cache-Control: no-cache',
+    'Sec-Ch-Ua: "Chromium";v="126", "Not/A)Brand";v="8"',
+    'Sec-Ch-Ua-Mobile: ?0',
+    'Sec-Ch-Ua-Platform: "Linux"',
+    'Sec-Fetch-Dest: empty',
+    'Sec-Fetch-Mode: cors',
+    'Sec-Fetch-Site: cross-site',
+    'Origin: https://app.example.com',
+    'Referer: https://app.example.com/',
+  ],
+  requestsOfClient: 1,
+};
+
 export type LoadOptions = {
   readonly port: number;
   readonly request: (n: number) => LoadRequest;
   readonly status: number;
   readonly durationMs: number;
   readonly clients: Clients;
+  readonly manner: Manner;
 };
 
-/** Who asks; each sends few requests, ever, so that limits count and refuse nobody. */
-export type Clients = { requests: number };
+/** Who has asked so far. */
+export type Clients = { sent: number };
 
 export type LoadResult = { readonly count: number; readonly seconds: number };
 
@@ -29,14 +62,14 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   const began = performance.now();
   const turns = { n: 0, endsAt: began + options.durationMs };
   const counts = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => drive(options, turns)),
+    Array.from({ length: options.manner.connections }, () => drive(options, turns)),
   );
   const seconds = (performance.now() - began) / 1_000;
   return { count: counts.reduce((sum, count) => sum + count, 0), seconds };
 }
 
 function drive(
-  { port, request, status, clients }: LoadOptions,
+  { port, request, status, clients, manner }: LoadOptions,
   turns: { n: number; readonly endsAt: number },
 ): Promise<number> {
   const socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
@@ -46,8 +79,8 @@ function drive(
     let text = '';
     const send = () => {
       turns.n += 1;
-      clients.requests += 1;
-      socket.write(written(request(turns.n), Math.floor(clients.requests / REQUESTS_OF_CLIENT)));
+      clients.sent += 1 / manner.requestsOfClient;
+      socket.write(written(request(turns.n), Math.floor(clients.sent), manner));
     };
     socket.on('connect', send).on('error', reject);
     socket.on('close', () => reject(new Error('the server hung up')));
@@ -82,9 +115,14 @@ function lengthOf(text: string): number | null {
   return head + HEAD_END.length + bytes;
 }
 
-function written({ method, path, body = '' }: LoadRequest, client: number): string {
+function written(
+  { method, path, body = '' }: LoadRequest,
+  client: number,
+  { headers }: Manner,
+): string {
   const address = `10.${(client >> 16) & 255}.${(client >> 8) & 255}.${client & 255}`;
-  const head = [`${method} ${path} HTTP/1.1`, 'Host: scanner.test', `X-Forwarded-For: ${address}`];
+  const line = `${method} ${path} HTTP/1.1`;
+  const head = [line, 'Host: scanner.test', ...headers, `X-Forwarded-For: ${address}`];
   if (body !== '') {
     head.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`);
   }
