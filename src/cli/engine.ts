@@ -10,30 +10,37 @@ export type Engine = {
   readonly pool: Pool;
 };
 
-/**
- * The thread boots at once, and loads the checks while the caller loads the rest of itself. Throws
- * UsageError where there is no such catalog. The caller closes the pool.
- */
+/** Throws UsageError where there is no such catalog. The caller closes the pool. */
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
-  // One scan needs one thread: each loads all of them anew.
-  const pool = createPool({ threads: 1 });
+  const pool = await bootPool();
   try {
-    // What is loaded here before that would hold its boot up.
-    await pool.start();
-    const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
-    const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
-    const versions = await listCatalogs();
-    const wanted = checksVersion ?? versions.at(-1);
-    if (wanted === undefined || !versions.includes(wanted)) {
-      throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
-    }
-    const checks = await discoverChecks();
-    const catalog = await loadCatalog(wanted, { checks });
-    const impls = new Set(catalog.checks.map(({ impl }) => impl));
-    await pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
-    return { catalog, checks, pool };
+    return await openEngine(pool, checksVersion);
   } catch (error) {
     await pool.close();
     throw error;
   }
+}
+
+/** Resolves once its thread boots: a caller that loads anything before that holds the boot up. */
+export async function bootPool(): Promise<Pool> {
+  // One scan needs one thread: each loads all checks anew.
+  const pool = createPool({ threads: 1 });
+  await pool.start();
+  return pool;
+}
+
+/** Lets the thread load the checks. Throws UsageError where there is no such catalog. */
+export async function openEngine(pool: Pool, checksVersion: string | null): Promise<Engine> {
+  const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
+  const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
+  const versions = await listCatalogs();
+  const wanted = checksVersion ?? versions.at(-1);
+  if (wanted === undefined || !versions.includes(wanted)) {
+    throw new UsageError(`--checks-version ${wanted}: there are ${versions.join(', ')}`);
+  }
+  const checks = await discoverChecks();
+  const catalog = await loadCatalog(wanted, { checks });
+  const impls = new Set(catalog.checks.map(({ impl }) => impl));
+  await pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
+  return { catalog, checks, pool };
 }

@@ -57,6 +57,26 @@ function commandFirst(args: readonly string[]): readonly string[] {
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
 }
 
+/** Node makes each stream when it is first asked for, which a thread should not wait for to boot. */
+function standardStreams(): Streams {
+  let isWatched = false;
+  return {
+    get out() {
+      // A reader that has seen enough ("| head") closes the pipe: that is no failure of the scan.
+      if (!isWatched) process.stdout.on('error', endWithReader);
+      isWatched = true;
+      return process.stdout;
+    },
+    get err() {
+      return process.stderr;
+    },
+  };
+}
+
+function endWithReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
+}
+
 function isCommand(name: string): boolean {
   return Object.hasOwn(COMMANDS, name);
 }
@@ -66,13 +86,6 @@ function oneLine(error: unknown): string {
   return text.split('\n')[0] ?? text;
 }
 
-// A reader that has seen enough ("| head") closes the pipe: that is no failure of the scan.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
-});
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));
 if (existsSync('.env')) process.loadEnvFile('.env');
-process.exitCode = await main(process.argv.slice(2), {
-  out: process.stdout,
-  err: process.stderr,
-});
+process.exitCode = await main(process.argv.slice(2), standardStreams());

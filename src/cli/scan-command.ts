@@ -1,5 +1,5 @@
 /** `scan`: from an origin or a recording to a printed report and an exit code. */
-import { startEngine } from './engine.ts';
+import { bootPool } from './engine.ts';
 import { parseScanOptions } from './scan-options.ts';
 import type { Streams } from './streams.ts';
 
@@ -7,17 +7,12 @@ import type { Streams } from './streams.ts';
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   // Bad flags are refused before a thread is started, and a bad origin before a host is asked.
   const options = parseScanOptions(args);
-  const starting = startEngine(options.checksVersion);
-  // A failure is told where the engine is used: it may come before that.
-  starting.catch(() => undefined);
+  const pool = await bootPool();
   try {
-    // The thread boots and loads the checks while the rest of this command is loaded here.
+    // The thread boots while the rest of this command is loaded here.
     const { scanSubject } = await import('./scan-subject.ts');
-    return await scanSubject({ starting, options, streams });
+    return await scanSubject({ pool, options, streams });
   } finally {
-    await starting.then(
-      ({ pool }) => pool.close(),
-      () => undefined,
-    );
+    await pool.close();
   }
 }

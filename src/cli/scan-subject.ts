@@ -1,4 +1,5 @@
 /** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
+import type { Pool } from '../engine/pool/pool.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
@@ -8,7 +9,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, openEngine } from './engine.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress } from './progress.ts';
 import type { ScanOptions } from './scan-options.ts';
@@ -32,7 +33,8 @@ type Asked = {
 type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
 
 export type ScanCall = {
-  readonly starting: Promise<Engine>;
+  /** Booting. */
+  readonly pool: Pool;
   readonly options: ScanOptions;
   readonly streams: Streams;
 };
@@ -47,13 +49,13 @@ type ScanParts = {
 };
 
 /** The exit code, as `scanCommand`. */
-export async function scanSubject({ starting, options, streams }: ScanCall): Promise<0 | 1> {
+export async function scanSubject({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
   const oracle = subject.kind === 'origin' ? createOracle() : null;
   oracle?.start();
   try {
-    const engine = await starting;
+    const engine = await openEngine(pool, options.checksVersion);
     refuseUnknown(options.only, engine.catalog.checks);
     refuseUnsent(subject, engine);
     const parts = { engine, oracle, sources, options, streams };

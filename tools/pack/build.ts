@@ -37,11 +37,21 @@ type Bundle = {
   readonly codeSplitting: true | CodeSplittingOptions;
 };
 
+/**
+ * What a scan loads one after the other, a file each: a group takes along what its modules import,
+ * and leaves what an earlier one has taken.
+ */
+const LAYERS = [
+  { name: 'usage', test: /src\/cli\/scan-usage\.ts$/, priority: 3 },
+  { name: 'threads', test: /src\/cli\/scan-command\.ts$|piscina\/dist\/esm-wrapper\.mjs$/, priority: 2 },
+  { name: 'scan', test: /src\/cli\/scan-subject\.ts$|src\/scan\/run-scan\.ts$|src\/probe\/client\/client\.ts$|src\/engine\/catalog\/(catalog|discover-checks)\.ts$/, priority: 1 },
+];
+
 /** A thread that loads less than the others has chunks of its own: what two of them need is there twice. */
 async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
   const byPath = await bundle({
     input: { main: 'src/cli/main.ts', index: 'src/library/index.ts' },
-    codeSplitting: true,
+    codeSplitting: { groups: LAYERS },
   });
   const entries = checks.map(({ url }) => {
     const file = fileURLToPath(url);
