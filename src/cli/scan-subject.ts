@@ -5,6 +5,7 @@ import { OFFLINE_STANDING } from '../model/standing.ts';
 import { allowingOrigin } from '../origin/allow-hosts.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';
+import { openGuestTrials } from '../payable/guest-trials.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
@@ -52,8 +53,8 @@ type ScanParts = {
 export async function scanSubject({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
-  const oracle = subject.kind === 'origin' ? createOracle() : null;
-  oracle?.start();
+  const oracle =
+    subject.kind === 'origin' ? createOracle({ trials: openGuestTrials(pool) }) : null;
   try {
     const engine = await openEngine(pool, options.checksVersion);
     refuseUnknown(options.only, engine.catalog.checks);

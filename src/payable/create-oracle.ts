@@ -7,12 +7,14 @@ import { EngineFault } from '../engine/errors.ts';
 import type { Payability, ResourcePayability } from '../model/payability.ts';
 import { CLIENTS } from './clients.ts';
 import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
-import { openTrialThread, type TrialAnswer, type TrialLimits } from './trial-thread.ts';
+import { openTrialThread, type TrialAnswer, type TrialLimits, type TrialThread } from './trial-thread.ts';
 import type { Trial } from './try-challenge.ts';
 
 export type OracleOptions = TrialLimits & {
   /** Time on the thread that one scan may take, default 3,000; what is left over is `unknown`. */
   readonly scanMs?: number;
+  /** Where challenges are tried; default a thread of its own. */
+  readonly trials?: TrialThread;
   /** Told of trials that threw twice: defects of ours, which seem refusals to the seller. */
   readonly onError?: (message: string) => void;
 };
@@ -34,7 +36,7 @@ const THREW = 'could not be read';
 const OVERSPENT = "not tried: the scan's time for it was spent";
 
 export function createOracle(options: OracleOptions = {}): Oracle {
-  const thread = openTrialThread(options);
+  const thread = options.trials ?? openTrialThread(options);
   const remembered = new Map<string, Promise<Trial>>();
   const waiting: Waiting[] = [];
   let isBusy = false;

@@ -56,11 +56,11 @@ const PLAN_FAILURES = {
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
   const { client, standing, probing, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
-  // It loads while the first documents are asked for, and ends by itself where nothing is sold.
-  oracle?.start();
   onStage?.('documents');
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
+  // The clients load while resources are asked for, and end by themselves where nothing is sold.
+  oracle?.start();
 
   const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
   onStage?.('resources');

@@ -13,8 +13,8 @@ import { writeTypes } from './write-types.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** As path-modules.ts names src/payable/worker.ts. */
-const CLIENTS = 'payable-worker';
+/** As path-modules.ts names src/payable/worker.ts and guest-trial.ts, which load the official clients. */
+const CLIENTS = ['payable-worker', 'payable-guest-trial'];
 
 /** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
 export async function build(): Promise<void> {
@@ -57,10 +57,12 @@ async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
     const file = fileURLToPath(url);
     return [relative(ROOT, file).replaceAll('\\', '/').replace(/\.ts$/, ''), file];
   });
-  const { [CLIENTS]: clients = '', ...tasks } = byPath;
-  await bundle({ input: { [CLIENTS]: clients }, codeSplitting: true });
+  const isOfClients = ([name]: readonly [string, string]) => CLIENTS.includes(name);
+  const clients = Object.entries(byPath).filter(isOfClients);
+  const tasks = Object.entries(byPath).filter((one) => !isOfClients(one));
+  await bundle({ input: Object.fromEntries(clients), codeSplitting: true });
   await bundle({
-    input: { ...tasks, ...Object.fromEntries(entries) },
+    input: Object.fromEntries([...tasks, ...entries]),
     codeSplitting: { groups: [{ name: 'work' }] },
   });
 }

@@ -73,7 +73,8 @@ async function perform(job: Job): Promise<Answer> {
     return used === null ? performance.now() - began : (used.user + used.system) / 1_000;
   };
   try {
-    return { kind: 'done', output: outputOf(job, modules), cpuMs: cpuMs() };
+    const output = outputOf(job, modules);
+    return { kind: 'done', output: job.kind === 'run-guest' ? await output : output, cpuMs: cpuMs() };
   } catch (error) {
     return { ...toFailure(error), cpuMs: cpuMs() };
   }
@@ -124,7 +125,7 @@ function run(job: RunJob, module: Record<string, unknown>): unknown {
     throw new TypeError(`${job.module} exports no function ${job.exportName}.`);
   }
   const output: unknown = task(deserializeFrozen(job.input));
-  if (typeof output === 'object' && output !== null && 'then' in output) {
+  if (job.kind === 'run' && typeof output === 'object' && output !== null && 'then' in output) {
     throw new TypeError(`${job.exportName} returned a promise: tasks must be synchronous.`);
   }
   return output;
