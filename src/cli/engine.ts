@@ -8,6 +8,8 @@ export type Engine = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
+  /** No command shows it. */
+  readonly withBranding: false;
 };
 
 /** Throws UsageError where there is no such catalog. The caller closes the pool. */
@@ -42,5 +44,5 @@ export async function openEngine(pool: Pool, checksVersion: string | null): Prom
   const catalog = await loadCatalog(wanted, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
   await pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
-  return { catalog, checks, pool };
+  return { catalog, checks, pool, withBranding: false };
 }

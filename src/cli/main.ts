@@ -2,7 +2,6 @@
  * The command line: `scan`, `explain`, `diff`, `preflight`, `mcp`, `capture`, `openapi`. Every
  * failure is one line on standard error, exit 2.
  */
-import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SCAN_USAGE } from './scan-usage.ts';
@@ -57,6 +56,14 @@ function commandFirst(args: readonly string[]): readonly string[] {
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
 }
 
+function loadEnvironment(): void {
+  try {
+    process.loadEnvFile('.env');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
 /** Node makes each stream when it is first asked for, which a thread should not wait for to boot. */
 function standardStreams(): Streams {
   let isWatched = false;
@@ -87,5 +94,5 @@ function oneLine(error: unknown): string {
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));
-if (existsSync('.env')) process.loadEnvFile('.env');
+loadEnvironment();
 process.exitCode = await main(process.argv.slice(2), standardStreams());

@@ -53,8 +53,7 @@ type ScanParts = {
 export async function scanSubject({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
-  const oracle =
-    subject.kind === 'origin' ? createOracle({ trials: openGuestTrials(pool) }) : null;
+  const oracle = subject.kind === 'origin' ? createOracle({ trials: openGuestTrials(pool) }) : null;
   try {
     const engine = await openEngine(pool, options.checksVersion);
     refuseUnknown(options.only, engine.catalog.checks);

@@ -13,5 +13,7 @@ export async function openEngine(checksVersion: string | undefined) {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(wanted, { checks });
   const pool = createPool();
-  return { catalog, checks, pool, [Symbol.asyncDispose]: () => pool.close() };
+  // No report shows it.
+  const withBranding = false;
+  return { catalog, checks, pool, withBranding, [Symbol.asyncDispose]: () => pool.close() };
 }

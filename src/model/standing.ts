@@ -5,6 +5,8 @@ import type { IndexedOrigin, ListingFacts, Lookup, SettlementFacts } from './obs
 export type Payee = { readonly network: string; readonly address: string };
 
 export type Standing = {
+  /** Asks no third party, so recipients need not be looked for; default false. */
+  readonly isOff?: boolean;
   /** Asked beside the first wave; resolves within its own time limit, never rejects. */
   origin(origin: Origin): Promise<{
     readonly x402scan: Lookup<IndexedOrigin>;
@@ -18,6 +20,7 @@ const OFF = { state: 'off', why: 'offline' } as const;
 
 /** Asks no third party: the checks that stand on it are not determined. */
 export const OFFLINE_STANDING: Standing = {
+  isOff: true,
   origin: async () => ({ x402scan: OFF, listing: OFF }),
   settlements: async () => OFF,
 };

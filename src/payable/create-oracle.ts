@@ -7,7 +7,12 @@ import { EngineFault } from '../engine/errors.ts';
 import type { Payability, ResourcePayability } from '../model/payability.ts';
 import { CLIENTS } from './clients.ts';
 import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
-import { openTrialThread, type TrialAnswer, type TrialLimits, type TrialThread } from './trial-thread.ts';
+import {
+  openTrialThread,
+  type TrialAnswer,
+  type TrialLimits,
+  type TrialThread,
+} from './trial-thread.ts';
 import type { Trial } from './try-challenge.ts';
 
 export type OracleOptions = TrialLimits & {

@@ -1,7 +1,7 @@
 /** The account of the EVM buyers: it reads what it is to sign as a wallet does, and holds no key. */
 import type { ClientEvmSigner } from '@x402/evm';
 import type { TypedDataDefinition } from 'viem';
-import { bytesToHex, getAddress, hashTypedData } from 'viem/utils';
+import { bytesToHex, getAddress, hashTypedData } from './viem-without-chains.ts';
 
 const ADDRESS_BYTES = 20;
 const SIGNATURE_BYTES = 65;

@@ -70,7 +70,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const early = withTools(second.resources, tools);
   const [details, settlements] = await Promise.all([
     second.details(),
-    payeesOf(early, work).then((payees) => standing.settlements(origin, payees)),
+    settlementsOf(origin, standing, early, work),
     // Most challenges are seen by now: clients try them while details are asked for.
     payabilityOf(early, work, oracle),
   ]);
@@ -175,6 +175,16 @@ async function payabilityOf(
   const own = { ...work, deadline: undefined };
   const worked = await workOn(own, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES);
+}
+
+async function settlementsOf(
+  origin: Origin,
+  standing: Standing,
+  resources: Observations['resources'],
+  work: ScanWork,
+): Promise<Observations['settlements']> {
+  const payees = standing.isOff === true ? [] : await payeesOf(resources, work);
+  return await standing.settlements(origin, payees);
 }
 
 /** Chooses the recipients of the challenges about which third parties are asked. */

@@ -1,8 +1,8 @@
-/** What is shown of an origin whose surfaces could not be read: apart from what reads them. */
+/** What is shown of an origin whose surfaces were not read: apart from what reads them. */
 import { OTHER_CATEGORY } from '../model/categories.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 
-/** What is shown of an origin whose surfaces could not be read. */
+/** What is shown of an origin whose surfaces could not be read, or are shown nowhere. */
 export function plainBranding(host: string): Branding {
   return {
     displayName: host,

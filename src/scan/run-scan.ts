@@ -20,6 +20,7 @@ import type { Limits } from '../probe/client/limits.ts';
 import { deadlineAfter } from './deadline.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
+import { plainBranding } from './plain-branding.ts';
 import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
@@ -46,6 +47,8 @@ export type ScannerOptions = {
   readonly resolver?: Resolver;
   /** The official clients, asked what they make of the challenges; without it, none is asked. */
   readonly oracle?: Oracle;
+  /** Reads the words and pictures that a listing shows of the origin; default true. */
+  readonly withBranding?: boolean;
   readonly onStage?: (stage: Stage) => void;
   /** Where they differ from the defaults. */
   readonly limits?: Partial<Limits>;
@@ -154,14 +157,15 @@ export type JudgeOptions = {
 export async function judge(
   observations: Observations,
   scannedAt: string,
-  { catalog, checks, pool }: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool'>,
+  engine: Pick<ScannerOptions, 'catalog' | 'checks' | 'pool' | 'withBranding'>,
   options: JudgeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
+  const { catalog, checks, pool, withBranding = true } = engine;
   const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
   for (const name of recorded) account[name].exhaust();
   const work = { pool, account, signal, deadline };
   const [branding, advice, judged] = await Promise.all([
-    readBranding(observations, work),
+    withBranding ? readBranding(observations, work) : plainBranding(observations.origin.host),
     readAdvice(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
   ]);

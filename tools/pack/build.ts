@@ -5,9 +5,12 @@
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CodeSplittingOptions, rolldown } from 'rolldown';
+import { type CodeSplittingOptions, type Plugin, rolldown } from 'rolldown';
 import type { BundledCheck } from '../../src/engine/catalog/check-facts.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { builtinModules } from './builtin-modules.ts';
+import { httpVersion1 } from './http-version-1.ts';
+import { loadedModules } from './loaded-modules.ts';
 import { pathModules } from './path-modules.ts';
 import { writeTypes } from './write-types.ts';
 
@@ -15,6 +18,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** As path-modules.ts names src/payable/worker.ts and guest-trial.ts, which load the official clients. */
 const CLIENTS = ['payable-worker', 'payable-guest-trial'];
+/** As it names the entries of the thread that judges, which loads all other modules for its jobs. */
+const THREADS = ['pool-worker', 'piscina-worker'];
 
 /** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
 export async function build(): Promise<void> {
@@ -35,16 +40,22 @@ export async function build(): Promise<void> {
 type Bundle = {
   readonly input: Readonly<Record<string, string>>;
   readonly codeSplitting: true | CodeSplittingOptions;
+  readonly alias?: Readonly<Record<string, string>>;
+  readonly plugins?: readonly Plugin[];
 };
 
 /**
  * What a scan loads one after the other, a file each: a group takes along what its modules import,
- * and leaves what an earlier one has taken.
+ * and leaves what one of higher priority has taken.
  */
-const LAYERS = [
+const LAYERS: NonNullable<CodeSplittingOptions['groups']> = [
   { name: 'usage', test: /src\/cli\/scan-usage\.ts$/, priority: 3 },
-  { name: 'threads', test: /src\/cli\/scan-command\.ts$|piscina\/dist\/esm-wrapper\.mjs$/, priority: 2 },
-  { name: 'scan', test: /src\/cli\/scan-subject\.ts$|src\/scan\/run-scan\.ts$|src\/probe\/client\/client\.ts$|src\/engine\/catalog\/(catalog|discover-checks)\.ts$/, priority: 1 },
+  { name: 'threads', test: /src\/cli\/scan-command\.ts$|piscina\/dist\/esm-wrapper/, priority: 2 },
+  {
+    name: 'scan',
+    test: /src\/(cli\/scan-subject|scan\/run-scan|probe\/client\/client|engine\/catalog\/(catalog|discover-checks))\.ts$/,
+    priority: 1,
+  },
 ];
 
 /** A thread that loads less than the others has chunks of its own: what two of them need is there twice. */
@@ -53,35 +64,48 @@ async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
     input: { main: 'src/cli/main.ts', index: 'src/library/index.ts' },
     codeSplitting: { groups: LAYERS },
   });
-  const entries = checks.map(({ url }) => {
+  const isOfClients = ([name]: readonly [string, string]) => CLIENTS.includes(name);
+  await bundle({
+    input: Object.fromEntries(byPath.filter(isOfClients)),
+    codeSplitting: true,
+    alias: { viem$: join(ROOT, 'src/payable/viem-without-chains.ts') },
+  });
+  const threads = byPath.filter(([name]) => THREADS.includes(name));
+  const tasks = byPath.filter((one) => !isOfClients(one) && !threads.includes(one));
+  const entries = checks.map(({ url }): [string, string] => {
     const file = fileURLToPath(url);
     return [relative(ROOT, file).replaceAll('\\', '/').replace(/\.ts$/, ''), file];
   });
-  const isOfClients = ([name]: readonly [string, string]) => CLIENTS.includes(name);
-  const clients = Object.entries(byPath).filter(isOfClients);
-  const tasks = Object.entries(byPath).filter((one) => !isOfClients(one));
-  await bundle({ input: Object.fromEntries(clients), codeSplitting: true });
+  const jobs = [...tasks, ...entries];
   await bundle({
-    input: Object.fromEntries([...tasks, ...entries]),
+    input: Object.fromEntries([...threads, ...jobs]),
     codeSplitting: { groups: [{ name: 'work' }] },
+    plugins: [loadedModules(jobs)],
   });
 }
 
 /** Writes the bundle; the modules that it loads by their path, by name. */
-async function bundle({ input, codeSplitting }: Bundle): Promise<Readonly<Record<string, string>>> {
+async function bundle({ input, codeSplitting, alias, plugins = [] }: Bundle) {
   const byPath = new Map<string, string>();
   await using bundled = await rolldown({
     cwd: ROOT,
     input,
     platform: 'node',
-    // Its main file is UMD, whose own requires no bundler sees.
-    resolve: { alias: { 'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js') } },
+    resolve: {
+      alias: {
+        // Its main file is UMD, whose own requires no bundler sees.
+        'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js'),
+        ...alias,
+      },
+    },
     // Optional and native: Piscina does without it.
     external: ['@napi-rs/nice'],
-    plugins: [pathModules(byPath)],
+    plugins: [pathModules(byPath), httpVersion1(), builtinModules(), ...plugins],
     onLog(level, log, handler) {
       // Circles and evals of third parties are theirs; lint finds ours.
       if (level === 'warn' && /CIRCULAR|EVAL/.test(log.code ?? '')) return;
+      // The service loads it late; of the package, only what needs it is there.
+      if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return;
       handler(level, log);
     },
   });
@@ -94,7 +118,7 @@ async function bundle({ input, codeSplitting }: Bundle): Promise<Readonly<Record
     // Names stay: a stack in a bug report can be read.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   });
-  return Object.fromEntries([...byPath].map(([file, name]) => [name, file]));
+  return [...byPath].map(([file, name]): [string, string] => [name, file]);
 }
 
 /** The documents that `explain` prints, and of each bundled check its source's digest and what it says of itself. */

@@ -1,5 +1,5 @@
 /** What checks say of themselves, written down: a start reads it in place of forty modules. */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import type { CheckDefinition } from '../define-check.ts';
 
 /** What a check says of itself: it is evaluated on workers alone. */
@@ -21,17 +21,15 @@ const BUNDLED = 'checks.json';
 export const FACTS = 'facts.json';
 
 /** Both are empty where a folder of checks has no such file. */
-export async function readKnownChecks(root: URL): Promise<KnownChecks> {
-  const [bundled, facts] = await Promise.all([
-    readTable<KnownChecks['bundled']>(new URL(BUNDLED, root)),
-    readTable<KnownChecks['facts']>(new URL(FACTS, root)),
-  ]);
+export function readKnownChecks(root: URL): KnownChecks {
+  const bundled = readTable<KnownChecks['bundled']>(new URL(BUNDLED, root));
+  const facts = readTable<KnownChecks['facts']>(new URL(FACTS, root));
   return { bundled: bundled ?? {}, facts: facts ?? {} };
 }
 
-async function readTable<Table>(url: URL): Promise<Table | null> {
+function readTable<Table>(url: URL): Table | null {
   try {
-    return JSON.parse(await readFile(url, 'utf8'));
+    return JSON.parse(readFileSync(url, 'utf8'));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

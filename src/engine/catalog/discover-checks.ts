@@ -52,7 +52,7 @@ export async function discoverCheck(
 
 async function loadFolders(root: URL, names: readonly string[]) {
   // Small files, read at once: a start would spend more on waiting for each than on reading it.
-  const known = await readKnownChecks(root);
+  const known = readKnownChecks(root);
   const loaded = await Promise.all([...names].sort().map((name) => loadFolder(root, name, known)));
   const checks: DiscoveredCheck[] = [];
   const breaches: string[] = [];

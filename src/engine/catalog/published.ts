@@ -1,4 +1,5 @@
 /** What is published stays as it is: digests of catalogs and check files, pinned in one file. */
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { CatalogError } from '../errors.ts';
 import type { DiscoveredCheck } from './discover-checks.ts';
@@ -18,7 +19,7 @@ export async function readPublished(catalogFolder: URL): Promise<Published> {
   const url = new URL('published.json', catalogFolder);
   let parsed: unknown;
   try {
-    parsed = JSON.parse(await readFile(url, 'utf8'));
+    parsed = JSON.parse(readFileSync(url, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CatalogError(`catalog/published.json cannot be read: ${why}`);

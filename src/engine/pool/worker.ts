@@ -20,6 +20,7 @@ import {
   type RunJob,
   type Started,
 } from './job.ts';
+import { loadModule } from './load-module.ts';
 import { createScanMemo } from './scan-memo.ts';
 
 /** RangeErrors by which V8 says that an input was too much; every other one is a defect of ours. */
@@ -53,14 +54,14 @@ export async function work(job: Job | LoadJob): Promise<Answer> {
 }
 
 async function load({ modules }: LoadJob): Promise<Answer> {
-  await Promise.allSettled(modules.map((module) => import(module)));
+  await Promise.allSettled(modules.map(loadModule));
   return { kind: 'done', output: null, cpuMs: 0 };
 }
 
 async function perform(job: Job): Promise<Answer> {
-  let modules: readonly Record<string, unknown>[];
+  let modules: readonly Readonly<Record<string, unknown>>[];
   try {
-    modules = await Promise.all(modulesOf(job).map((url) => import(url)));
+    modules = await Promise.all(modulesOf(job).map(loadModule));
   } catch (error) {
     return { kind: 'trouble', detail: describe(error), cpuMs: 0 };
   }
@@ -74,13 +75,17 @@ async function perform(job: Job): Promise<Answer> {
   };
   try {
     const output = outputOf(job, modules);
-    return { kind: 'done', output: job.kind === 'run-guest' ? await output : output, cpuMs: cpuMs() };
+    return {
+      kind: 'done',
+      output: job.kind === 'run-guest' ? await output : output,
+      cpuMs: cpuMs(),
+    };
   } catch (error) {
     return { ...toFailure(error), cpuMs: cpuMs() };
   }
 }
 
-function outputOf(job: Job, modules: readonly Record<string, unknown>[]): unknown {
+function outputOf(job: Job, modules: readonly Readonly<Record<string, unknown>>[]): unknown {
   if (job.kind === 'judge-together') return judgeTogether(job, modules);
   const [module = {}] = modules;
   return job.kind === 'judge' ? judge(job, module) : run(job, module);
@@ -89,7 +94,7 @@ function outputOf(job: Job, modules: readonly Record<string, unknown>[]): unknow
 /** Fewer verdicts than checks where one failed: after that nothing here is trusted. */
 function judgeTogether(
   { checks, scanKey, seen }: JudgeTogetherJob,
-  modules: readonly Record<string, unknown>[],
+  modules: readonly Readonly<Record<string, unknown>>[],
 ): readonly unknown[] {
   const verdicts: unknown[] = [];
   try {
@@ -111,7 +116,7 @@ function threadCpu(since?: NodeJS.CpuUsage): NodeJS.CpuUsage | null {
 
 function judge(
   job: Pick<JudgeJob, 'module' | 'scanKey' | 'seen'>,
-  module: Record<string, unknown>,
+  module: Readonly<Record<string, unknown>>,
 ): unknown {
   const check = module['default'];
   if (!isDefinition(check)) throw new TypeError(`${job.module} exports no check as its default.`);
@@ -119,7 +124,7 @@ function judge(
   return readVerdict(check.evaluate(seen, memo.kit(job.scanKey)), check.outcomes);
 }
 
-function run(job: RunJob, module: Record<string, unknown>): unknown {
+function run(job: RunJob, module: Readonly<Record<string, unknown>>): unknown {
   const task = module[job.exportName];
   if (typeof task !== 'function') {
     throw new TypeError(`${job.module} exports no function ${job.exportName}.`);

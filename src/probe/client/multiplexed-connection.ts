@@ -1,5 +1,5 @@
 /** One HTTP/2 session to an origin, its answers in any order. */
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Exchange, ExchangeRequest } from './exchange.ts';
 import { classifyFailure, type Failure } from './failures.ts';
@@ -36,11 +36,13 @@ type Open = { readonly stream: ClientHttp2Stream; readonly deadline: PatientTime
 const LOST: Failure = { reason: 'reset', detail: 'the HTTP/2 session ended before the answer' };
 const BROKEN: Failure = { reason: 'reset', detail: 'the HTTP/2 stream ended before its answer' };
 const COSTLY: Failure = { reason: 'malformed', detail: 'its HTTP/2 takes too long to compute' };
+/** Error codes of RFC 9113, section 7. */
+const NO_ERROR = 0;
+const REFUSED_STREAM = 7;
+const CANCEL = 8;
+const HTTP_1_1_REQUIRED = 13;
 /** By RFC 9113 nothing was done for a request that ends so: it counts as never sent. */
-const NOT_PROCESSED: ReadonlySet<number> = new Set([
-  constants.NGHTTP2_REFUSED_STREAM,
-  constants.NGHTTP2_HTTP_1_1_REQUIRED,
-]);
+const NOT_PROCESSED: ReadonlySet<number> = new Set([REFUSED_STREAM, HTTP_1_1_REQUIRED]);
 
 /**
  * An HTTP/2 session on a socket that the guard opened. It brings whole answers and nothing else: buyers
@@ -68,6 +70,8 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     const { originUrl, limits } = options;
     this.#options = options;
     this.#socket = socket;
+    // Most origins do not offer it, and Node takes its time to load it.
+    const { connect } = process.getBuiltinModule('node:http2');
     this.#session = connect(originUrl, {
       createConnection: () => socket,
       ...sessionOptions(limits),
@@ -119,8 +123,7 @@ export class MultiplexedConnection implements ResponseListener, Meter {
       response.take(chunk);
     });
     stream.on('end', () => {
-      if (response.hasHead && stream.rstCode === constants.NGHTTP2_NO_ERROR)
-        this.#complete(response);
+      if (response.hasHead && stream.rstCode === NO_ERROR) this.#complete(response);
     });
     // Told by its end, below.
     stream.on('error', () => undefined);
@@ -272,7 +275,7 @@ export class MultiplexedConnection implements ResponseListener, Meter {
     const stream = this.#open.get(response)?.stream;
     this.#forget(response);
     if (stream?.closed !== false) return;
-    stream.close(constants.NGHTTP2_CANCEL);
+    stream.close(CANCEL);
     // What is under way by then is dropped unread.
     this.#bytes -= STREAM_WINDOW_BYTES;
   }
