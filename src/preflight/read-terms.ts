@@ -1,5 +1,4 @@
 /** The terms of one challenge; runs on a worker, because a seller wrote them. */
-import { createHash } from 'node:crypto';
 import type { HttpData } from '../model/observation.ts';
 import type { JsonValue } from '../parse/json/json.ts';
 import { showJson } from '../parse/json/show-json.ts';
@@ -80,7 +79,8 @@ function digestOf(version: number, offers: readonly Offer[]): string {
     return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
   });
   const text = JSON.stringify([version, terms]);
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  // Not imported: the thread that has it beside checks loads it for a preflight alone.
+  return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', text)}`;
 }
 
 function shown(value: JsonValue | undefined): string | null {

@@ -69,7 +69,7 @@ async function loadFolder(
   name: string,
   known: KnownChecks,
 ): Promise<readonly (DiscoveredCheck | string)[]> {
-  const files = name.startsWith('.') ? [] : implementations(new URL(`${name}/`, root));
+  const files = name.startsWith('.') ? [] : implementations(root, name, known);
   return Promise.all(
     files.map(async (file) => {
       const found = await load(root, `${name}/${file}`, known);
@@ -84,8 +84,14 @@ function refuse(breaches: readonly string[]): void {
 }
 
 /** File names in order of version; a file beside the folders has none. */
-function implementations(folder: URL): readonly string[] {
-  return entriesOf(folder)
+function implementations(root: URL, name: string, known: KnownChecks): readonly string[] {
+  const bundled = Object.keys(known.bundled).filter((path) => path.startsWith(`${name}/`));
+  // A package that says what it holds need not be looked through.
+  const entries =
+    bundled.length > 0
+      ? bundled.map((path) => path.slice(name.length + 1))
+      : entriesOf(new URL(`${name}/`, root));
+  return entries
     .filter((entry) => FILE.test(entry))
     .sort((one, other) => versionOf(one) - versionOf(other));
 }
