@@ -1,0 +1,59 @@
+/** What is shown nowhere is not worked out: branding for a command, recipients where no index is asked. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import { OFFLINE_STANDING, type Standing } from '../../src/model/standing.ts';
+import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { createScanner } from '../../src/scan/run-scan.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { NEWER } from './engine-under-test.ts';
+
+const pool = createPool({ threads: 1 });
+const worked = vi.spyOn(pool, 'run');
+let checks: readonly DiscoveredCheck[];
+let catalog: Catalog;
+let seller: CraftedSeller;
+beforeAll(async () => {
+  checks = await discoverChecks();
+  catalog = await loadCatalog(NEWER, { checks });
+  seller = await startCraftedSeller();
+});
+afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));
+
+/** Asked, as an index is that knows nothing. */
+const ASKED: Standing = {
+  origin: OFFLINE_STANDING.origin,
+  settlements: OFFLINE_STANDING.settlements,
+};
+
+async function tasksOf(standing: Standing, withBranding?: boolean) {
+  worked.mockClear();
+  const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+  const scanner = createScanner({
+    catalog,
+    checks,
+    pool,
+    policy,
+    standing,
+    userAgent: 'test',
+    ...(withBranding === undefined ? {} : { withBranding }),
+  });
+  const { branding } = await scanner.scan(parseOrigin(seller.url, policy));
+  return { branding, tasks: worked.mock.calls.map(([{ exportName }]) => exportName) };
+}
+
+test('a listing needs all of it', async () => {
+  const { branding, tasks } = await tasksOf(ASKED);
+  expect(tasks).toEqual(expect.arrayContaining(['findPayees', 'brandingOf']));
+  expect(branding.displayName).not.toBe(new URL(seller.url).host);
+});
+
+test('a report offline needs neither', async () => {
+  const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false);
+  expect(tasks).toContain('makePlan');
+  expect(tasks).not.toContain('findPayees');
+  expect(tasks).not.toContain('brandingOf');
+  expect(branding.displayName).toBe(new URL(seller.url).host);
+});
