@@ -4,8 +4,8 @@ import fp from 'fastify-plugin';
 import {
   type HeaderTexts,
   KeepAliveHeaders,
-  type OwnHeaders,
   PreparedHead,
+  type RateHeaders,
 } from '../src/http/prepared-head.ts';
 
 declare module 'fastify' {
@@ -16,8 +16,8 @@ declare module 'fastify' {
     prepareHead(status: number, headers: HeaderTexts): PreparedHead;
   }
   interface FastifyReply {
-    /** What this one answer says besides: the rate of its client. */
-    ownHeaders: OwnHeaders | null;
+    /** What is left to the client; null where nothing was counted. */
+    rateHeaders: RateHeaders | null;
     /** Answers at once, without the hooks of `onSend`. */
     sendPrepared(head: PreparedHead, body: string | Buffer): FastifyReply;
     /** All of them, for those who write the answer themselves. */
@@ -41,14 +41,14 @@ export default fp(
       'prepareHead',
       (status, headers) => new PreparedHead(status, { ...always, ...headers }, keepAlive),
     );
-    app.decorateReply('ownHeaders', null);
+    app.decorateReply('rateHeaders', null);
     app.decorateReply('sendPrepared', function sendPrepared(this: FastifyReply, head, body) {
       this.hijack();
-      head.send(this.raw, body, this.ownHeaders);
+      head.send(this.raw, body, this.rateHeaders);
       return this;
     });
     app.decorateReply('answerHeaders', function answerHeaders(this: FastifyReply) {
-      return { ...always, ...this.ownHeaders, ...this.getHeaders() };
+      return { ...always, ...this.rateHeaders, ...this.getHeaders() };
     });
     app.addHook('onSend', (_request, reply, payload, next) => {
       reply.headers(reply.answerHeaders());

@@ -75,7 +75,7 @@ function answerCount(
   nowMs: number,
 ): RateLimited | undefined {
   const resetSec = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1_000));
-  reply.ownHeaders = {
+  reply.rateHeaders = {
     'ratelimit-limit': max,
     'ratelimit-remaining': Math.max(0, max - count),
     'ratelimit-reset': resetSec,

@@ -9,8 +9,12 @@ import {
 
 export type HeaderTexts = Readonly<Record<Lowercase<string>, string>>;
 
-/** Headers of one answer alone, after those of its head. */
-export type OwnHeaders = Readonly<Record<Lowercase<string>, number>>;
+/** Headers of one answer alone, after those of its head: what is left to its client. */
+export type RateHeaders = {
+  readonly 'ratelimit-limit': number;
+  readonly 'ratelimit-remaining': number;
+  readonly 'ratelimit-reset': number;
+};
 
 /** Where Node keeps the head of an answer, from `writeHead` to the first write. */
 type WithHead = ServerResponse & { _header: string | null };
@@ -29,8 +33,9 @@ export class KeepAliveHeaders {
   text(): string {
     const second = Math.floor(Date.now() / 1_000);
     if (second === this.#second) return this.#text;
-    const timeout = Math.floor(this.#server.keepAliveTimeout / 1_000);
-    const keepAlive = timeout === 0 ? '' : `Keep-Alive: timeout=${timeout}\r\n`;
+    const { keepAliveTimeout } = this.#server;
+    const seconds = Math.floor(keepAliveTimeout / 1_000);
+    const keepAlive = keepAliveTimeout === 0 ? '' : `Keep-Alive: timeout=${seconds}\r\n`;
     const date = new Date(second * 1_000).toUTCString();
     this.#text = flat(`Date: ${date}\r\nConnection: keep-alive\r\n${keepAlive}\r\n`);
     this.#second = second;
@@ -62,10 +67,10 @@ export class PreparedHead {
   }
 
   /** Writes the whole answer; for HEAD, all but its body. */
-  send(response: ServerResponse, body: string | Buffer, own: OwnHeaders | null): void {
+  send(response: ServerResponse, body: string | Buffer, rate: RateHeaders | null): void {
     const length = Buffer.byteLength(body);
-    if (!this.#takes(response, length, own)) {
-      response.writeHead(this.#status, { ...this.#headers, ...own, 'content-length': length });
+    if (!this.#takes(response, length, rate)) {
+      response.writeHead(this.#status, { ...this.#headers, ...rate, 'content-length': length });
     }
     if (response.req.method === 'HEAD') response.end();
     // Of a text that is ASCII alone, Latin-1 has the same bytes, and is copied instead of encoded.
@@ -77,7 +82,7 @@ export class PreparedHead {
    * closes, HTTP/1.0, headers that were set before), where `writeHead` is watched, and in a Node that
    * keeps the head elsewhere.
    */
-  #takes(response: ServerResponse, length: number, own: OwnHeaders | null): boolean {
+  #takes(response: ServerResponse, length: number, rate: RateHeaders | null): boolean {
     const isUsual =
       response.shouldKeepAlive &&
       response.sendDate &&
@@ -85,10 +90,10 @@ export class PreparedHead {
       response.getHeaderNames().length === 0 &&
       '_header' in response;
     if (!isUsual) return false;
-    const ownLines = own === null ? '' : linesOf(own);
+    const rateLines = rate === null ? '' : linesOf(rate);
     response.statusCode = this.#status;
     const inside = response as WithHead; // seen to have it
-    inside._header = `${this.#text}${ownLines}content-length: ${length}\r\n${this.#keepAlive.text()}`;
+    inside._header = `${this.#text}${rateLines}content-length: ${length}\r\n${this.#keepAlive.text()}`;
     if (response.headersSent) return true;
     inside._header = null;
     return false;
@@ -100,8 +105,7 @@ function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-function linesOf(headers: OwnHeaders): string {
-  let lines = '';
-  for (const [name, value] of Object.entries(headers)) lines += `${name}: ${value}\r\n`;
-  return lines;
+/** Name by name, as walking over an object of them takes seven times as long. */
+function linesOf(rate: RateHeaders): string {
+  return `ratelimit-limit: ${rate['ratelimit-limit']}\r\nratelimit-remaining: ${rate['ratelimit-remaining']}\r\nratelimit-reset: ${rate['ratelimit-reset']}\r\n`;
 }

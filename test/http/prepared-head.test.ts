@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import answerHeaders from '../../plugins/answer-headers.ts';
 
 const HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'x-long': 'e'.repeat(4_000) };
-const OWN = { 'ratelimit-remaining': 7 };
+const RATE = { 'ratelimit-limit': 9, 'ratelimit-remaining': 7, 'ratelimit-reset': 3 };
 
 /** `/prepared` and `/usual` say the same, by Fastify alone or by a head that was prepared. */
 async function startBoth(body: string | Buffer) {
@@ -18,12 +18,12 @@ async function startBoth(body: string | Buffer) {
   const head = app.prepareHead(402, HEADERS);
   app.get('/prepared', (request, reply) => {
     if (request.headers['x-set'] === 'raw') reply.raw.setHeader('x-before', 'set');
-    reply.ownHeaders = OWN;
+    reply.rateHeaders = RATE;
     reply.sendPrepared(head, body);
   });
   app.get('/usual', (request, reply) => {
     if (request.headers['x-set'] === 'raw') reply.raw.setHeader('x-before', 'set');
-    reply.ownHeaders = OWN;
+    reply.rateHeaders = RATE;
     reply.code(402).headers(HEADERS).send(body);
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
