@@ -1,5 +1,6 @@
 /** Heads of answers that are asked for often: checked and written once, not for each answer. */
 import {
+  type IncomingMessage,
   type Server,
   ServerResponse,
   STATUS_CODES,
@@ -52,6 +53,8 @@ export class PreparedHead {
   readonly #headers: HeaderTexts;
   readonly #text: string;
   readonly #keepAlive: KeepAliveHeaders;
+  #lastBody: string | Buffer = '';
+  #lastLength = 0;
 
   /** Throws where a header could not be sent. */
   constructor(status: number, headers: HeaderTexts, keepAlive: KeepAliveHeaders) {
@@ -68,13 +71,22 @@ export class PreparedHead {
 
   /** Writes the whole answer; for HEAD, all but its body. */
   send(response: ServerResponse, body: string | Buffer, rate: RateHeaders | null): void {
-    const length = Buffer.byteLength(body);
+    const length = this.#lengthOf(body);
     if (!this.#takes(response, length, rate)) {
       response.writeHead(this.#status, { ...this.#headers, ...rate, 'content-length': length });
     }
+    dropBody(response.req);
     if (response.req.method === 'HEAD') response.end();
     // Of a text that is ASCII alone, Latin-1 has the same bytes, and is copied instead of encoded.
     else response.end(body, length === body.length ? 'latin1' : 'utf8');
+  }
+
+  /** Of the same text as before it is known: that of a challenge never changes. */
+  #lengthOf(body: string | Buffer): number {
+    if (body === this.#lastBody) return this.#lastLength;
+    this.#lastBody = body;
+    this.#lastLength = Buffer.byteLength(body);
+    return this.#lastLength;
   }
 
   /**
@@ -103,6 +115,17 @@ export class PreparedHead {
 /** A text that is put together of pieces is walked piece by piece with each answer that holds it. */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+/**
+ * Drops a body that no handler has begun to read as it comes, instead of keeping it in a stream that is
+ * emptied once the answer is written. Node does so by itself for requests without a body, where its
+ * `optimizeEmptyRequests` is set, and by this method, which older ones lack.
+ */
+function dropBody(request: IncomingMessage): void {
+  if (request.readableFlowing !== null || request.readableEnded) return;
+  const drop: unknown = Reflect.get(request, '_dumpAndCloseReadable');
+  if (typeof drop === 'function') drop.call(request);
 }
 
 /** Name by name, as walking over an object of them takes seven times as long. */
