@@ -1,7 +1,8 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../engine/pool/pool.ts';
+import type { Pool } from '../engine/pool/pool.ts';
+import { openThread, THREAD_LIMITS } from '../engine/pool/thread.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Engine = {
@@ -26,9 +27,10 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
 /** Resolves once its thread boots: a caller that loads anything before that holds the boot up. */
 export async function bootPool(): Promise<Pool> {
   // One scan needs one thread: each loads all checks anew.
-  const pool = createPool({ threads: 1 });
-  await pool.start();
-  return pool;
+  const booted = openThread(THREAD_LIMITS);
+  await booted.boot();
+  const { createPool } = await import('../engine/pool/pool.ts');
+  return createPool({ booted });
 }
 
 /** Lets the thread load the checks. Throws UsageError where there is no such catalog. */

@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 import { createJudges, type Judges } from './judges.ts';
 import { createMachineScale } from './machine-scale.ts';
 import { createTaskRunner } from './task-runner.ts';
-import { openThread } from './thread.ts';
+import { openThread, THREAD_LIMITS, type Thread } from './thread.ts';
 import { createThreadQueue } from './thread-queue.ts';
 import {
   openEndlessAccount,
@@ -36,6 +36,8 @@ export type PoolOptions = {
   readonly idleMs?: number;
   /** Tasks that may wait, default 2,500: a hundred scans. */
   readonly maxWaiting?: number;
+  /** Opened with THREAD_LIMITS and booting already: the one thread of this pool. */
+  readonly booted?: Thread;
   /** Told of tasks that threw twice, and of errors that belong to no task; default: dropped. */
   readonly onError?: (error: Error) => void;
 };
@@ -94,23 +96,20 @@ export type PoolLoad = {
 };
 
 const DEFAULTS = {
+  ...THREAD_LIMITS,
   cpuMs: 1_000,
   firstTryMs: 100,
   originMs: 5_000,
   standingMs: 2_500,
   lightMs: 500,
-  wallMs: 10_000,
-  heapMb: 64,
-  idleMs: 60_000,
-  startMs: 60_000,
   maxWaiting: 2_500,
-  onError: () => {},
 } as const satisfies PoolOptions & { startMs: number };
 
 export function createPool(options: PoolOptions = {}): Pool {
   const settings = { ...DEFAULTS, ...options };
-  const size = options.threads ?? Math.min(Math.max(availableParallelism(), 2), 8);
-  const threads = Array.from({ length: size }, () => openThread(settings));
+  const threads = options.booted
+    ? [options.booted]
+    : Array.from({ length: options.threads ?? defaultThreads() }, () => openThread(settings));
   const queue = createThreadQueue(threads, settings);
   const machine = createMachineScale((task) => tasks.run(task, undefined));
   const tasks = createTaskRunner(queue, {
@@ -165,11 +164,15 @@ export function createPool(options: PoolOptions = {}): Pool {
     calibrate: machine.calibrate,
     load() {
       const alive = threads.filter((thread) => thread.isAlive()).length;
-      return { threads: size, alive, ...queue.counts() };
+      return { threads: threads.length, alive, ...queue.counts() };
     },
     async close() {
       tasks.close();
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };
+}
+
+function defaultThreads(): number {
+  return Math.min(Math.max(availableParallelism(), 2), 8);
 }

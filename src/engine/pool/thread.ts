@@ -32,6 +32,15 @@ export type ThreadOptions = {
   readonly onError: (error: Error) => void;
 };
 
+/** What tasks of a scan are given. */
+export const THREAD_LIMITS: ThreadOptions = {
+  heapMb: 64,
+  wallMs: 10_000,
+  startMs: 60_000,
+  idleMs: 60_000,
+  onError: () => {},
+};
+
 export type Thread = {
   /** At most `cpuMs` of CPU time. Rejects with the signal's reason and nothing else. */
   attempt(job: Job, cpuMs: number, signal: AbortSignal): Promise<Answer>;

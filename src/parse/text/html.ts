@@ -1,5 +1,6 @@
 /** What a root page says for machines: anchors, links, icons. */
-import { Tokenizer } from 'htmlparser2';
+// Its index would load twenty modules that build and search trees.
+import Tokenizer from '../../../node_modules/htmlparser2/dist/Tokenizer.js';
 
 export type HtmlLink = {
   readonly rel: readonly string[];
