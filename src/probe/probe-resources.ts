@@ -56,30 +56,42 @@ function needsPost(
   return !isPaidByGet || !freePost;
 }
 
+export type ProbedResources = {
+  readonly first: ResourceSet;
+  /** `first` itself where its answers ask for nothing more. */
+  further(): Promise<ResourceSet>;
+};
+
 export async function probeResources(
   cache: RequestCache,
   plan: Plan,
   probing: ProbingOptions,
-): Promise<{ readonly first: ResourceSet; further(): Promise<ResourceSet> }> {
+): Promise<ProbedResources> {
   const drafts = await Promise.all(
     plan.resources.map(async (resource) => ({
       resource,
       probes: await askAll(cache, resource, firstRequests(resource, probing)),
     })),
   );
+  const first = toResourceSet(plan, drafts);
   const further = async (): Promise<ResourceSet> => {
+    const open = drafts.map((draft) => ({ ...draft, requests: unasked(draft, probing) }));
+    if (open.every(({ requests }) => requests.length === 0)) return first;
     const all = await Promise.all(
-      drafts.map(async ({ resource, probes }) => {
-        const asked = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
-        const requests = furtherRequests(resource, probing, statusOfGet(probes)).filter(
-          ({ method, number }) => !asked.has(`${method} ${number}`),
-        );
+      open.map(async ({ resource, probes, requests }) => {
         return { resource, probes: [...probes, ...(await askAll(cache, resource, requests))] };
       }),
     );
     return toResourceSet(plan, all);
   };
-  return { first: toResourceSet(plan, drafts), further };
+  return { first, further };
+}
+
+function unasked({ resource, probes }: Draft, probing: ProbingOptions): readonly Request[] {
+  const asked = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
+  return furtherRequests(resource, probing, statusOfGet(probes)).filter(
+    ({ method, number }) => !asked.has(`${method} ${number}`),
+  );
 }
 
 function askAll(

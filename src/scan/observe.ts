@@ -56,11 +56,11 @@ const PLAN_FAILURES = {
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
   const { client, standing, probing, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
+  // It loads while the first documents are asked for, and ends by itself where nothing is sold.
+  oracle?.start();
   onStage?.('documents');
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
-  // The clients load while resources are asked for, and end by themselves where nothing is sold.
-  oracle?.start();
 
   const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
   onStage?.('resources');
@@ -68,7 +68,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
 
   onStage?.('details');
   const early = withTools(second.resources, tools);
-  const [details, settlements] = await Promise.all([
+  const [details, settlements, earlyPayability] = await Promise.all([
     second.details(),
     settlementsOf(origin, standing, early, work),
     // Most challenges are seen by now: clients try them while details are asked for.
@@ -76,7 +76,8 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   ]);
   const { icons } = details;
   const resources = withTools(details.resources, tools);
-  const payability = await payabilityOf(resources, work, oracle);
+  const payability =
+    resources === early ? earlyPayability : await payabilityOf(resources, work, oracle);
   const { origin: facts, x402scan, listing, ...fixed } = first;
   return {
     origin: facts,

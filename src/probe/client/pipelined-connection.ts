@@ -2,7 +2,6 @@
 /// <reference path="./undici-client.d.ts" />
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Exchange } from './exchange.ts';
 import { classifyFailure, type Failure, ProbeFailure } from './failures.ts';
@@ -240,7 +239,7 @@ export class PipelinedConnection implements ResponseListener, Meter {
       return;
     }
     this.#options.budget.sockets += 1;
-    if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') this.#handOver(socket);
+    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#handOver(socket);
     this.#socket = socket;
     this.isConnected = true;
     this.#stallTimer?.restart();

@@ -1,13 +1,6 @@
 /** TLS with an origin, whose side of the handshake may cost a bounded number of bytes and little time. */
-import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import {
-  createSecureContext,
-  DEFAULT_CIPHERS,
-  getCACertificates,
-  type SecureContext,
-  connect as tlsConnect,
-} from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import type { Origin } from '../../origin/origin.ts';
 import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
@@ -31,13 +24,17 @@ export type HandshakeOptions = {
  * Elliptic curves alone. With finite-field Diffie-Hellman the server chooses the modulus, and one of
  * 10,000 bits costs a client most of a second; TLS 1.3 knows such groups too, by name.
  */
-const CIPHERS = `${DEFAULT_CIPHERS}:!kDHE`;
+const WITHOUT_FINITE_FIELDS = ':!kDHE';
 const GROUPS = 'X25519:P-256:P-384:P-521';
 
 /** `extraCa`: further trusted roots, PEM, beside Node's own and those of NODE_EXTRA_CA_CERTS. */
 export function originSecureContext(extraCa: readonly string[]): SecureContext {
+  // Not imported: a scan over plain HTTP needs none of it.
+  const { createSecureContext, DEFAULT_CIPHERS, getCACertificates } =
+    process.getBuiltinModule('node:tls');
+  const { constants } = process.getBuiltinModule('node:crypto');
   return createSecureContext({
-    ciphers: CIPHERS,
+    ciphers: `${DEFAULT_CIPHERS}${WITHOUT_FINITE_FIELDS}`,
     ecdhCurve: GROUPS,
     // A server could ask for one handshake after the other on a connection that is open.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
@@ -75,7 +72,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
       },
     },
   });
-  const socket = tlsConnect({
+  const socket = process.getBuiltinModule('node:tls').connect({
     socket: transport,
     // Never dialled, as `socket` is given: Node compares the certificate with it.
     host: origin.hostname,
