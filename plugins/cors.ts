@@ -27,6 +27,8 @@ const PREFLIGHT_HEADERS = {
     'Content-Type',
     'Access-Control-Expose-Headers',
     'Payment-Retry',
+    // Clients of /mcp say with each call which version they speak.
+    'MCP-Protocol-Version',
   ].join(', '),
   'access-control-max-age': '86400',
   // Safari waits for a body where a 204 does not say that there is none.

@@ -29,6 +29,7 @@ test('any page may call the API: official clients send and read their headers', 
     'X-PAYMENT',
     'Content-Type',
     'Access-Control-Expose-Headers',
+    'MCP-Protocol-Version',
   ]) {
     expect(allowed).toContain(name);
   }
