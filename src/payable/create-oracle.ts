@@ -18,7 +18,7 @@ import type { Trial } from './try-challenge.ts';
 export type OracleOptions = TrialLimits & {
   /** Time on the thread that one scan may take, default 3,000; what is left over is `unknown`. */
   readonly scanMs?: number;
-  /** Where challenges are tried; default a thread of its own. */
+  /** Where challenges are tried, within its own limits; default a thread with these. */
   readonly trials?: TrialThread;
   /** Told of trials that threw twice: defects of ours, which seem refusals to the seller. */
   readonly onError?: (message: string) => void;

@@ -1,4 +1,4 @@
-/** What is shown nowhere is not worked out: branding for a command, recipients where no index is asked. */
+/** What is shown nowhere is not worked out, and nothing twice: branding, recipients, challenges. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -6,6 +6,7 @@ import { createPool } from '../../src/engine/pool/pool.ts';
 import { OFFLINE_STANDING, type Standing } from '../../src/model/standing.ts';
 import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import type { Oracle } from '../../src/payable/create-oracle.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { NEWER } from './engine-under-test.ts';
@@ -28,6 +29,13 @@ const ASKED: Standing = {
   settlements: OFFLINE_STANDING.settlements,
 };
 
+/** Takes what it is told for an answer. */
+const oracle: Oracle = {
+  start: () => {},
+  judge: async () => ({ clients: [], resources: [], silent: [] }),
+  close: async () => {},
+};
+
 async function tasksOf(standing: Standing, withBranding?: boolean) {
   worked.mockClear();
   const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
@@ -37,6 +45,7 @@ async function tasksOf(standing: Standing, withBranding?: boolean) {
     pool,
     policy,
     standing,
+    oracle,
     userAgent: 'test',
     ...(withBranding === undefined ? {} : { withBranding }),
   });
@@ -56,4 +65,9 @@ test('a report offline needs neither', async () => {
   expect(tasks).not.toContain('findPayees');
   expect(tasks).not.toContain('brandingOf');
   expect(branding.displayName).toBe(new URL(seller.url).host);
+});
+
+test('challenges are listed again only where answers asked for more', async () => {
+  const { tasks } = await tasksOf(OFFLINE_STANDING, false);
+  expect(tasks.filter((name) => name === 'listChallenges')).toHaveLength(1);
 });

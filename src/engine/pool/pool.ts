@@ -73,7 +73,7 @@ export type Pool = Judges & {
    * fresh one, without the guest. Rejects with EngineFault, or the signal's reason.
    */
   tryGuest(guest: Omit<PoolTask, 'account'>): Promise<{ readonly output: unknown } | null>;
-  /** Loads modules of guests once the threads have nothing else to do; never rejects. */
+  /** Loads modules of guests on each thread that is there, after what it was given before. */
   loadGuest(modules: readonly string[]): void;
   /**
    * Measures this machine, once: on a slow one every limit of CPU time is as much longer. The first
