@@ -4,10 +4,14 @@
  */
 import { registerHooks } from 'node:module';
 
-const LEAN = import.meta.resolve('./viem-without-chains.ts');
-
 if (import.meta.url.endsWith('.ts')) {
+  const abitype = import.meta.resolve('abitype');
+  const lean = new Map([
+    ['viem', import.meta.resolve('./viem-without-chains.ts')],
+    // That part asks for one function of it, and its index has twenty modules more.
+    ['abitype', new URL('../human-readable/formatAbiItem.js', abitype).href],
+  ]);
   registerHooks({
-    resolve: (specifier, context, next) => next(specifier === 'viem' ? LEAN : specifier, context),
+    resolve: (specifier, context, next) => next(lean.get(specifier) ?? specifier, context),
   });
 }
