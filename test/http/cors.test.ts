@@ -13,6 +13,7 @@ const OPTIONS = {
     'Content-Type',
     'Access-Control-Expose-Headers',
     'Payment-Retry',
+    'MCP-Protocol-Version',
   ],
   exposedHeaders: [
     'PAYMENT-REQUIRED',
