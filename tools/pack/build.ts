@@ -19,7 +19,7 @@ const DIST = join(ROOT, 'dist');
 /** As path-modules.ts names src/payable/worker.ts and guest-trial.ts, which load the official clients. */
 const CLIENTS = ['payable-worker', 'payable-guest-trial'];
 /** As it names the entries of the thread that judges, which loads all other modules for its jobs. */
-const THREADS = ['pool-worker', 'piscina-worker'];
+const THREADS = ['pool-worker'];
 
 /** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
 export async function build(): Promise<void> {
@@ -50,7 +50,7 @@ type Bundle = {
  */
 const LAYERS: NonNullable<CodeSplittingOptions['groups']> = [
   { name: 'usage', test: /src\/cli\/scan-usage\.ts$/, priority: 3 },
-  { name: 'threads', test: /src\/cli\/scan-command\.ts$|piscina\/dist\/esm-wrapper/, priority: 2 },
+  { name: 'threads', test: /src\/cli\/scan-command\.ts$/, priority: 2 },
   {
     name: 'scan',
     test: /src\/(cli\/scan-subject|scan\/run-scan|probe\/client\/client|engine\/catalog\/(catalog|discover-checks))\.ts$/,
@@ -98,8 +98,6 @@ async function bundle({ input, codeSplitting, alias, plugins = [] }: Bundle) {
         ...alias,
       },
     },
-    // Optional and native: Piscina does without it.
-    external: ['@napi-rs/nice'],
     plugins: [pathModules(byPath), httpVersion1(), builtinModules(), ...plugins],
     onLog(level, log, handler) {
       // Circles and evals of third parties are theirs; lint finds ours.

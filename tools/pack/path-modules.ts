@@ -1,5 +1,5 @@
 /** Bundler plugin: finds the modules that are loaded by their path, not by an import. */
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 const MODULE_BY_PATH = /new URL\(\s*'(\.{1,2}\/[\w./-]+)\.ts'\s*,\s*import\.meta\.url\s*,?\s*\)/g;
@@ -10,8 +10,6 @@ const PLACES: Readonly<Record<string, string>> = {
   'package.json': '../package.json',
 };
 const PLACE_BY_PATH = /new URL\(\s*'((?:\.\.\/)+)(catalog\/|checks\/|package\.json)'\s*,/g;
-/** Piscina starts its threads with a file of its own. */
-const PISCINA_WORKER = "(0, node_path_1.resolve)(__dirname, 'worker.js')";
 
 /**
  * Rewrites `new URL('./worker.ts', import.meta.url)` to the name under which that file is bundled, and
@@ -21,15 +19,6 @@ export function pathModules(found: Map<string, string>): Plugin {
   return {
     name: 'path-modules',
     transform(code, id) {
-      if (id.endsWith(join('piscina', 'dist', 'index.js'))) {
-        if (!code.includes(PISCINA_WORKER)) {
-          throw new Error('Piscina names its worker in another way now: adapt path-modules.ts.');
-        }
-        const name = 'piscina-worker';
-        found.set(join(dirname(id), 'worker.js'), name);
-        const beside = `(0, node_path_1.resolve)(import.meta.dirname, '${name}.js')`;
-        return { code: code.replace(PISCINA_WORKER, beside), map: null };
-      }
       if (!id.endsWith('.ts')) return null;
       const rewritten = code
         .replaceAll(PLACE_BY_PATH, (_all, _up: string, place: string) => {

@@ -41,7 +41,7 @@ export type RunJob = Addressed & {
 };
 
 /** Loads what tasks will need, so that the next one does not wait for it. */
-export type LoadJob = {
+export type LoadJob = Ticketed & {
   readonly kind: 'load';
   readonly modules: readonly string[];
 };
@@ -54,9 +54,8 @@ export function modulesOf(job: Job): readonly string[] {
 }
 
 /** Sent when modules are loaded and the work itself begins: from here on the deadline runs. */
-export type Started = {
-  readonly ticket: number;
-  readonly threadId: number;
+export type Started = Ticketed & {
+  readonly kind: 'started';
   /** CPU time of the thread so far, in microseconds; null where Node does not tell. */
   readonly cpu: { readonly user: number; readonly system: number } | null;
 };
@@ -71,6 +70,5 @@ export type Answer = ({ readonly kind: 'done'; readonly output: unknown } | Fail
   readonly cpuMs: number;
 };
 
-export function isStarted(message: unknown): message is Started {
-  return typeof message === 'object' && message !== null && 'ticket' in message;
-}
+/** What a thread says of a job. */
+export type Said = Started | (Ticketed & { readonly kind: 'answer'; readonly answer: Answer });

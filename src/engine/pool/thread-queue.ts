@@ -1,6 +1,6 @@
 /**
- * The queue in front of the threads: scans take turns. Piscina's own queue is first come, first
- * served, would start the clock of a task while it still waits, and would abort it there.
+ * The queue in front of the threads: scans take turns, and the clock of a task does not run while it
+ * waits, as it would in the thread's own queue of messages.
  */
 import { PoolSaturated } from '../errors.ts';
 import type { WorkAccount } from './work-account.ts';

@@ -6,18 +6,9 @@
  * 16 MB beyond the heap limit (JSON.parse of millions of values, an array of tens of millions).
  * Bodies are capped and JSON is measured before it is parsed; buffers are banned in checks.
  */
-import { fileURLToPath } from 'node:url';
-import type { Worker } from 'node:worker_threads';
-import type { Piscina } from 'piscina';
+import { Worker } from 'node:worker_threads';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
-import {
-  type Answer,
-  type Failure,
-  isStarted,
-  type Job,
-  type LoadJob,
-  type Started,
-} from './job.ts';
+import type { Answer, Failure, Job, LoadJob, Said } from './job.ts';
 import { threadEnvironment } from './thread-environment.ts';
 
 export type ThreadOptions = {
@@ -57,148 +48,161 @@ export type Thread = {
 /** V8 would take 48 a thread, and keep them; tasks are short and small. */
 const YOUNG_HEAP_MB = 8;
 
-const WORKER = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const WORKER = new URL('./worker.ts', import.meta.url);
 
 export function openThread(options: ThreadOptions): Thread {
-  let running: Promise<Piscina> | null = null;
+  let running: Worker | null = null;
   let idle: NodeJS.Timeout | undefined;
   let uses = 0;
-  const gone = new Set<Promise<void>>();
+  let loads = 0;
+  const gone = new Set<Promise<unknown>>();
 
-  function retire(): void {
-    clearTimeout(idle);
-    if (running === null) return;
-    const ending = running
-      .then((piscina) => piscina.destroy())
-      .catch(options.onError)
-      .finally(() => gone.delete(ending));
+  function forget(worker: Worker, error: Error | null): void {
+    if (running === worker) running = null;
+    // What breaks in the middle of a job is the answer to it.
+    if (error !== null && uses === 0) options.onError(error);
+  }
+
+  function retire(worker = running): void {
+    if (worker === null) return;
+    if (running === worker) running = null;
+    const ending = worker.terminate().finally(() => gone.delete(ending));
     gone.add(ending);
-    running = null;
   }
 
   /** Boots a thread where there is none, and lets it rest when it was the last use. */
-  async function use<Result>(work: (piscina: Piscina) => Promise<Result>): Promise<Result> {
+  async function use<Result>(work: (worker: Worker) => Promise<Result>): Promise<Result> {
     clearTimeout(idle);
     uses += 1;
     try {
-      running ??= boot(options);
-      return await work(await running);
+      running ??= startWorker(options, forget);
+      const worker = running;
+      worker.ref();
+      return await work(worker);
     } finally {
       uses -= 1;
-      if (uses === 0) idle = setTimeout(retire, options.idleMs).unref();
+      if (uses === 0) {
+        running?.unref();
+        idle = setTimeout(() => retire(), options.idleMs).unref();
+      }
     }
   }
 
   return {
-    attempt(job, cpuMs, signal) {
+    async attempt(job, cpuMs, signal) {
+      signal.throwIfAborted();
       const deadline = { cpuMs, wallMs: options.wallMs };
-      return use(async (piscina) => {
-        const answer = await attempt(piscina, deadline, options.startMs, job, signal);
-        // Where the thread was killed or crashed, Piscina has put a new one in its place already.
-        if (answer.kind !== 'done' && answer.alive) retire();
+      return await use(async (worker) => {
+        const answer = await attempt(worker, deadline, options.startMs, job, signal);
+        if (answer.kind === 'done') return answer;
+        retire(worker);
+        signal.throwIfAborted();
         return answer;
       });
     },
     async boot() {
-      await use(async () => undefined).catch(() => undefined);
+      await use(async () => undefined);
     },
     async load(modules) {
-      const job: LoadJob = { kind: 'load', modules };
-      await use((piscina) => piscina.run(job)).catch(() => undefined);
+      loads += 1;
+      // Tickets of jobs count up from zero.
+      const job: LoadJob = { kind: 'load', ticket: -loads, modules };
+      await use((worker) => answerTo(worker, job).answer).catch(() => undefined);
     },
     isAlive: () => running !== null,
     async close() {
+      clearTimeout(idle);
       retire();
       await Promise.all(gone);
     },
   };
 }
 
-async function boot(options: ThreadOptions): Promise<Piscina> {
-  // Loaded with the first task: a service at rest has none.
-  const { Piscina } = await import('piscina');
-  const piscina = new Piscina({
-    filename: WORKER,
+/** `onGone` hears of its end, with the error where that was one: without a listener it would end the host. */
+function startWorker(
+  { heapMb }: ThreadOptions,
+  onGone: (worker: Worker, error: Error | null) => void,
+): Worker {
+  const worker = new Worker(WORKER, {
     name: 'work',
-    // Equal, or an idle thread is ended and started again, with all modules to load.
-    minThreads: 1,
-    maxThreads: 1,
-    // The default blocks the thread while it waits, and freezes whatever else lives on it.
-    atomics: 'async',
+    env: threadEnvironment(),
     resourceLimits: {
-      maxOldGenerationSizeMb: options.heapMb,
+      maxOldGenerationSizeMb: heapMb,
       maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
     },
-    env: threadEnvironment(),
   });
-  // Without a listener a throw between tasks would end the host.
-  piscina.on('error', options.onError);
-  return piscina;
+  worker.on('error', (error: Error) => onGone(worker, error));
+  return worker.on('exit', () => onGone(worker, null));
 }
 
-type Ended = Answer & { readonly alive: boolean };
-type Why = Expiry | 'never-started';
+type Asked = {
+  readonly answer: Promise<Answer>;
+  /** Resolves `answer`, unless it is there already. */
+  readonly settle: (answer: Answer) => void;
+};
+
+/** What the thread says to this job, or what became of it. `onStarted` hears where the work begins. */
+function answerTo(worker: Worker, job: Job | LoadJob, onStarted?: (said: Said) => void): Asked {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const onMessage = (said: Said) => {
+    if (said.ticket !== job.ticket) return;
+    if (said.kind === 'answer') resolve(said.answer);
+    else onStarted?.(said);
+  };
+  const onError = (error: Error) => resolve({ ...failureOf(error), cpuMs: 0 });
+  const onExit = () => resolve({ kind: 'trouble', detail: 'the thread ended', cpuMs: 0 });
+  worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+  worker.postMessage(job);
+  const answer = promise.finally(() => {
+    worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+  });
+  return { answer, settle: resolve };
+}
 
 async function attempt(
-  piscina: Piscina,
+  worker: Worker,
   deadline: DeadlineOptions,
   startMs: number,
   job: Job,
   signal: AbortSignal,
-): Promise<Ended> {
-  signal.throwIfAborted();
-  const killer = new AbortController();
-  const kill = () => killer.abort();
-  let expiry: Why | undefined;
+): Promise<Answer> {
   let startedAt: number | undefined;
-  const expire = (why: Why) => {
-    expiry = why;
-    kill();
-  };
   let disarm = () => {};
-  const booting = setTimeout(() => expire('never-started'), startMs);
-  const onMessage = (message: unknown) => {
-    if (!isStarted(message) || message.ticket !== job.ticket) return;
+  const asked = answerTo(worker, job, (said) => {
+    if (said.kind !== 'started') return;
     clearTimeout(booting);
     startedAt = performance.now();
-    const worker = workerOf(piscina, message);
-    if (worker) disarm = armDeadline(worker, message.cpu, deadline, expire);
-  };
-
-  piscina.on('message', onMessage);
-  signal.addEventListener('abort', kill, { once: true });
+    disarm = armDeadline(worker, said.cpu, deadline, (why) => end(expired(why)));
+  });
+  // What was killed cannot say what it used: all that it was given, or the time since it began.
+  const usedMs = () =>
+    startedAt === undefined ? 0 : Math.min(performance.now() - startedAt, deadline.cpuMs);
+  const end = (failure: Failure) => asked.settle({ ...failure, cpuMs: usedMs() });
+  const booting = setTimeout(() => end(NEVER_STARTED), startMs);
+  const abort = () => end({ kind: 'trouble', detail: 'given up' });
+  signal.addEventListener('abort', abort, { once: true });
   try {
-    const answer: Answer = await piscina.run(job, { signal: killer.signal });
-    return { ...answer, alive: true };
-  } catch (error) {
-    signal.throwIfAborted();
-    // What was killed cannot say what it used: all that it was given, or the time since it began.
-    const ranMs = startedAt === undefined ? 0 : performance.now() - startedAt;
-    const cpuMs = Math.min(ranMs, deadline.cpuMs);
-    return { ...toFailure(error, expiry), cpuMs, alive: false };
+    const answer = await asked.answer;
+    return answer.kind === 'done' || answer.cpuMs > 0 ? answer : { ...answer, cpuMs: usedMs() };
   } finally {
-    signal.removeEventListener('abort', kill);
-    piscina.off('message', onMessage);
+    signal.removeEventListener('abort', abort);
     clearTimeout(booting);
     disarm();
   }
 }
 
-function workerOf(piscina: Piscina, { threadId }: Started): Worker | undefined {
-  return piscina.threads.find((one) => one.threadId === threadId);
+const NEVER_STARTED: Failure = { kind: 'trouble', detail: 'the thread did not start' };
+
+function expired(why: Expiry): Failure {
+  if (why === 'starved') return { kind: 'trouble', detail: 'the thread got no CPU time' };
+  return { kind: 'limit', limit: 'time' };
 }
 
-function toFailure(error: unknown, expiry: Why | undefined): Failure {
-  if (expiry === 'cpu' || expiry === 'stuck') return { kind: 'limit', limit: 'time' };
-  if (expiry === 'starved') return { kind: 'trouble', detail: 'the thread got no CPU time' };
-  if (expiry === 'never-started') return { kind: 'trouble', detail: 'the thread did not start' };
-  const code = codeOf(error);
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
-  const detail = error instanceof Error ? error.message : String(error);
-  // What ends a thread in the middle of its work, as a floating rejection does, is the work's own.
-  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw', detail };
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
+/** What ends a thread in the middle of its work, as a floating rejection does, is the work's own. */
+function failureOf(error: Error & { readonly code?: string }): Failure {
+  if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
+  return {
+    kind: error.code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw',
+    detail: error.message,
+  };
 }

@@ -3,7 +3,7 @@
  * measures and kills; this side catches what can be caught and turns it into values.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parentPort, threadId } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { CheckDefinition } from '../define-check.ts';
 import type { Limit } from '../errors.ts';
@@ -18,7 +18,7 @@ import {
   type LoadJob,
   modulesOf,
   type RunJob,
-  type Started,
+  type Said,
 } from './job.ts';
 import { loadModule } from './load-module.ts';
 import { createScanMemo } from './scan-memo.ts';
@@ -42,7 +42,7 @@ const memo = createScanMemo();
 let rest: NodeJS.Timeout | undefined;
 
 /** One job, answered in any case: it rejects where the thread is to end. */
-export async function work(job: Job | LoadJob): Promise<Answer> {
+async function work(job: Job | LoadJob): Promise<Answer> {
   const answer = job.kind === 'load' ? await load(job) : await perform(job);
   if (answer.kind !== 'done') memo.forget();
   // An unhandled rejection surfaces before this resolves, and so fails its own job
@@ -66,8 +66,7 @@ async function perform(job: Job): Promise<Answer> {
     return { kind: 'trouble', detail: describe(error), cpuMs: 0 };
   }
   const before = threadCpu();
-  const started: Started = { ticket: job.ticket, threadId, cpu: before };
-  parentPort?.postMessage(started);
+  say({ kind: 'started', ticket: job.ticket, cpu: before });
   const began = performance.now();
   const cpuMs = () => {
     const used = before === null ? null : threadCpu(before);
@@ -159,3 +158,25 @@ function describe(error: unknown): string {
   const detail = error instanceof Error ? (error.stack ?? error.message) : typeof error;
   return detail.slice(0, MAX_DETAIL_CHARS);
 }
+
+function say(said: Said): void {
+  parentPort?.postMessage(said);
+}
+
+async function answer(job: Job | LoadJob): Promise<void> {
+  const { ticket } = job;
+  const answered = await work(job);
+  try {
+    say({ kind: 'answer', ticket, answer: answered });
+  } catch (error) {
+    // Its output is no plain data.
+    const { cpuMs } = answered;
+    say({ kind: 'answer', ticket, answer: { kind: 'threw', detail: describe(error), cpuMs } });
+  }
+}
+
+/** One after the other: a job that is being done is alone on its thread. */
+let last = Promise.resolve();
+parentPort?.on('message', (job: Job | LoadJob) => {
+  last = last.then(() => answer(job));
+});

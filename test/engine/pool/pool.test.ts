@@ -161,7 +161,7 @@ describe('a task of any module', () => {
     await expect(endless).rejects.toMatchObject({ limit: 'time' });
   });
 
-  test.each(['asynchronous', 'absent'])('%s is our fault', async (exportName) => {
+  test.each(['asynchronous', 'absent', 'unspeakable'])('%s is our fault', async (exportName) => {
     await expect(pool.run({ module: TASKS, exportName, input: null })).rejects.toBeInstanceOf(
       TaskFault,
     );
