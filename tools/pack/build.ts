@@ -102,7 +102,7 @@ async function bundle({ input, codeSplitting, alias, plugins = [] }: Bundle) {
     onLog(level, log, handler) {
       // Circles and evals of third parties are theirs; lint finds ours.
       if (level === 'warn' && /CIRCULAR|EVAL/.test(log.code ?? '')) return;
-      // The service loads it late; of the package, only what needs it is there.
+      // Sources load some modules late, for the service, that a chunk of the package has anyway.
       if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return;
       handler(level, log);
     },

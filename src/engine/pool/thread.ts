@@ -8,7 +8,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { armDeadline, type DeadlineOptions, type Expiry } from './deadline.ts';
-import type { Answer, Failure, Job, LoadJob, Said } from './job.ts';
+import type { Answer, Failure, Job, LoadJob, Said, Started } from './job.ts';
 import { threadEnvironment } from './thread-environment.ts';
 
 export type ThreadOptions = {
@@ -101,7 +101,7 @@ export function openThread(options: ThreadOptions): Thread {
       });
     },
     async boot() {
-      await use(async () => undefined);
+      await use(async () => undefined).catch(() => undefined);
     },
     async load(modules) {
       loads += 1;
@@ -142,7 +142,11 @@ type Asked = {
 };
 
 /** What the thread says to this job, or what became of it. `onStarted` hears where the work begins. */
-function answerTo(worker: Worker, job: Job | LoadJob, onStarted?: (said: Said) => void): Asked {
+function answerTo(
+  worker: Worker,
+  job: Job | LoadJob,
+  onStarted?: (started: Started) => void,
+): Asked {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const onMessage = (said: Said) => {
     if (said.ticket !== job.ticket) return;
@@ -168,11 +172,10 @@ async function attempt(
 ): Promise<Answer> {
   let startedAt: number | undefined;
   let disarm = () => {};
-  const asked = answerTo(worker, job, (said) => {
-    if (said.kind !== 'started') return;
+  const asked = answerTo(worker, job, ({ cpu }) => {
     clearTimeout(booting);
     startedAt = performance.now();
-    disarm = armDeadline(worker, said.cpu, deadline, (why) => end(expired(why)));
+    disarm = armDeadline(worker, cpu, deadline, (why) => end(expired(why)));
   });
   // What was killed cannot say what it used: all that it was given, or the time since it began.
   const usedMs = () =>

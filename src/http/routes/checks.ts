@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '../../model/schema.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-text.ts';
+import { JSON_HEADERS } from './json-headers.ts';
 import type { RouteContext } from './route-context.ts';
 
 const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({

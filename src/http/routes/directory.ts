@@ -14,7 +14,7 @@ import type {
 } from '../../store/contract/directory.ts';
 import { KeptTexts } from '../kept-texts.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-text.ts';
+import { JSON_HEADERS } from './json-headers.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';

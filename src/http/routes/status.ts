@@ -6,7 +6,7 @@ import { Type } from '../../model/schema.ts';
 import type { Origin } from '../../origin/origin.ts';
 import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-text.ts';
+import { JSON_HEADERS } from './json-headers.ts';
 import { rememberingOrigins } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';

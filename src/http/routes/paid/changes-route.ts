@@ -2,7 +2,7 @@
 import type { PaidOffer } from '../../../config/revision.ts';
 import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import { JSON_HEADERS } from '../json-text.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;

@@ -5,7 +5,7 @@ import { toReportBody } from '../../../directory/report-body.ts';
 import { NoFreshReport } from '../../../errors/errors.ts';
 import type { Origin } from '../../../origin/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import { JSON_HEADERS } from '../json-text.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import { reportExample } from './report-example.ts';
 import type { SellingOptions } from './scan-route.ts';

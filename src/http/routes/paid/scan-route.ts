@@ -6,7 +6,7 @@ import type { Origin } from '../../../origin/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { fromStoredReport } from '../../../scan/finished-scan.ts';
-import { JSON_HEADERS } from '../json-text.ts';
+import { JSON_HEADERS } from '../json-headers.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import type { RouteContext } from '../route-context.ts';
 import { reportExample } from './report-example.ts';
