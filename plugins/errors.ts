@@ -1,7 +1,8 @@
 /** Errors, as answers of the API. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { PaidCallFailed } from '../src/errors/codes.ts';
+import { OriginRefused } from '../src/guard/errors.ts';
+import { PaidCallFailed } from '../src/model/error-codes.ts';
 import {
   BodyTooLarge,
   InternalError,
@@ -14,8 +15,7 @@ import {
   ServiceError,
   StoreUnavailable,
   UnsupportedMediaType,
-} from '../src/errors/errors.ts';
-import { OriginRefused } from '../src/origin/errors.ts';
+} from '../src/model/errors.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/contract/store-error.ts';
 

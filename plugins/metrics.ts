@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
-import { Forbidden } from '../src/errors/errors.ts';
 import { Counter, Gauge, Histogram, measureProcess, Registry } from '../src/http/prometheus.ts';
+import { Forbidden } from '../src/model/errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -6,10 +6,10 @@ import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
 import type { PreparedHead } from '../src/http/prepared-head.ts';
-import type { Preview } from '../src/payment/challenges.ts';
-import type { PaymentGate } from '../src/payment/gate.ts';
+import type { Preview } from '../src/payment/gate/challenges.ts';
+import type { PaymentGate } from '../src/payment/gate/gate.ts';
+import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
-import type { PaymentHeaders } from '../src/payment/payment-header.ts';
 import answerHeaders from './answer-headers.ts';
 
 declare module 'fastify' {

@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { Saturated } from '../src/errors/errors.ts';
+import { Saturated } from '../src/model/errors.ts';
 
 /** Mean over the interval: a starved machine that still answers is slow, but no use is turned away. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;

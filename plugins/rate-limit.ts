@@ -7,7 +7,7 @@ import {
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
 import { rememberingClientKey } from '../src/directory/client-key.ts';
-import { RateLimited } from '../src/errors/errors.ts';
+import { RateLimited } from '../src/model/errors.ts';
 import type { Counted } from '../src/store/contract/limits.ts';
 import type { Store } from '../src/store/contract/store.ts';
 import answerHeaders from './answer-headers.ts';

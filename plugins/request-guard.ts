@@ -1,7 +1,7 @@
 /** Refuses query strings from which two readers could pick different values, and names of JavaScript's own. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidJson, InvalidQuery } from '../src/errors/errors.ts';
+import { InvalidJson, InvalidQuery } from '../src/model/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

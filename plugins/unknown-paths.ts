@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidPath, MethodNotAllowed, NotFound } from '../src/errors/errors.ts';
+import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts';
 
 /** None that we print comes near; longer ones cost the router and every pattern their length. */
 export const MAX_PATH_CHARS = 512;

@@ -1,7 +1,8 @@
-/** `npm run lint`: types, style, house rules. Runs all three, and fails if one of them does. */
+/** `npm run lint`: types, style, floors, house rules. Runs all of them, and fails if one does. */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { floorFindings } from './lint/floors.ts';
 import { houseFindings } from './lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -31,6 +32,14 @@ function style(): boolean {
   return run('style', biome, ['check', '--max-diagnostics=200', '.']);
 }
 
+/** Rooms, floors and circles, by the table in tools/lint/floors.ts. */
+async function floors(): Promise<boolean> {
+  const findings = await floorFindings(ROOT);
+  if (findings !== '') console.log(findings);
+  console.log(`floors: ${findings === '' ? 'clean' : 'failed'}`);
+  return findings === '';
+}
+
 async function house(): Promise<boolean> {
   const findings = await houseFindings(ROOT);
   for (const { file, line, message } of findings) console.log(`${file}:${line}: ${message}`);
@@ -38,5 +47,5 @@ async function house(): Promise<boolean> {
   return findings.length === 0;
 }
 
-const results = [types(), style(), await house()];
+const results = [types(), style(), await floors(), await house()];
 process.exitCode = results.every(Boolean) ? 0 : 1;

@@ -1,8 +1,8 @@
 /** `preflight URL`: whether to pay it, asked before anything is signed. */
 import { parseArgs } from 'node:util';
-import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { OriginRefused } from '../origin/errors.ts';
-import { DEFAULT_POLICY } from '../origin/origin.ts';
+import { allowingOrigin } from '../guard/allow-hosts.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import { DEFAULT_POLICY } from '../guard/origin.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { askedUrl, isPrice, refusedPreflight } from '../preflight/asked.ts';
 import { preflightUrl } from '../preflight/preflight.ts';

@@ -1,9 +1,9 @@
 /** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
 import type { Pool } from '../engine/pool/pool.ts';
+import { allowingOrigin } from '../guard/allow-hosts.ts';
+import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
-import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../origin/origin.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';
 import { openGuestTrials } from '../payable/guest-trials.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';

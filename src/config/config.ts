@@ -1,8 +1,8 @@
 /** The whole configuration, checked: whatever is wrong in it stops the start, and nothing later does. */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { parseAllowHosts } from '../origin/allow-hosts.ts';
-import { DEFAULT_POLICY, type OriginPolicy } from '../origin/origin.ts';
+import { parseAllowHosts } from '../guard/allow-hosts.ts';
+import { DEFAULT_POLICY, type OriginPolicy } from '../guard/origin.ts';
 import { type EcosystemConfig, readEcosystemConfig } from './ecosystem.ts';
 import {
   acceptedFor,

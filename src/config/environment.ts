@@ -1,6 +1,6 @@
 /** The settings of the environment, one by one: form, default and what is accepted. */
 
-import { redact } from '../errors/redact.ts';
+import { redact } from '../model/redact.ts';
 import { type Static, Type } from '../model/schema.ts';
 
 /** One line for the operator; the start stops with it. */

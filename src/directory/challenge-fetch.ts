@@ -1,8 +1,9 @@
 /** Fetches the challenge file of a host. */
-import { ScannerFailed } from '../errors/errors.ts';
-import type { Origin, OriginPolicy } from '../origin/origin.ts';
+
+import { ResolverDown } from '../guard/failures.ts';
+import type { Origin, OriginPolicy } from '../guard/origin.ts';
+import { ScannerFailed } from '../model/errors.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import { ResolverDown } from '../probe/client/failures.ts';
 
 export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
 const CHALLENGE_CAP_BYTES = 512;

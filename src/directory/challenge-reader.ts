@@ -1,8 +1,8 @@
 /** Reads challenge files for all waiters: one fetch answers every caller that asked before it began. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Saturated } from '../errors/errors.ts';
-import { OriginRefused } from '../origin/errors.ts';
-import type { Origin } from '../origin/origin.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import type { Origin } from '../guard/origin.ts';
+import { Saturated } from '../model/errors.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { FetchChallenge, UnusableReason } from './challenge-fetch.ts';
 import type { Client } from './client-key.ts';

@@ -1,5 +1,5 @@
 /** The changes feed. */
-import { InvalidParameter } from '../errors/errors.ts';
+import { InvalidParameter } from '../model/errors.ts';
 import type { Grade } from '../model/report.ts';
 import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';
 import type { Store } from '../store/contract/store.ts';

@@ -1,6 +1,7 @@
 /** What is known of one origin, in short. */
+
+import type { Origin } from '../guard/origin.ts';
 import type { Grade } from '../model/report.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { HostGrade } from '../store/contract/directory.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';

@@ -1,6 +1,7 @@
 /** What owners ask of the directory, and who may ask it. */
-import { NotVerified, NotYourProof } from '../errors/errors.ts';
-import type { Origin } from '../origin/origin.ts';
+
+import type { Origin } from '../guard/origin.ts';
+import { NotVerified, NotYourProof } from '../model/errors.ts';
 import type { ListingChange, ListingSettings } from '../store/contract/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
 import type { Store } from '../store/contract/store.ts';

@@ -1,6 +1,6 @@
 /** Preflights of a service: at most one request a host and window, everything else from what is stored. */
-import { OriginRefused } from '../origin/errors.ts';
-import type { OriginPolicy } from '../origin/origin.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import type { OriginPolicy } from '../guard/origin.ts';
 import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/contract/store.ts';

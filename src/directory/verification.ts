@@ -1,6 +1,7 @@
 /** Proof of domain control: who can serve a token under a host's name is its owner. */
-import { ChallengeLimit, ConfirmLimit } from '../errors/errors.ts';
-import type { Origin } from '../origin/origin.ts';
+
+import type { Origin } from '../guard/origin.ts';
+import { ChallengeLimit, ConfirmLimit } from '../model/errors.ts';
 import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,

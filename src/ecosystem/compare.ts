@@ -1,5 +1,5 @@
 /** Whether what an index holds is this very origin or address: their searches are by substring. */
-import type { Origin } from '../origin/origin.ts';
+import type { Origin } from '../guard/origin.ts';
 
 export function isSameOrigin(candidate: string, origin: Origin): boolean {
   return URL.canParse(candidate) && new URL(candidate).origin === origin.url;

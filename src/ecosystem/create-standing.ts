@@ -1,8 +1,8 @@
 /** The third parties behind the standing checks, as the prober asks them. */
 
+import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { RequestContext } from './ask.ts';
 import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';

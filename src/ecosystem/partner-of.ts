@@ -1,7 +1,7 @@
 /** Which partner record is this host's: the registrable domain, or the exact host on shared suffixes. */
 import { parse } from 'tldts';
+import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { Partner } from './ecosystem-listing.ts';
 
 export function partnerOf(origin: Origin, partners: readonly Partner[]): ListingFacts {

@@ -1,8 +1,8 @@
 /** What the sources of settlements together say of an origin: one lookup, from the one to go by. */
 
+import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { RequestContext } from './ask.ts';
 import { hedgedLookup } from './hedged-lookup.ts';
 import { isSettlementFacts } from './kept-shapes.ts';

@@ -1,7 +1,8 @@
 /** The sources of settlements in the order in which they are trusted to be about this origin. */
+
+import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { Answer, RequestContext } from './ask.ts';
 import { bazaarSettlements } from './bazaar.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';

@@ -26,15 +26,17 @@ import { type AskSeller, createPreflightDesk } from '../directory/preflight-desk
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
+import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { OpenPayments } from '../service/payments.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { Registry } from './prometheus.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { healthRoutes } from './routes/health.ts';
 import type { JudgeInHand } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
+import type { SoldRoute } from './routes/paid/paid-catalog.ts';
 import { paidRoutes } from './routes/paid/paid-routes.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { reportRoutes } from './routes/report.ts';
@@ -57,7 +59,13 @@ export type AppOptions = {
   readonly limits?: Partial<ServerLimits>;
   /** How confirms wait for their turn; by the clock where it is left out. */
   readonly wait?: ChallengeReaderOptions['wait'];
-  readonly payments: OpenPayments;
+  readonly payments: SellingPayments;
+};
+
+/** The payments of this service, with the routes they sell and the registry that counts them. */
+export type SellingPayments = Payments & {
+  readonly sold: readonly SoldRoute[];
+  readonly metrics: { readonly registry: Registry };
 };
 
 const BODY_LIMIT_BYTES = 4 * 1_024;

@@ -3,7 +3,7 @@
  * the payment stands in `_meta["x402/payment"]`, its settlement in `_meta["x402/payment-response"]`.
  * Gate and ledger are those of the route, so one authorization buys over one of the two.
  */
-import type { PaymentGate } from '../payment/gate.ts';
+import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
 import type { ToolAnswer } from './host.ts';
 

@@ -1,6 +1,6 @@
 /** The questions of the gatherer to third parties; `src/ecosystem` answers them, or they stay open. */
-import type { Origin } from '../origin/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, SettlementFacts } from './observations.ts';
+import type { Origin } from './origin.ts';
 
 export type Payee = { readonly network: string; readonly address: string };
 

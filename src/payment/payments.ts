@@ -1,23 +1,23 @@
 /** Everything that takes payments, wired. */
 import type { Store } from '../store/contract/store.ts';
-import type { SignerCheck } from './authorization.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
-import type { PaymentTerms } from './challenge.ts';
-import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './challenge.ts';
-import type { Facilitator, OnPaymentEvent } from './facilitator.ts';
-import { metered } from './facilitators/metered.ts';
-import { proved } from './facilitators/proved.ts';
-import { PaymentsReadiness } from './facilitators/readiness.ts';
-import { refusingReverters } from './facilitators/reverting-wallets.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
-import { PaymentGate } from './gate.ts';
+import type { SignerCheck } from './gate/authorization.ts';
+import type { PaymentTerms } from './gate/challenge.ts';
+import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './gate/challenge.ts';
+import { PaymentGate } from './gate/gate.ts';
+import type { GateOptions } from './gate/purchase.ts';
+import type { PublishByRoute } from './ledger/publisher.ts';
+import { Reconciler, type ReconcileTiming } from './ledger/reconciler.ts';
+import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
-import type { PublishByRoute } from './publisher.ts';
-import type { GateOptions } from './purchase.ts';
-import { Reconciler, type ReconcileTiming } from './reconciler.ts';
-import { Recovery } from './recovery.ts';
+import type { Facilitator, OnPaymentEvent } from './settle/facilitator.ts';
+import { metered } from './settle/metered.ts';
+import { proved } from './settle/proved.ts';
+import { PaymentsReadiness } from './settle/readiness.ts';
+import { refusingReverters } from './settle/reverting-wallets.ts';
 
 export type PaymentsOptions = {
   readonly store: Store;

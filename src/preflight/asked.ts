@@ -1,6 +1,6 @@
 /** What a preflight is asked of, and its answer where no seller is. */
-import type { OriginRefused } from '../origin/errors.ts';
-import { type Origin, type OriginPolicy, originOf, validateUrl } from '../origin/origin.ts';
+import type { OriginRefused } from '../guard/errors.ts';
+import { type Origin, type OriginPolicy, originOf, validateUrl } from '../guard/origin.ts';
 import { type Preflight, preflightOf } from './result.ts';
 
 export type Asked = {

@@ -1,7 +1,8 @@
 /** Judges a challenge that the caller already has: no request is sent. */
+
+import { allowingOrigin } from '../guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
-import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';
 import type { Preflight } from './result.ts';
 import { type BuyerTerms, verdictOn } from './verdict.ts';

@@ -1,6 +1,7 @@
 /** Asks one URL once, without a payment, and judges what it answers. */
+
+import { OriginRefused } from '../guard/errors.ts';
 import type { HttpData, HttpMethod } from '../model/observation.ts';
-import { OriginRefused } from '../origin/errors.ts';
 import type { ProbeClient } from '../probe/client/client.ts';
 import { type Asked, notAsked, refusedPreflight } from './asked.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';

@@ -1,5 +1,5 @@
 /** Says what a judged challenge means to a buyer who is about to pay. */
-import type { Origin } from '../origin/origin.ts';
+import type { Origin } from '../guard/origin.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
 import type { JudgedChallenge } from './judge-challenge.ts';

@@ -3,9 +3,9 @@
  * ask for. Four dependent round trips however many requests there are.
  */
 
+import type { Origin } from '../guard/origin.ts';
 import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
-import type { Origin } from '../origin/origin.ts';
 import { askIcons, settleIcons } from './ask-icons.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from './first-wave.ts';

@@ -1,8 +1,9 @@
 /** An answer on the wire becomes an observation: plain data that can be stored and replayed. */
+
+import type { Failure } from '../guard/failures.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../model/observation.ts';
 import { decodeBody } from './client/decode-body.ts';
 import type { Answer } from './client/exchange.ts';
-import type { Failure } from './client/failures.ts';
 
 export type AnswerContext = {
   readonly url: URL;

@@ -1,10 +1,10 @@
 /** Reads recordings, which strangers may have made: nothing but what a scan could have seen passes. */
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
+import { allowingOrigin } from '../guard/allow-hosts.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { Observations, OriginFacts } from '../model/observations.ts';
-import { allowingOrigin } from '../origin/allow-hosts.ts';
-import { OriginRefused } from '../origin/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../origin/origin.ts';
 import { RECORDING_SCHEMA_VERSION, type Recording } from './recording.ts';
 import { recordingSchema } from './recording-schema.ts';
 

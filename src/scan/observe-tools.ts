@@ -3,8 +3,9 @@
  * endpoint is found, its tools are listed, and each that is declared paid and read-only is called
  * once without a payment. The hosted service sends nothing of this.
  */
+
+import type { Origin } from '../guard/origin.ts';
 import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/observations.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';

@@ -1,8 +1,8 @@
 /** All that one scan sees, straight down: a wave of requests, what it says to ask for next, another. */
 
+import type { Origin } from '../guard/origin.ts';
 import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import type { ListedChallenges } from '../payable/list-challenges.ts';
 import type { ProbeClient } from '../probe/client/client.ts';

@@ -1,10 +1,10 @@
 /** Scans for many callers at once: one scan an origin, in this process and across instances. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Saturated } from '../errors/errors.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import type { Origin } from '../guard/origin.ts';
+import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import { OriginRefused } from '../origin/errors.ts';
-import type { Origin } from '../origin/origin.ts';
 import type { Lease } from '../store/contract/leases.ts';
 import type { Store } from '../store/contract/store.ts';
 import {

@@ -1,7 +1,7 @@
 /** The engine as hosts and the command line see it. */
 
+import type { Origin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
-import type { Origin } from '../origin/origin.ts';
 
 export type ScanOptions = {
   /** The caller gives up. */

@@ -1,6 +1,6 @@
 /** The one request of a preflight, on the thread that asks origins, judged by the engine of the scans. */
 import type { AskSeller } from '../directory/preflight-desk.ts';
-import type { OriginPolicy } from '../origin/origin.ts';
+import type { OriginPolicy } from '../guard/origin.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { CreateProbeClient } from '../probe/client/client.ts';

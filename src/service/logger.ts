@@ -1,7 +1,7 @@
 /** The service's log: pino, and no secret in any line of it. */
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
 import type { Config } from '../config/config.ts';
-import { redact } from '../errors/redact.ts';
+import { redact } from '../model/redact.ts';
 
 /** Shorter ones would blot out words; no key is so short. */
 const MIN_SECRET_LENGTH = 8;

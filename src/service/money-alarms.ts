@@ -1,5 +1,5 @@
 /** The log lines about money on which an operator has to act; docs/payments.md says how. */
-import type { PaymentEvent } from '../payment/facilitator.ts';
+import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
 /** Written as an error. */
 export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;

@@ -1,8 +1,8 @@
 /** What an operator sees of money: counters of what happened, gauges of how it stands. */
 
 import { Counter, Gauge, Histogram, Registry } from '../http/prometheus.ts';
-import type { PaymentEvent } from '../payment/facilitator.ts';
 import type { Payments } from '../payment/payments.ts';
+import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
 /** What the gauges read when they are asked. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'trouble'>;

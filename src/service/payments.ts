@@ -3,14 +3,14 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
-import { rememberingSignerCheck, type SignerCheck } from '../payment/authorization.ts';
-import type { PaymentTerms } from '../payment/challenge.ts';
-import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/facilitator.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
+import { rememberingSignerCheck, type SignerCheck } from '../payment/gate/authorization.ts';
+import type { PaymentTerms } from '../payment/gate/challenge.ts';
+import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
+import { TIMING } from '../payment/ledger/reconciler.ts';
+import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
-import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/purchase.ts';
-import { TIMING } from '../payment/reconciler.ts';
-import { SWEEP_INTERVAL_MS } from '../payment/recovery.ts';
+import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { Store } from '../store/contract/store.ts';
 import { type Alarm, alarmOf } from './money-alarms.ts';
 import { MoneyMetrics } from './money-metrics.ts';
@@ -98,16 +98,14 @@ async function facilitatorFor(
 ): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
-    const { createRemoteFacilitator } = await import(
-      '../payment/facilitators/remote-facilitator.ts'
-    );
+    const { createRemoteFacilitator } = await import('../payment/settle/remote-facilitator.ts');
     return createRemoteFacilitator({ url: facilitatorUrl, cdpKey });
   }
   if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
-    const { createLocalFacilitator } = await import('../payment/facilitators/local-facilitator.ts');
+    const { createLocalFacilitator } = await import('../payment/settle/local-facilitator.ts');
     return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network, onEvent });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
-  const { createMockFacilitator } = await import('../payment/facilitators/mock-facilitator.ts');
+  const { createMockFacilitator } = await import('../payment/settle/mock-facilitator.ts');
   return createMockFacilitator({ terms, now: () => store.now(), isSigned });
 }

@@ -6,10 +6,10 @@ import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/errors.ts';
-import { redact } from '../errors/redact.ts';
 import { SERVER_LIMITS } from '../http/server-limits.ts';
+import { redact } from '../model/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
-import { UnsupportedByFacilitator } from '../payment/facilitators/readiness.ts';
+import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
 import { StoreError } from '../store/contract/store-error.ts';
 import { openService, type Service } from './service.ts';
 

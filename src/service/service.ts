@@ -38,11 +38,21 @@ const SELF_TEST_MS = 1_000;
 
 /** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
 export async function openService(config: Config): Promise<Service> {
-  await using undo = new AsyncDisposableStack();
+  const opened = new AsyncDisposableStack();
+  try {
+    return await openParts(config, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+/** Adds each part that it opens to `opened`, which closes them in the opposite order. */
+async function openParts(config: Config, opened: AsyncDisposableStack): Promise<Service> {
   const log = createLogger(config);
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const store = await openStore(config.storeUrl, { timeScale: config.timeScale, onError });
-  undo.defer(() => store.close());
+  opened.defer(() => store.close());
 
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
   const loaded = await Promise.all([discoverChecks(), ...loading]);
@@ -59,9 +69,9 @@ export async function openService(config: Config): Promise<Service> {
     standing,
     log,
   });
-  undo.defer(() => scanner.close());
+  opened.defer(() => scanner.close());
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
-  undo.defer(() => scanCoordinator.close());
+  opened.defer(() => scanCoordinator.close());
   const payments = await openPayments({
     config,
     store,
@@ -69,7 +79,7 @@ export async function openService(config: Config): Promise<Service> {
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
-  undo.defer(() => payments.stop());
+  opened.defer(() => payments.stop());
   yieldTo(payments);
   const app = await buildApp(config, {
     log,
@@ -80,12 +90,12 @@ export async function openService(config: Config): Promise<Service> {
     ...judging,
     payments,
   });
-  undo.defer(() => app.close());
+  opened.defer(() => app.close());
   await payments.start();
 
   const parts = { app, store, scanCoordinator, payments };
   const stopTimers = startTimers({ ...parts, standing, catalog, checks });
-  const running = { ...parts, stopTimers, opened: undo.move() };
+  const running = { ...parts, stopTimers, opened };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
   return { app, store, catalog, close };

@@ -3,10 +3,10 @@ import { REVISIONS } from '../../src/config/revision.ts';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
+import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/guard/origin.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { parseAllowHosts } from '../../src/origin/allow-hosts.ts';
-import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/origin/origin.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
 /** The engine without a service around it. */

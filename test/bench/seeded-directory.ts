@@ -1,7 +1,7 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
 import type { Store } from '../../src/store/contract/store.ts';
-import { publishedScanToJson } from '../../src/store/rules/published-scan.ts';
+import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { rebuildListed } from '../../src/store/sqlite/rebuild-listed.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';

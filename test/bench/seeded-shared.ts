@@ -3,8 +3,8 @@ import { MongoClient } from 'mongodb';
 import type * as documents from '../../src/store/mongo/documents.ts';
 import { type Tables, tablesOf } from '../../src/store/mongo/tables.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { allNgramsOf } from '../../src/store/rules/host-ngrams.ts';
-import { publishedScanToJson } from '../../src/store/rules/published-scan.ts';
+import { allNgramsOf } from '../../src/store/shared/host-ngrams.ts';
+import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
 import {

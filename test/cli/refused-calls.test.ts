@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
-import { OriginRefused } from '../../src/origin/errors.ts';
+import { OriginRefused } from '../../src/guard/errors.ts';
 import { collector } from './collector.ts';
 import { runCli } from './run-cli.ts';
 

@@ -1,7 +1,7 @@
 /** The changes feed. */
 import { describe, expect, test } from 'vitest';
 import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
-import { InvalidParameter } from '../../src/errors/errors.ts';
+import { InvalidParameter } from '../../src/model/errors.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
 const SITE = 'https://scanner.example';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { partnerOf } from '../../src/ecosystem/partner-of.ts';
-import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
+import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 
 function listed(origin: string, website: string): boolean {
   const policy = allowingOrigin(origin, DEFAULT_POLICY);

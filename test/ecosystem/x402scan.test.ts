@@ -6,7 +6,7 @@ import {
   x402scanSettlementsByAddress,
   x402scanSettlementsByOrigin,
 } from '../../src/ecosystem/x402scan-settlements.ts';
-import { parseOrigin } from '../../src/origin/origin.ts';
+import { parseOrigin } from '../../src/guard/origin.ts';
 import {
   ORIGIN_ID,
   originRow,

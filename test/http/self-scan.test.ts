@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
+import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { ScanReport } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 import { startApp } from '../fixtures/service/start-app.ts';

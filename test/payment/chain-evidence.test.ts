@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
-import type { StoredPayment } from '../../src/payment/ledger.ts';
+import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
 import { newNonce, newPayer, TERMS } from './payer.ts';
 import { QUICK } from './settling.ts';
 import { PRICE, startShop } from './shop.ts';

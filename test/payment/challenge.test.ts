@@ -11,7 +11,7 @@ import {
   MAX_REFUSAL_LENGTH,
   offerOf,
   PaymentRefused,
-} from '../../src/payment/challenge.ts';
+} from '../../src/payment/gate/challenge.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { termsOf } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FacilitatorUnreachable } from '../../src/payment/facilitator.ts';
+import { FacilitatorUnreachable } from '../../src/payment/settle/facilitator.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';

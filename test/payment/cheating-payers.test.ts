@@ -12,7 +12,7 @@ import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { nodeRequests } from '../../src/payment/chain/node-requests.ts';
-import { decodePayment } from '../../src/payment/payment-header.ts';
+import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';

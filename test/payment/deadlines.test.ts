@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SettleOutcome, VerifyOutcome } from '../../src/payment/facilitator.ts';
+import type { SettleOutcome, VerifyOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
 import { gateKeeper, PRICE, startShop } from './shop.ts';

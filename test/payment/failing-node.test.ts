@@ -1,7 +1,7 @@
 /** Every method of the node failing in turn: nobody pays for it, nothing stops, nothing leaks. */
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
+import { createLocalFacilitator } from '../../src/payment/settle/local-facilitator.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';

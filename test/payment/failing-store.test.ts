@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SettleOutcome } from '../../src/payment/facilitator.ts';
+import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { flakyStore } from './flaky-store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { rowsOf as ledgerRows, QUICK } from './settling.ts';

@@ -1,6 +1,6 @@
 /** Signatures that nobody can recover: which of them the facilitator is asked about. */
 import { describe, expect, test } from 'vitest';
-import type { Facilitator } from '../../src/payment/facilitator.ts';
+import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
 import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';

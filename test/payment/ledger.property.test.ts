@@ -6,7 +6,7 @@ import {
   mayFollow,
   StepLost,
   standingOf,
-} from '../../src/payment/ledger.ts';
+} from '../../src/payment/ledger/ledger.ts';
 import { LEDGER_STATES, type LedgerState } from '../../src/store/contract/ledger.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

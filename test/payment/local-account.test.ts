@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   createLocalFacilitator,
   type LocalOptions,
-} from '../../src/payment/facilitators/local-facilitator.ts';
+} from '../../src/payment/settle/local-facilitator.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';

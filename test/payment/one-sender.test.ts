@@ -1,6 +1,6 @@
 /** Two writers at one `settling` key: only the one whose step is still the last may free it. */
 import { describe, expect, test } from 'vitest';
-import type { SettleOutcome } from '../../src/payment/facilitator.ts';
+import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { QUICK, rowsOf } from './settling.ts';

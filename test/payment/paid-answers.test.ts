@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScannerFailed } from '../../src/errors/errors.ts';
+import { ScannerFailed } from '../../src/model/errors.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PaymentRefused } from '../../src/payment/challenge.ts';
-import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/payment-header.ts';
+import { PaymentRefused } from '../../src/payment/gate/challenge.ts';
+import { decodePayment, MAX_PAYMENT_HEADER_LENGTH } from '../../src/payment/gate/payment-header.ts';
 import { encode, newPayer, TERMS } from './payer.ts';
 
 const payer = newPayer();

@@ -1,8 +1,8 @@
 /** What is paid and cannot be published is tried ever more rarely, and does not hold up the rest. */
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Reconciler } from '../../src/payment/reconciler.ts';
-import { Recovery } from '../../src/payment/recovery.ts';
+import { Reconciler } from '../../src/payment/ledger/reconciler.ts';
+import { Recovery } from '../../src/payment/ledger/recovery.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLocalFacilitator } from '../../src/payment/facilitators/local-facilitator.ts';
+import { createLocalFacilitator } from '../../src/payment/settle/local-facilitator.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { type PythonBuyer, startPythonBuyer } from '../fixtures/clients/python/python-buyer.ts';

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { getAddress, type Hex, hashTypedData, recoverAddress } from 'viem';
 import { privateKeyToAccount, sign } from 'viem/accounts';
 import { describe, expect, test } from 'vitest';
-import { chainIdOf, type PaymentTerms } from '../../src/payment/challenge.ts';
+import { chainIdOf, type PaymentTerms } from '../../src/payment/gate/challenge.ts';
+import { recoverSigner } from '../../src/payment/gate/recover-signer.ts';
+import { transferDigester } from '../../src/payment/gate/transfer-digest.ts';
 import type { Authorization } from '../../src/payment/paid-route.ts';
-import { recoverSigner } from '../../src/payment/recover-signer.ts';
-import { transferDigester } from '../../src/payment/transfer-digest.ts';
 
 /** Numbers of secp256k1. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -3,9 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { FacilitatorRequest } from '../../src/payment/facilitator.ts';
-import { createRemoteFacilitator } from '../../src/payment/facilitators/remote-facilitator.ts';
-import { decodePayment } from '../../src/payment/payment-header.ts';
+import { decodePayment } from '../../src/payment/gate/payment-header.ts';
+import type { FacilitatorRequest } from '../../src/payment/settle/facilitator.ts';
+import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
 import { newPayer, TERMS } from './payer.ts';
 
 const URL_ = 'https://facilitator.example/x402';

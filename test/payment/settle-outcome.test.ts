@@ -1,10 +1,7 @@
 import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
-import {
-  settleOutcome,
-  settleOutcomeOfError,
-} from '../../src/payment/facilitators/settle-outcome.ts';
-import type { StoredPayment } from '../../src/payment/ledger.ts';
+import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
+import { settleOutcome, settleOutcomeOfError } from '../../src/payment/settle/settle-outcome.ts';
 import { TERMS } from './payer.ts';
 
 const FROM = '0x2222222222222222222222222222222222222222';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PaymentEvent, SettleOutcome } from '../../src/payment/facilitator.ts';
+import type { PaymentEvent, SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { rowsOf as ledgerRows, QUICK } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';

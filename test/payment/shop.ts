@@ -7,15 +7,15 @@ import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
 import unknownPaths from '../../plugins/unknown-paths.ts';
-import type { PaymentTerms } from '../../src/payment/challenge.ts';
-import type { Facilitator } from '../../src/payment/facilitator.ts';
+import type { Failpoints } from '../../src/payment/failpoints.ts';
+import type { PaymentTerms } from '../../src/payment/gate/challenge.ts';
+import type { PaidRoute } from '../../src/payment/paid-route.ts';
+import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
+import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
 import {
   createMockFacilitator,
   type MockSettlement,
-} from '../../src/payment/facilitators/mock-facilitator.ts';
-import type { Failpoints } from '../../src/payment/failpoints.ts';
-import type { PaidRoute } from '../../src/payment/paid-route.ts';
-import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
+} from '../../src/payment/settle/mock-facilitator.ts';
 import type { UnpaidMark } from '../../src/store/contract/results.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

@@ -1,7 +1,7 @@
 /** A signature is recovered once a call, and never taken for another one. */
 import { expect, test } from 'vitest';
-import { rememberingSignerCheck } from '../../src/payment/authorization.ts';
-import { decodePayment } from '../../src/payment/payment-header.ts';
+import { rememberingSignerCheck } from '../../src/payment/gate/authorization.ts';
+import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { newPayer, TERMS } from './payer.ts';
 
 test('the same authorization and signature are looked at once', async () => {

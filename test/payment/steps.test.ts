@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { mayFollow } from '../../src/payment/ledger.ts';
+import { mayFollow } from '../../src/payment/ledger/ledger.ts';
 import { LEDGER_STATES } from '../../src/store/contract/ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -83,8 +83,8 @@ test('a new state of the ledger does not compile until each place handles it', {
   });
   const places = [...stdout.matchAll(/^(src\/[^(]+)\(\d+/gm)].map(([, file]) => file);
   expect([...new Set(places)].toSorted()).toEqual([
-    'src/payment/ledger.ts',
-    'src/payment/recovery.ts',
-    'src/store/rules/ledger.ts',
+    'src/payment/ledger/ledger.ts',
+    'src/payment/ledger/recovery.ts',
+    'src/store/shared/ledger.ts',
   ]);
 });

@@ -5,7 +5,7 @@ import type {
   SettleOutcome,
   SupportedKind,
   VerifyOutcome,
-} from '../../src/payment/facilitator.ts';
+} from '../../src/payment/settle/facilitator.ts';
 
 export type StubFacilitator = Facilitator & {
   readonly verified: FacilitatorRequest[];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NoFreshReport } from '../../src/errors/errors.ts';
-import { parseOrigin } from '../../src/origin/origin.ts';
-import { paymentKey } from '../../src/payment/authorization.ts';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import { NoFreshReport } from '../../src/model/errors.ts';
+import { paymentKey } from '../../src/payment/gate/authorization.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';

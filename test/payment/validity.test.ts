@@ -1,8 +1,8 @@
 /** How long an authorization must still be good, and may at most, to the second. */
 import { describe, expect, test } from 'vitest';
-import { checkTerms, checkValidity } from '../../src/payment/authorization.ts';
-import { PaymentRefused } from '../../src/payment/challenge.ts';
-import { decodePayment } from '../../src/payment/payment-header.ts';
+import { checkTerms, checkValidity } from '../../src/payment/gate/authorization.ts';
+import { PaymentRefused } from '../../src/payment/gate/challenge.ts';
+import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { newPayer, TERMS } from './payer.ts';
 import { PRICE } from './shop.ts';
 

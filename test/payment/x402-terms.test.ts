@@ -8,7 +8,7 @@ import {
   PAYMENT_IDENTIFIER,
 } from '@x402/extensions/payment-identifier';
 import { expect, test } from 'vitest';
-import * as ours from '../../src/payment/x402-terms.ts';
+import * as ours from '../../src/payment/gate/x402-terms.ts';
 
 const DISCOVERY = {
   input: { url: 'https://api.example.com', limit: '1' },

@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { describe, expect, test } from 'vitest';
-import { type PreflightHookOptions, preflight } from '../../src/library/index.ts';
+import { type PreflightHookOptions, preflight } from '../../src/cli/library/index.ts';
 import {
   type CraftedChallenge,
   challengeAnswer,

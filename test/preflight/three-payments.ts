@@ -3,7 +3,7 @@ import { x402Client } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { preflight } from '../../src/library/index.ts';
+import { preflight } from '../../src/cli/library/index.ts';
 
 const [, , seller = ''] = process.argv;
 let threads = 0;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { OriginRefused } from '../../src/guard/errors.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import type { Resolver } from '../../src/guard/resolve.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { OriginRefused } from '../../src/origin/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
-import type { Resolver } from '../../src/origin/resolve.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { NEWER } from './engine-under-test.ts';
 

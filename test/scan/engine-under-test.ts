@@ -2,11 +2,11 @@
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
+import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { allowingOrigin } from '../../src/origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/origin/origin.ts';
 import { createOracle } from '../../src/payable/create-oracle.ts';
 import { openGuestTrials } from '../../src/payable/guest-trials.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';

@@ -1,8 +1,9 @@
 /** A scanner without engine or network. */
+
+import { OriginRefused } from '../../src/guard/errors.ts';
+import type { Origin } from '../../src/guard/origin.ts';
 import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
-import { OriginRefused } from '../../src/origin/errors.ts';
-import type { Origin } from '../../src/origin/origin.ts';
 import type { Scanner } from '../../src/scan/scanner.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';

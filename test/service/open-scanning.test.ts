@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { parseOrigin, DEFAULT_POLICY as policy } from '../../src/origin/origin.ts';
+import { parseOrigin, DEFAULT_POLICY as policy } from '../../src/guard/origin.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { openScanning } from '../../src/service/open-scanning.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';

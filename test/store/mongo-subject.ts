@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/contract/store.ts';
 import type { HistoryDocument } from '../../src/store/mongo/documents.ts';
 import { idOf } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { publishedScanToJson } from '../../src/store/rules/published-scan.ts';
+import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 

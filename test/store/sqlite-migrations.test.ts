@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, it } from 'vitest';
-import { publishedScanToJson } from '../../src/store/rules/published-scan.ts';
+import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { publishedScan } from './contract/samples.ts';

@@ -1,18 +1,10 @@
 /** All rules that no ready-made linter knows, run over one checkout. */
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
-import { commentSubjects } from './comment-subjects.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import { publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
-import {
-  catalogChangelog,
-  fileHeaders,
-  folderReadmes,
-  lockfile,
-  roomNames,
-  unfinished,
-} from './tidy.ts';
+import { catalogChangelog, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
 
 const RULES: readonly HouseRule[] = [
   checkFolders,
@@ -20,8 +12,6 @@ const RULES: readonly HouseRule[] = [
   publishedUnchanged,
   roomNames,
   unfinished,
-  commentSubjects,
-  fileHeaders,
   folderReadmes,
   catalogChangelog,
   lockfile,

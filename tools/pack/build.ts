@@ -61,7 +61,7 @@ const LAYERS: NonNullable<CodeSplittingOptions['groups']> = [
 /** A thread that loads less than the others has chunks of its own: what two of them need is there twice. */
 async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
   const byPath = await bundle({
-    input: { main: 'src/cli/main.ts', index: 'src/library/index.ts' },
+    input: { main: 'src/cli/main.ts', index: 'src/cli/library/index.ts' },
     codeSplitting: { groups: LAYERS },
   });
   const isOfClients = ([name]: readonly [string, string]) => CLIENTS.includes(name);

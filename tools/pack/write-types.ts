@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 
-const ENTRY = 'src/library/index.d.ts';
+const ENTRY = 'src/cli/library/index.d.ts';
 const RELATIVE_IMPORT = /((?:from |import\()['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
 /** Throws where the compiler does, or where a declaration needs a package, which ships none. */

@@ -3,10 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { FEATURED_MS, featuredSinceMs, isFeatured } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
-import { UnknownProject } from '../../errors/errors.ts';
+import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
+import { UnknownProject } from '../../model/errors.ts';
 import { type Static, Type } from '../../model/schema.ts';
-import { OriginRefused } from '../../origin/errors.ts';
 import type {
   DirectoryQuery,
   DirectoryRecord,

@@ -1,6 +1,6 @@
 /** Schemas of error answers. */
 
-import { ERROR_CODES, type ErrorCode } from '../../errors/codes.ts';
+import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
 import { type TSchema, Type } from '../../model/schema.ts';
 
 /** Whatever a route does, it may answer these: the guard of queries, the guard of load, a fault. */

@@ -1,6 +1,6 @@
 /** Liveness. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { StoreUnavailable } from '../../errors/errors.ts';
+import { StoreUnavailable } from '../../model/errors.ts';
 import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { toReportBody } from '../../directory/report-body.ts';
-import { NoFreshReport } from '../../errors/errors.ts';
+import { NoFreshReport } from '../../model/errors.ts';
 import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';

@@ -1,7 +1,7 @@
 /** The origin that a request names. */
 import type { Config } from '../../config/config.ts';
+import { type Origin, parseOrigin } from '../../guard/origin.ts';
 import { BoundedMap } from '../../memory/bounded-map.ts';
-import { type Origin, parseOrigin } from '../../origin/origin.ts';
 
 /** Reads the origin that a request names, by URL or bare host. Throws OriginRefused. */
 export function requestedOrigin(

@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { isFresh } from '../../directory/freshness.ts';
 import { type GradeSummary, gradeSummary } from '../../directory/grade-summary.ts';
+import type { Origin } from '../../guard/origin.ts';
 import { Type } from '../../model/schema.ts';
-import type { Origin } from '../../origin/origin.ts';
 import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
 import { JSON_HEADERS } from './json-headers.ts';

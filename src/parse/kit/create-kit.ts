@@ -1,8 +1,8 @@
 /** Makes the kit of parsers that one scan's checks share; what was parsed once is kept. */
 
+import { originOf } from '../../guard/origin.ts';
+import { sameOriginUrl } from '../../guard/reference.ts';
 import type { HttpData } from '../../model/observation.ts';
-import { originOf } from '../../origin/origin.ts';
-import { sameOriginUrl } from '../../origin/reference.ts';
 import { deepFreeze } from '../json/deep-freeze.ts';
 import { jsonList, jsonObject, parseJson } from '../json/json.ts';
 import { atPointer } from '../json/json-pointer.ts';

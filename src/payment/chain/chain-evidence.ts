@@ -1,6 +1,6 @@
 /** What the chain says of a payment whose settlement was sent and whose outcome is not known. */
 import type { Hex, PublicClient } from 'viem';
-import type { StoredPayment } from '../ledger.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
 import { FINAL_AFTER_MS } from './final-after.ts';
 import { clientOn } from './node-client.ts';
 import type { NodeRequests } from './node-requests.ts';

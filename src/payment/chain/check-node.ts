@@ -1,6 +1,6 @@
 /** Whether the node behind `RPC_URL` can tell of our payments at all. */
-import type { PaymentTerms } from '../challenge.ts';
-import { chainIdOf } from '../challenge.ts';
+import type { PaymentTerms } from '../gate/challenge.ts';
+import { chainIdOf } from '../gate/challenge.ts';
 import { describeNodeError, type NodeRequests } from './node-requests.ts';
 
 /** The node does not answer; another try may work. */

@@ -1,5 +1,5 @@
 /** The node behind `RPC_URL`, asked by ourselves: errors say what failed and hold no URL. */
-import { redact } from '../../errors/redact.ts';
+import { redact } from '../../model/redact.ts';
 
 /** One answered or failed call of a node. */
 export type NodeCall = {

@@ -1,6 +1,6 @@
 /** Finds the transaction that used, or cancelled, an authorization's nonce. */
 import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
-import type { StoredPayment } from '../ledger.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
 
 export type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 

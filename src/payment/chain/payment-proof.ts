@@ -1,6 +1,6 @@
 /** What the receipt of a transaction proves of one payment. */
 import { type Address, type Hex, isAddressEqual, type Log, parseAbi, parseEventLogs } from 'viem';
-import type { StoredPayment } from '../ledger.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
 
 /** EIP-3009, and ERC-20. */
 export const tokenAbi = parseAbi([

@@ -1,5 +1,5 @@
 /** Whether money is being moved, or looked for, at this moment: others leave the node alone then. */
-import type { Facilitator } from '../facilitator.ts';
+import type { Facilitator } from '../settle/facilitator.ts';
 import type { NodeRequests } from './node-requests.ts';
 
 export class WorkInProgress {

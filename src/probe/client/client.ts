@@ -1,15 +1,16 @@
 /** The client of one scan. */
+
+import { OriginRefused } from '../../guard/errors.ts';
+import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
+import { type Connector, dial } from '../../guard/guarded-connect.ts';
+import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
+import { type Origin, type OriginPolicy, originOf } from '../../guard/origin.ts';
+import { type ProcessorTime, threadTime } from '../../guard/processor-time.ts';
+import { resolveReference } from '../../guard/reference.ts';
+import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
-import { OriginRefused } from '../../origin/errors.ts';
-import { type Origin, type OriginPolicy, originOf } from '../../origin/origin.ts';
-import { resolveReference } from '../../origin/reference.ts';
-import { type Resolution, type Resolver, systemResolver } from '../../origin/resolve.ts';
 import { observeAnswer, refuseRedirect } from '../observe-answer.ts';
 import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
-import { classifyFailure, ProbeFailure } from './failures.ts';
-import { type Connector, dial } from './guarded-connect.ts';
-import { DEFAULT_LIMITS, type Limits } from './limits.ts';
-import { type ProcessorTime, threadTime } from './processor-time.ts';
 import { ScanConnections } from './scan-connections.ts';
 import type { TextBudget } from './text-budget.ts';
 

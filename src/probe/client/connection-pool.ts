@@ -1,11 +1,11 @@
 /** The connections of one scan to one origin. */
 
 import type { Socket } from 'node:net';
+import type { Failure } from '../../guard/failures.ts';
+import type { Limits } from '../../guard/limits.ts';
 import { emptiestOf, holdsPost, idleOf } from './choose-connection.ts';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
 import { isExcused } from './excused-failure.ts';
-import type { Failure } from './failures.ts';
-import type { Limits } from './limits.ts';
 import { MultiplexedConnection, type MultiplexedEvents } from './multiplexed-connection.ts';
 import {
   type ConnectionEvents,

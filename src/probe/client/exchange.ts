@@ -1,6 +1,7 @@
 /** One request to an origin and its answer, as the connection gives them. */
+
+import type { Failure } from '../../guard/failures.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
-import type { Failure } from './failures.ts';
 
 /** One request as it goes to one origin; redirects and decoding are not its concern. */
 export type ExchangeRequest = {

@@ -1,5 +1,5 @@
 /** Failures of a connection that its first request is not to blame for. */
-import type { Failure } from './failures.ts';
+import type { Failure } from '../../guard/failures.ts';
 import type { PipelinedConnection } from './pipelined-connection.ts';
 import type { ResponseCollector } from './response-collector.ts';
 

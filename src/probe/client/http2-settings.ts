@@ -1,6 +1,6 @@
 /** What an HTTP/2 session lets an origin send, and what of an origin's settings is of use. */
 import type { ClientSessionOptions, Settings } from 'node:http2';
-import type { Limits } from './limits.ts';
+import type { Limits } from '../../guard/limits.ts';
 
 /** Of an answer that is cut, so many bytes may be under way; of all answers together, eight times. */
 export const STREAM_WINDOW_BYTES = 131_072;

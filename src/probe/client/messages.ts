@@ -1,12 +1,12 @@
 /** What the serving thread and the thread of the probe say to one another. */
 
-import { OriginRefused, type RefusalReason } from '../../origin/errors.ts';
-import type { Origin, OriginPolicy } from '../../origin/origin.ts';
-import type { Resolution } from '../../origin/resolve.ts';
+import { OriginRefused, type RefusalReason } from '../../guard/errors.ts';
+import { ResolverDown } from '../../guard/failures.ts';
+import type { Limits } from '../../guard/limits.ts';
+import type { Origin, OriginPolicy } from '../../guard/origin.ts';
+import type { Resolution } from '../../guard/resolve.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';
 import type { ProbeRequest, ProbeStats } from './client.ts';
-import { ResolverDown } from './failures.ts';
-import type { Limits } from './limits.ts';
 
 /** Options of a client that can travel: plain data. */
 export type TravellingOptions = {

@@ -1,17 +1,17 @@
 /** One HTTP/2 session to an origin, its answers in any order. */
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
+import { classifyFailure, type Failure } from '../../guard/failures.ts';
+import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
+import type { Meter } from '../../guard/metered-transport.ts';
+import { type PatientTimer, startPatientTimer } from '../../guard/patient-timer.ts';
 import type { Exchange, ExchangeRequest } from './exchange.ts';
-import { classifyFailure, type Failure } from './failures.ts';
 import {
   SESSION_WINDOW_BYTES,
   STREAM_WINDOW_BYTES,
   sessionOptions,
   usableStreams,
 } from './http2-settings.ts';
-import { type Limits, maxAnswerBytes } from './limits.ts';
-import type { Meter } from './metered-transport.ts';
-import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
 import { ResponseCollector, type ResponseListener } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 

@@ -3,12 +3,12 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import Client from 'undici/lib/dispatcher/client.js';
+import { classifyFailure, type Failure, ProbeFailure } from '../../guard/failures.ts';
+import type { GuardedTarget } from '../../guard/guarded-connect.ts';
+import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
+import type { Meter } from '../../guard/metered-transport.ts';
+import { type PatientTimer, startPatientTimer } from '../../guard/patient-timer.ts';
 import type { Exchange } from './exchange.ts';
-import { classifyFailure, type Failure, ProbeFailure } from './failures.ts';
-import type { GuardedTarget } from './guarded-connect.ts';
-import { type Limits, maxAnswerBytes } from './limits.ts';
-import type { Meter } from './metered-transport.ts';
-import { type PatientTimer, startPatientTimer } from './patient-timer.ts';
 import { ResponseCollector, type ResponseListener } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 

@@ -1,7 +1,7 @@
 /** Every request of one scan, each sent once: asking again gives the answer that is there. */
 
+import type { Origin } from '../../guard/origin.ts';
 import type { HttpObservation } from '../../model/observations.ts';
-import type { Origin } from '../../origin/origin.ts';
 import type { ProbeClient, RpcMessage } from './client.ts';
 
 export type Ask = {

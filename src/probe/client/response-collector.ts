@@ -1,10 +1,10 @@
 /** Collects one answer on a connection, within its caps. */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
+import { type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
 import type { Answer, Exchange, Outcome } from './exchange.ts';
-import { type Failure, ProbeFailure } from './failures.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { type Limits, SMALL_PIECE_BYTES } from './limits.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection, which HTTP/2 does without: an answer is the same over either. */

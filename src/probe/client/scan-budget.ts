@@ -1,5 +1,5 @@
 /** What one scan may cost its origin and us: requests, bytes, connections, handshakes. */
-import type { Limits } from './limits.ts';
+import type { Limits } from '../../guard/limits.ts';
 
 /** Counts what one scan has taken, over all origins that its redirects lead to. */
 export class ScanBudget {

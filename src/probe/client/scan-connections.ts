@@ -1,17 +1,17 @@
 /** Names, connections and counts of one scan. */
 import type { SecureContext } from 'node:tls';
-import { OriginRefused } from '../../origin/errors.ts';
-import { isAllowedException, type Origin, type OriginPolicy } from '../../origin/origin.ts';
-import { type Resolution, type Resolver, resolveHost } from '../../origin/resolve.ts';
+import { OriginRefused } from '../../guard/errors.ts';
+import { type Failure, ProbeFailure, ResolverDown } from '../../guard/failures.ts';
+import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
+import type { Limits } from '../../guard/limits.ts';
+import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
+import type { ProcessorTime } from '../../guard/processor-time.ts';
+import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
+import { originSecureContext } from '../../guard/tls-handshake.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
-import { type Failure, ProbeFailure, ResolverDown } from './failures.ts';
-import { type Connector, openGuarded } from './guarded-connect.ts';
-import type { Limits } from './limits.ts';
-import type { ProcessorTime } from './processor-time.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { ScanBudget } from './scan-budget.ts';
-import { originSecureContext } from './tls-handshake.ts';
 
 export type ScanConnectionsOptions = {
   readonly policy: OriginPolicy;

@@ -1,5 +1,5 @@
 /** How many hosts there are by category and grade, as the feed of changes has announced them. */
-import { fromStoredJson } from '../rules/stored-json.ts';
+import { fromStoredJson } from '../shared/stored-json.ts';
 import { changeId } from './change-feed.ts';
 import type { ChangeDocument } from './documents.ts';
 import { HostCounts, type HostGroup } from './host-counts.ts';

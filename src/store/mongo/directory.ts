@@ -1,9 +1,9 @@
 /** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
 import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
-import { countsOf } from '../rules/grade-counts.ts';
-import { hostSubstring, ngramsOfSubstring } from '../rules/host-ngrams.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { countsOf } from '../shared/grade-counts.ts';
+import { hostSubstring, ngramsOfSubstring } from '../shared/host-ngrams.ts';
+import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { KeptCounts } from './kept-counts.ts';

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../../model/json.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { gradeFromText } from '../rules/stored-json.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
 
 export type HostGroup = { readonly category: string; readonly grade: Grade };
 

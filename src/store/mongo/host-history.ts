@@ -1,6 +1,6 @@
 /** The history of one host, followed by number. */
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { HistoryDocument } from './documents.ts';
 import { idOf } from './table.ts';

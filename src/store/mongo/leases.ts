@@ -1,6 +1,6 @@
 /** Leases, one insert a turn on MongoDB. */
 import type { Lease, LeaseStore } from '../contract/leases.ts';
-import { leaseOf, leaseOver } from '../rules/leases.ts';
+import { leaseOf, leaseOver } from '../shared/leases.ts';
 import type { MongoContext } from './context.ts';
 import type { LeaseDocument } from './documents.ts';
 import { ownerLives } from './live-instances.ts';

@@ -1,8 +1,8 @@
 /** The ledger, one insert a step on MongoDB. */
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
-import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../rules/ledger.ts';
-import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../shared/ledger.ts';
+import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { LedgerDocument } from './documents.ts';
 import { idOf } from './table.ts';

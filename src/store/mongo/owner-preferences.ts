@@ -3,7 +3,7 @@ import type { Filter } from 'mongodb';
 import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ListingSettings } from '../contract/listing.ts';
 import { verifiedSinceMs, verifiedUntilMs } from '../contract/ownership.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
 import { type Document, idOf, type Table } from './table.ts';

@@ -1,7 +1,7 @@
 /** Proof of domain control on MongoDB. */
 import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
-import { ownershipOn } from '../rules/ownership.ts';
+import { ownershipOn } from '../shared/ownership.ts';
 import type { MongoContext } from './context.ts';
 import { bumpPreferences } from './versions.ts';
 

@@ -1,5 +1,5 @@
 /** The purge of numbered sequences. */
-import { RETENTION_MS } from '../rules/retention.ts';
+import { RETENTION_MS } from '../shared/retention.ts';
 import type { MongoContext } from './context.ts';
 import { readHistories } from './ledger.ts';
 

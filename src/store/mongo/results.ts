@@ -1,6 +1,6 @@
 /** Scan results and unpaid scans on MongoDB. */
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
-import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { ResultDocument } from './documents.ts';
 import { idOf } from './table.ts';

@@ -1,7 +1,7 @@
 /** Numbered slots on MongoDB. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { SlotScope, SlotStore } from '../contract/slots.ts';
-import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../rules/slots.ts';
+import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../shared/slots.ts';
 import type { MongoContext } from './context.ts';
 import type { SlotDocument } from './documents.ts';
 import { ownerLives } from './live-instances.ts';

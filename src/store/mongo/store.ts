@@ -5,7 +5,7 @@ import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { sharesOn } from '../rules/shares.ts';
+import { sharesOn } from '../shared/shares.ts';
 import { AnnouncedHosts } from './announced-hosts.ts';
 import { mongoAnswers } from './answers.ts';
 import { ChangeFeed } from './change-feed.ts';

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { rechunk } from '../rules/rechunk.ts';
-import { headersFromJson, toStoredJson } from '../rules/stored-json.ts';
+import { rechunk } from '../shared/rechunk.ts';
+import { headersFromJson, toStoredJson } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 
 export function sqliteAnswers(context: SqliteContext): AnswerStore {

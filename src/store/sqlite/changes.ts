@@ -1,7 +1,7 @@
 /** The feed of changes on SQLite. */
 import type { ChangeStore, ChangeType, DirectoryChange } from '../contract/changes.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { gradeFromText } from '../rules/stored-json.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

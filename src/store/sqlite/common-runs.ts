@@ -1,5 +1,5 @@
 /** Runs of characters that many hosts have: the runs that are one longer are counted, too. */
-import { NGRAM_LENGTH } from '../rules/host-ngrams.ts';
+import { NGRAM_LENGTH } from '../shared/host-ngrams.ts';
 import type { Connection } from './connection.ts';
 
 /** The longest run that is counted; a host of 253 characters has some 7,000 up to here. */

@@ -1,8 +1,8 @@
 /** The directory on SQLite. */
 import type { DirectoryStore } from '../contract/directory.ts';
-import { countsOf } from '../rules/grade-counts.ts';
-import { hostSubstring } from '../rules/host-ngrams.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { countsOf } from '../shared/grade-counts.ts';
+import { hostSubstring } from '../shared/host-ngrams.ts';
+import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { SqliteContext } from './context.ts';
 import { recordsOfIds } from './listed-records.ts';
 import { findListed } from './listed-search.ts';

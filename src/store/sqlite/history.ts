@@ -1,6 +1,6 @@
 /** The history of a host on SQLite. */
 import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
-import { gradeFromText } from '../rules/stored-json.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

@@ -1,6 +1,6 @@
 /** Leases, one insert a turn on SQLite. A turn ends with its process, so none needs to outlive a loss of power. */
 import type { Lease, LeaseStore } from '../contract/leases.ts';
-import { type LeaseTurn, leaseOf, leaseOver } from '../rules/leases.ts';
+import { type LeaseTurn, leaseOf, leaseOver } from '../shared/leases.ts';
 import type { SqliteContext } from './context.ts';
 
 export function sqliteLeases(context: SqliteContext): LeaseStore {

@@ -9,8 +9,8 @@ import {
   type LedgerStore,
 } from '../contract/ledger.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../rules/ledger.ts';
-import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from '../shared/ledger.ts';
+import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

@@ -1,5 +1,5 @@
 /** Counters of listed hosts: by category, grade and proof, and by each run of characters that is counted. */
-import { allNgramsOf, NGRAM_LENGTH } from '../rules/host-ngrams.ts';
+import { allNgramsOf, NGRAM_LENGTH } from '../shared/host-ngrams.ts';
 import { longerRunsOf } from './common-runs.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';

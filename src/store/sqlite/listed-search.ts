@@ -1,7 +1,7 @@
 /** Listed hosts by category, proof and a part of the host: how many, and one page of them. */
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
-import { publishedScanFromJson } from '../rules/published-scan.ts';
+import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { SqliteContext } from './context.ts';
 import { countListed } from './listed-counts.ts';
 import { type ListedOrder, listedOrder } from './listed-order.ts';

@@ -1,7 +1,7 @@
 /** Proof of domain control on SQLite. */
 import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
-import { ownershipOn } from '../rules/ownership.ts';
+import { ownershipOn } from '../shared/ownership.ts';
 import type { SqliteContext } from './context.ts';
 import { changeHosts } from './listed-rows.ts';
 import { bumpPreferences } from './versions.ts';

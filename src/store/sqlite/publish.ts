@@ -1,9 +1,9 @@
 /** Publication of a scan: history, record, change on SQLite. */
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { nextChange } from '../rules/changes.ts';
-import { publishedScanFromJson, publishedScanToJson } from '../rules/published-scan.ts';
-import { gradeFromText } from '../rules/stored-json.ts';
+import { nextChange } from '../shared/changes.ts';
+import { publishedScanFromJson, publishedScanToJson } from '../shared/published-scan.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import { changeHosts } from './listed-rows.ts';
 

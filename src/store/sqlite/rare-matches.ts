@@ -1,5 +1,5 @@
 /** Hosts with a substring that few can have: found by its trigrams, and looked at one by one. */
-import { NGRAM_LENGTH, ngramsOfSubstring } from '../rules/host-ngrams.ts';
+import { NGRAM_LENGTH, ngramsOfSubstring } from '../shared/host-ngrams.ts';
 import { LONGEST_COUNTED } from './common-runs.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';

@@ -1,5 +1,5 @@
 /** Counts every run of characters of listed hosts anew. */
-import { allNgramsOf, NGRAM_LENGTH } from '../rules/host-ngrams.ts';
+import { allNgramsOf, NGRAM_LENGTH } from '../shared/host-ngrams.ts';
 import { CommonRuns, LONGEST_COUNTED } from './common-runs.ts';
 import type { Connection } from './connection.ts';
 import type { ListedGroup } from './listed-move.ts';

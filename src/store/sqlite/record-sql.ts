@@ -2,8 +2,8 @@
 import type { DirectoryRecord, HostGrade } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { countsFromJson, publishedScanFromJson } from '../rules/published-scan.ts';
-import { gradeFromText } from '../rules/stored-json.ts';
+import { countsFromJson, publishedScanFromJson } from '../shared/published-scan.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
 import type { Row } from './row.ts';
 
 /** 1 where an owner wants no branding shown. */

@@ -1,6 +1,6 @@
 /** Scan results and unpaid scans on SQLite. */
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
-import { objectFromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 

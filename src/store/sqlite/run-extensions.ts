@@ -1,5 +1,5 @@
 /** Begins to count the runs that are one longer than a run that has become common. */
-import { ngramsOfSubstring } from '../rules/host-ngrams.ts';
+import { ngramsOfSubstring } from '../shared/host-ngrams.ts';
 import { type CommonRuns, LONGEST_COUNTED } from './common-runs.ts';
 import type { Connection } from './connection.ts';
 import type { ListedGroup } from './listed-move.ts';

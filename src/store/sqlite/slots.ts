@@ -1,7 +1,7 @@
 /** Numbered slots on SQLite. */
 import { randomUUID } from 'node:crypto';
 import type { SlotOutcome, SlotStore } from '../contract/slots.ts';
-import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../rules/slots.ts';
+import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from '../shared/slots.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';

@@ -1,6 +1,6 @@
 /** Snapshots and verdicts of third parties on SQLite. */
 import { type SnapshotStore, VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
-import { fromStoredJson, toStoredJson } from '../rules/stored-json.ts';
+import { fromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 
 export function sqliteSnapshots({ connection, now }: SqliteContext): SnapshotStore {

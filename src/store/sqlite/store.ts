@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { sharesOn } from '../rules/shares.ts';
+import { sharesOn } from '../shared/shares.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
 import { CommonRuns } from './common-runs.ts';

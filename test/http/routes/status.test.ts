@@ -1,7 +1,7 @@
 /** The grade of one origin. */
 
 import { describe, expect, test } from 'vitest';
-import { parseOrigin } from '../../../src/origin/origin.ts';
+import { parseOrigin } from '../../../src/guard/origin.ts';
 import { MEMORY, openSqlite } from '../../../src/store/sqlite/store.ts';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 

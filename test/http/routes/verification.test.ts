@@ -1,6 +1,6 @@
 /** Proof of domain control, over the interface. */
 import { expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/origin/errors.ts';
+import { OriginRefused } from '../../../src/guard/errors.ts';
 import { startOwnedApp } from '../../directory/start-owned-app.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 

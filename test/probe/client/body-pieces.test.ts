@@ -1,8 +1,8 @@
 /** Bodies in crumbs: an answer is one buffer, and so many pieces of it that it is none. */
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/guard/limits.ts';
 import { GrowingBuffer } from '../../../src/probe/client/growing-buffer.ts';
-import { DEFAULT_LIMITS } from '../../../src/probe/client/limits.ts';
 import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
 
 const MIB = 1_048_576;

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/origin/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../../src/origin/origin.ts';
-import type { Resolver } from '../../../src/origin/resolve.ts';
+import { OriginRefused } from '../../../src/guard/errors.ts';
+import type { Connector } from '../../../src/guard/guarded-connect.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
+import type { Resolver } from '../../../src/guard/resolve.ts';
 import type { ProbeClient } from '../../../src/probe/client/client.ts';
-import type { Connector } from '../../../src/probe/client/guarded-connect.ts';
 import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import {
   type DnsVector,

@@ -9,14 +9,14 @@ import {
 } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import type { HttpData, Observation } from '../../../src/model/observation.ts';
-import { allowingOrigin } from '../../../src/origin/allow-hosts.ts';
+import { allowingOrigin } from '../../../src/guard/allow-hosts.ts';
 import {
   DEFAULT_POLICY,
   type Origin,
   type OriginPolicy,
   parseOrigin,
-} from '../../../src/origin/origin.ts';
+} from '../../../src/guard/origin.ts';
+import type { HttpData, Observation } from '../../../src/model/observation.ts';
 import {
   createProbeClient,
   type ProbeClient,

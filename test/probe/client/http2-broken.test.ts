@@ -1,7 +1,7 @@
 /** What an origin may do with HTTP/2: whatever it is, HTTP/1.1 says what the origin answers, within all budgets. */
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { allowingOrigin } from '../../../src/origin/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../../src/origin/origin.ts';
+import { allowingOrigin } from '../../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
 import { BROKEN_HTTP2 } from '../../fixtures/origins/http2-behaviours.ts';
 import { type Http2, serve } from '../../fixtures/sellers/seller.ts';
 import { createTestCa, type ServerCertificate, type TestCa } from '../../fixtures/tls/test-ca.ts';

@@ -241,7 +241,7 @@ describe('a scan', () => {
   });
 
   test('opens no connection but through its guard', async () => {
-    const { dial } = await import('../../../src/probe/client/guarded-connect.ts');
+    const { dial } = await import('../../../src/guard/guarded-connect.ts');
     const dialled: string[] = [];
     const target = await startSpoken((_, response) => response.end(OVER_2));
     const client = await clientWithSession(target, {

@@ -1,8 +1,8 @@
 /** The client on a thread of its own: the same answers, and a serving thread that waits for nothing. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { OriginRefused } from '../../../src/origin/errors.ts';
-import { DEFAULT_POLICY } from '../../../src/origin/origin.ts';
+import { OriginRefused } from '../../../src/guard/errors.ts';
+import { DEFAULT_POLICY } from '../../../src/guard/origin.ts';
 import { serialize } from '../../../src/parse/json/transfer.ts';
 import type { ProbeClient } from '../../../src/probe/client/client.ts';
 import {

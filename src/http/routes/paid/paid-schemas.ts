@@ -1,6 +1,6 @@
 /** Schemas of what paid operations take and answer, as OpenAPI tells them. */
 import type { FastifySchema } from 'fastify';
-import type { ErrorCode } from '../../../errors/codes.ts';
+import type { ErrorCode } from '../../../model/error-codes.ts';
 import { Type } from '../../../model/schema.ts';
 import { errorResponses } from '../error-schema.ts';
 import {

@@ -2,8 +2,8 @@
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { toReportBody } from '../../../directory/report-body.ts';
-import { NoFreshReport } from '../../../errors/errors.ts';
-import type { Origin } from '../../../origin/origin.ts';
+import type { Origin } from '../../../guard/origin.ts';
+import { NoFreshReport } from '../../../model/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { requestedOrigin } from '../requested-origin.ts';

@@ -1,8 +1,8 @@
 /** What pages have in common. */
 import type { FastifyReply } from 'fastify';
 import type { Offer } from '../../../config/revision.ts';
-import { OriginRefused } from '../../../origin/errors.ts';
-import type { Origin } from '../../../origin/origin.ts';
+import { OriginRefused } from '../../../guard/errors.ts';
+import type { Origin } from '../../../guard/origin.ts';
 import { dollars } from '../../documents/payment-info.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import type { RouteContext } from '../route-context.ts';

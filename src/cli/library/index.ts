@@ -1,0 +1,19 @@
+/** The library: the engine that grades on the command line and in the service, in your program. */
+export type { CheckResult, Grade, ScanReport, Severity, SubScores } from '../../model/report.ts';
+export type {
+  Preflight,
+  PreflightOffer,
+  PreflightReason,
+  PreflightTerms,
+  PreflightVerdict,
+  ReasonCode,
+} from '../../preflight/result.ts';
+export { type JudgeOptions, judge } from './judge.ts';
+export {
+  type PaymentCreation,
+  type PreflightHook,
+  type PreflightHookOptions,
+  type PreflightOptions,
+  preflight,
+} from './preflight.ts';
+export { type ScanOptions, scan } from './scan.ts';

@@ -1,0 +1,150 @@
+/** Preflight in a buyer's program: of a URL, or as a hook of the official client. */
+import { allowingOrigin } from '../../guard/allow-hosts.ts';
+import { OriginRefused } from '../../guard/errors.ts';
+import { DEFAULT_POLICY } from '../../guard/origin.ts';
+import { createOracle } from '../../payable/create-oracle.ts';
+import { askedUrl, isPrice, refusedPreflight } from '../../preflight/asked.ts';
+import { preflightInHand } from '../../preflight/challenge-in-hand.ts';
+import type { Judges } from '../../preflight/judge-challenge.ts';
+import { preflightUrl } from '../../preflight/preflight.ts';
+import { type Preflight, type PreflightReason, preflightOf } from '../../preflight/result.ts';
+import { createProbeClient } from '../../probe/client/client.ts';
+import { scannerUserAgent } from '../../probe/client/user-agent.ts';
+import { openEngine } from './open-engine.ts';
+
+export type PreflightOptions = {
+  /** The method that you are going to send; default GET. For POST the body `{}` is sent. */
+  readonly method?: string;
+  /** "0.05", in whole units of the asset: dearer is a no-go. */
+  readonly maxPrice?: string;
+  /** http, private and loopback addresses, any port, for this one origin; default false. */
+  readonly allowPrivate?: boolean;
+  /** Whether caution refuses a payment too; default false. Of the hook alone. */
+  readonly strict?: boolean;
+};
+
+export type PreflightHookOptions = PreflightOptions & {
+  /**
+   * The URL that you are going to buy: it is asked as well, and a challenge for another origin is refused.
+   * Nothing is asked without it.
+   */
+  readonly url?: string;
+};
+
+/** The members that are read of what the official client tells before it signs. */
+export type PaymentCreation = {
+  readonly paymentRequired: { readonly x402Version: number };
+  readonly selectedRequirements: object;
+};
+
+export type PreflightHook = (
+  context: PaymentCreation,
+) => Promise<undefined | { abort: true; reason: string }>;
+
+/**
+ * `preflight(url, { method, maxPrice })` asks a URL once, without a payment, and judges its answer.
+ * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the challenge in hand, and
+ * refuses a no-go before anything is signed. What cannot be judged for a fault of ours is not paid.
+ */
+export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
+export function preflight(options?: PreflightHookOptions): PreflightHook;
+export function preflight(
+  first: string | PreflightHookOptions = {},
+  options: PreflightOptions = {},
+): Promise<Preflight> | PreflightHook {
+  if (typeof first === 'string') return preflightOnce(first, options);
+  limitOf(first);
+  const judges = keptJudges();
+  return async (context) => refusalOf(context, first, await judges());
+}
+
+/**
+ * One engine for all payments of a hook, opened by the first: booting takes most of a second. Its
+ * threads end after a while without work and keep no process alive, so nothing has to be closed.
+ */
+function keptJudges(): () => Promise<Judges> {
+  let opened: Promise<Judges> | null = null;
+  return () => {
+    opened ??= openEngine(undefined)
+      .then((engine) => ({ ...engine, oracle: createOracle() }))
+      .catch((error: unknown) => {
+        opened = null;
+        throw error;
+      });
+    return opened;
+  };
+}
+
+async function refusalOf(
+  context: PaymentCreation,
+  options: PreflightHookOptions,
+  judges: Judges,
+): Promise<undefined | { abort: true; reason: string }> {
+  const { url, strict = false } = options;
+  const inHand = await judgeInHand(context, options, judges);
+  const asked =
+    url === undefined || inHand.verdict === 'no-go' ? null : await ask(url, options, judges);
+  const reasons = [...inHand.reasons, ...(asked?.reasons ?? [])];
+  const { verdict } = preflightOf(reasons);
+  if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
+  return { abort: true, reason: `preflight: ${verdict}: ${describe(reasons)}` };
+}
+
+function describe(reasons: readonly PreflightReason[]): string {
+  const [first] = preflightOf(reasons).reasons;
+  return first === undefined ? '' : `${first.code}, ${first.evidence}`;
+}
+
+function judgeInHand(
+  { paymentRequired, selectedRequirements }: PaymentCreation,
+  options: PreflightHookOptions,
+  judges: Judges,
+): Promise<Preflight> {
+  const { url = null } = options;
+  const chosen = chosenOf(paymentRequired, selectedRequirements);
+  return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, judges);
+}
+
+/** Which offer the client chose; null where it made one up. */
+function chosenOf(required: object, selected: object): number | null {
+  const accepts: unknown = 'accepts' in required ? required.accepts : null;
+  if (!Array.isArray(accepts)) return null;
+  const wanted = JSON.stringify(selected);
+  const at = accepts.findIndex((offer) => offer === selected || JSON.stringify(offer) === wanted);
+  return at === -1 ? null : at;
+}
+
+async function preflightOnce(url: string, options: PreflightOptions): Promise<Preflight> {
+  const { close, ...engine } = await openEngine(undefined);
+  const oracle = createOracle();
+  try {
+    return await ask(url, options, { ...engine, oracle });
+  } finally {
+    await Promise.all([oracle.close(), close()]);
+  }
+}
+
+async function ask(url: string, options: PreflightOptions, judges: Judges): Promise<Preflight> {
+  const { method = 'GET', allowPrivate = false } = options;
+  const maxPrice = limitOf(options);
+  try {
+    const policy = allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
+    const asked = { ...askedUrl(url, policy), method: method.toUpperCase(), maxPrice };
+    const client = createProbeClient({ policy, userAgent: scannerUserAgent('library') });
+    try {
+      return await preflightUrl(asked, { ...judges, client, mayPost: true, mayFollow: true });
+    } finally {
+      client.close();
+    }
+  } catch (error) {
+    if (error instanceof OriginRefused) return refusedPreflight(error);
+    throw error;
+  }
+}
+
+/** Throws TypeError: a limit that is none would let everything through. */
+function limitOf({ maxPrice }: PreflightOptions): string | null {
+  if (maxPrice === undefined) return null;
+  if (isPrice(maxPrice)) return maxPrice;
+  throw new TypeError(`maxPrice ${JSON.stringify(maxPrice)}: give a decimal such as "0.05"`);
+}

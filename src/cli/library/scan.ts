@@ -1,0 +1,51 @@
+/** Scans an origin from your program, as `x402-scan scan` does. */
+
+import { allowingOrigin } from '../../guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../guard/origin.ts';
+import type { ScanReport } from '../../model/report.ts';
+import { OFFLINE_STANDING } from '../../model/standing.ts';
+import { createOracle } from '../../payable/create-oracle.ts';
+import { scannerUserAgent } from '../../probe/client/user-agent.ts';
+import { createScanner } from '../../scan/run-scan.ts';
+import { openEngine } from './open-engine.ts';
+
+export type ScanOptions = {
+  /** http, private and loopback addresses, any port, for this one origin; default false. */
+  readonly allowPrivate?: boolean;
+  /** Ask no index: the standing checks are `not_determined`; default false. */
+  readonly offline?: boolean;
+  /** "2026-08-14.2"; default the newest. */
+  readonly checksVersion?: string;
+  /** Aborts with the signal's reason. */
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * `origin` is an https URL or a bare host. Resolves for every finished scan, unreachable origins
+ * included (grade F). Throws OriginRefused where the guard refuses it, ScannerFailure where the
+ * failure is ours, Error where there is no such catalog.
+ */
+export async function scan(origin: string, options: ScanOptions = {}): Promise<ScanReport> {
+  const { allowPrivate = false, offline = false, checksVersion, signal } = options;
+  const policy = allowPrivate ? allowingOrigin(origin, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const parsed = parseOrigin(origin, policy);
+  // The readers of a chain are slow to load, and not needed offline.
+  const standing = offline
+    ? OFFLINE_STANDING
+    : (await import('../standing.ts')).standingFrom(process.env);
+  const { close, ...engine } = await openEngine(checksVersion);
+  const scanner = createScanner({
+    ...engine,
+    policy,
+    standing,
+    userAgent: scannerUserAgent('library'),
+    oracle: createOracle(),
+  });
+  try {
+    const { report } = await scanner.scan(parsed, signal ? { signal } : {});
+    return report;
+  } finally {
+    await scanner.close();
+    await close();
+  }
+}

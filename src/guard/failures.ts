@@ -1,0 +1,123 @@
+/** Why an origin gave no answer, and what is no fault of an origin. */
+import type { FailureReason } from '../model/observation.ts';
+
+export type Failure = { readonly reason: FailureReason; readonly detail: string };
+
+/** A failure that the prober itself established: a deadline, a cap, the guard. */
+export class ProbeFailure extends Error {
+  readonly reason: FailureReason;
+  readonly detail: string;
+
+  constructor(reason: FailureReason, detail: string) {
+    super(`${reason}: ${detail}`);
+    this.name = 'ProbeFailure';
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** Our fault, never a finding: the scan cannot go on, and no payer may be charged. */
+export class ResolverDown extends Error {
+  readonly detail: string;
+
+  constructor(detail: string) {
+    super(`${detail}: check the name servers of this host`);
+    this.name = 'ResolverDown';
+    this.detail = detail;
+  }
+}
+
+/**
+ * Codes of Node, OpenSSL and undici. The texts are ours: messages of these libraries quote
+ * certificates and responses, which the origin chose.
+ */
+const BY_CODE: Readonly<Record<string, Failure>> = {
+  ECONNREFUSED: { reason: 'refused', detail: 'connection refused' },
+  EHOSTUNREACH: { reason: 'refused', detail: 'no route to the address' },
+  ENETUNREACH: { reason: 'refused', detail: 'no route to the network of the address' },
+  EADDRNOTAVAIL: { reason: 'refused', detail: 'no route to the address' },
+  ECONNRESET: { reason: 'reset', detail: 'connection reset' },
+  ECONNABORTED: { reason: 'reset', detail: 'connection aborted' },
+  EPIPE: { reason: 'reset', detail: 'connection closed while the request was sent' },
+  UND_ERR_SOCKET: { reason: 'reset', detail: 'connection closed before the answer was complete' },
+  HPE_INVALID_EOF_STATE: {
+    reason: 'reset',
+    detail: 'connection closed in the middle of an answer',
+  },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
+    reason: 'malformed',
+    detail: 'the body is not as long as Content-Length says',
+  },
+  ETIMEDOUT: { reason: 'timeout', detail: 'no connection in time' },
+  UND_ERR_HEADERS_OVERFLOW: { reason: 'malformed', detail: 'headers exceed 64 KiB' },
+  CERT_HAS_EXPIRED: { reason: 'tls-expired', detail: 'the certificate has expired' },
+  CERT_NOT_YET_VALID: { reason: 'tls-expired', detail: 'the certificate is not valid yet' },
+  DEPTH_ZERO_SELF_SIGNED_CERT: {
+    reason: 'tls-self-signed',
+    detail: 'the certificate is self-signed',
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: {
+    reason: 'tls-unknown-issuer',
+    detail: 'the chain ends in a root that is not trusted',
+  },
+  UNABLE_TO_GET_ISSUER_CERT: {
+    reason: 'tls-unknown-issuer',
+    detail: 'the issuer of a certificate in the chain is unknown',
+  },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
+    reason: 'tls-unknown-issuer',
+    detail: 'the issuer is unknown (is the intermediate certificate served?)',
+  },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
+    reason: 'tls-unknown-issuer',
+    detail: 'the issuer is unknown (is the intermediate certificate served?)',
+  },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    reason: 'tls-wrong-host',
+    detail: 'the certificate is for another host',
+  },
+};
+
+const NO_HTTP: Failure = {
+  reason: 'malformed',
+  detail: 'the answer is no valid HTTP/1.1 response',
+};
+
+const TLS_CODE =
+  /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
+
+/** What an error of a connection or a response says about the origin. */
+export function classifyFailure(error: unknown): Failure {
+  if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
+  const code = codeOf(error);
+  // undici has one code for a closed connection and for bytes that are no answer to anything.
+  if (code === 'UND_ERR_SOCKET' && /^bad /.test(messageOf(error))) {
+    return NO_HTTP;
+  }
+  const known = BY_CODE[code];
+  if (known) return known;
+  if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
+  if (isParserError(error)) {
+    return messageOf(error).includes('Invalid EOF')
+      ? { reason: 'reset', detail: 'connection closed in the middle of an answer' }
+      : NO_HTTP;
+  }
+  return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
+}
+
+/**
+ * Recognises the parser's errors by name, as their code depends on undici's build; its assertions
+ * stand for bytes it cannot place.
+ */
+function isParserError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'HTTPParserError' || error.name === 'AssertionError';
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code ?? '') : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}

@@ -1,0 +1,121 @@
+/** The egress guard where it opens sockets. */
+import { connect, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { blockedReason, sameAddress } from './address.ts';
+import { ProbeFailure } from './failures.ts';
+import type { Limits } from './limits.ts';
+import { type Meter, meterPlain } from './metered-transport.ts';
+import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
+import { startPatientTimer } from './patient-timer.ts';
+import type { ProcessorTime } from './processor-time.ts';
+import type { Address } from './resolve.ts';
+import { shakeHands } from './tls-handshake.ts';
+
+export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
+
+/** Opens a TCP connection to an IP literal; rejects with the error of the socket. */
+export type Connector = (target: DialTarget) => Promise<Socket>;
+
+export type GuardedTarget = {
+  readonly origin: Origin;
+  /** Already checked; checked again here, where the socket is opened. */
+  readonly addresses: readonly Address[];
+  readonly policy: OriginPolicy;
+  readonly connector: Connector;
+  /** Asked for where the origin speaks TLS. */
+  readonly secureContext: () => SecureContext;
+  readonly limits: Limits;
+  readonly signal: AbortSignal;
+  readonly meter: Meter;
+  readonly processorTime: ProcessorTime;
+  /** Told once an address has accepted the connection. */
+  readonly onDialled?: () => void;
+  /** What TLS waits for, on a connection that is opened beside the first one. */
+  readonly beforeTls?: Promise<void> | undefined;
+  /** Lets the origin choose HTTP/2, where it speaks TLS. */
+  readonly offersHttp2?: boolean | undefined;
+};
+
+/**
+ * A connection to an origin, at one of its checked addresses and nowhere else: the address is
+ * dialled as a literal, so no name is resolved again, and the peer of the open socket is compared
+ * with it. SNI and certificate name are the origin's host. The next address is tried only where
+ * dialling failed, never after a TLS failure.
+ */
+export async function openGuarded(target: GuardedTarget): Promise<Socket> {
+  const { origin, policy, addresses } = target;
+  const isException = isAllowedException(origin, policy);
+  let lastError: unknown = new ProbeFailure('dns', 'the host has no address');
+  for (const [index, address] of addresses.entries()) {
+    if (!isException && blockedReason(address.address) !== null) {
+      throw new ProbeFailure('refused', 'the egress guard refuses the address');
+    }
+    try {
+      const socket = await dialOne(target, address, index === addresses.length - 1);
+      target.onDialled?.();
+      if (origin.scheme === 'http') return meterPlain(socket, target.meter);
+      if (target.beforeTls !== undefined) await waitOn(socket, target.beforeTls, target.signal);
+      return await shakeHands({ ...target, secureContext: target.secureContext(), raw: socket });
+    } catch (error) {
+      if (!(error instanceof DialError)) throw error;
+      lastError = error.cause;
+    }
+  }
+  throw lastError;
+}
+
+/** No connection to this address, so another one may do. */
+class DialError extends Error {}
+
+async function dialOne(target: GuardedTarget, address: Address, isLast: boolean): Promise<Socket> {
+  const patience = new AbortController();
+  const timer = isLast
+    ? null
+    : startPatientTimer(target.limits.dialTimeoutMs, () => patience.abort());
+  const signal = AbortSignal.any([target.signal, patience.signal]);
+  let socket: Socket;
+  try {
+    socket = await target.connector({ ...address, port: target.origin.port, signal });
+  } catch (error) {
+    if (target.signal.aborted) throw target.signal.reason;
+    const cause = patience.signal.aborted ? new ProbeFailure('timeout', 'no connection') : error;
+    throw new DialError('dialling failed', { cause });
+  } finally {
+    timer?.cancel();
+  }
+  if (!sameAddress(socket.remoteAddress ?? '', address.address)) {
+    socket.destroy();
+    throw new ProbeFailure('refused', 'the egress guard: the peer is not the checked address');
+  }
+  return socket;
+}
+
+async function waitOn(socket: Socket, turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  const ended = Promise.withResolvers<never>();
+  const end = () => ended.reject(signal.reason);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await Promise.race([turn, ended.promise]);
+    if (socket.destroyed) throw new ProbeFailure('reset', 'the connection closed before TLS');
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+export const dial: Connector = ({ address, family, port, signal }) => {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = connect({ host: address, family, port, noDelay: true });
+  const abort = () => socket.destroy(new ProbeFailure('timeout', 'no connection in time'));
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  // Stays: an error between here and the first listener of the HTTP client would be unhandled.
+  socket.on('error', reject);
+  socket.once('connect', () => {
+    signal.removeEventListener('abort', abort);
+    resolve(socket);
+  });
+  return promise;
+};

@@ -1,0 +1,288 @@
+/**
+ * Every error that the API answers, a class each. `plugins/errors.ts` turns them into answers.
+ * None of them is ever charged for; `charged` tells what became of the payment that came along. A 402 is no error but a challenge, and belongs to the payment
+ * gate.
+ */
+import { ServiceError } from './error-codes.ts';
+
+export { ServiceError } from './error-codes.ts';
+
+export class InvalidUrl extends ServiceError {
+  /** `reason` is the stable name of what is wrong with it. */
+  constructor(message: string, reason: string) {
+    super('invalid_url', message, { body: { reason } });
+  }
+}
+
+export class InvalidRequest extends ServiceError {
+  constructor(message: string) {
+    super('invalid_request', message);
+  }
+}
+
+export class InvalidJson extends ServiceError {
+  constructor(message: string) {
+    super(
+      'invalid_json',
+      `${message} Send a JSON object such as {"url":"https://api.example.com"}.`,
+    );
+  }
+}
+
+export class InvalidParameter extends ServiceError {
+  constructor(name: string, accepted: string) {
+    super('invalid_parameter', `The query parameter "${name}" must be ${accepted}.`);
+  }
+}
+
+/** A parameter that its schema refuses; `accepted` is the schema's description, or nothing. */
+export class RejectedParameter extends ServiceError {
+  constructor(name: string, accepted: string) {
+    const problem = accepted === '' ? 'is missing' : `is not accepted: ${accepted}`;
+    super('invalid_parameter', `The query parameter "${name}" ${problem}`.replace(/\.?$/, '.'));
+  }
+}
+
+export class InvalidQuery extends ServiceError {
+  constructor(problem: string) {
+    super('invalid_query', `${problem} Give every query parameter once, by its plain name.`);
+  }
+}
+
+export class InvalidPath extends ServiceError {
+  constructor() {
+    super('invalid_path', 'The path cannot be decoded. Percent-encode it as RFC 3986 says.');
+  }
+}
+
+export class InvalidPaymentIdentifier extends ServiceError {
+  constructor() {
+    super(
+      'invalid_payment_identifier',
+      'The payment identifier is malformed: give 16 to 128 characters of A-Z, a-z, 0-9, "_" and "-".',
+    );
+  }
+}
+
+export class NotVerified extends ServiceError {
+  constructor(message: string) {
+    super('not_verified', message);
+  }
+}
+
+/** Within the hour of a confirm, to a caller who is not the one that started its token. */
+export class NotYourProof extends ServiceError {
+  constructor(message: string) {
+    super('not_your_proof', message);
+  }
+}
+
+export class Forbidden extends ServiceError {
+  constructor(message: string) {
+    super('forbidden', message);
+  }
+}
+
+export class NotFound extends ServiceError {
+  constructor() {
+    super('not_found', 'There is nothing at this path. GET /discovery lists what there is.');
+  }
+}
+
+export class NoFreshReport extends ServiceError {
+  constructor(origin: { readonly url: string }) {
+    super(
+      'no_fresh_report',
+      `No result for ${origin.url} is fresher than 24 hours. POST /v1/scan with {"url":"${origin.url}"} makes one.`,
+      { body: { scan: { method: 'POST', path: '/v1/scan' } } },
+    );
+  }
+}
+
+export class UnknownProject extends ServiceError {
+  constructor(host: string) {
+    super(
+      'unknown_project',
+      `${host} is not in the directory: it was never scanned, or its owner opted out. GET /v1/directory lists what is.`,
+    );
+  }
+}
+
+export class MethodNotAllowed extends ServiceError {
+  constructor(allowed: readonly string[]) {
+    const allow = allowed.join(', ');
+    super('method_not_allowed', `This path takes ${allow} only.`, { headers: { allow } });
+  }
+}
+
+export class PaymentConflict extends ServiceError {
+  /** `field` is what differs from the request that the payment was used for. */
+  constructor(field: string, message: string) {
+    super('payment_conflict', message, { body: { field } });
+  }
+}
+
+export class AnswerExpired extends ServiceError {
+  constructor() {
+    super(
+      'answer_expired',
+      'This payment was settled and answered, and the answer was purged after 24 hours. Sign a new payment for a new answer.',
+      { charged: true },
+    );
+  }
+}
+
+export class AnswerPrivate extends ServiceError {
+  constructor() {
+    super(
+      'answer_private',
+      'This payment was settled and its answer was delivered over ten minutes ago. Its header is public on the chain by now, so the answer opens only to the payment-identifier that was sent with it: send that too, or sign a new payment for a new answer.',
+      { charged: true },
+    );
+  }
+}
+
+export class BodyTooLarge extends ServiceError {
+  constructor(limitBytes: number) {
+    super(
+      'body_too_large',
+      `The body is over ${limitBytes} bytes. Send the documented members only.`,
+    );
+  }
+}
+
+export class UnsupportedMediaType extends ServiceError {
+  constructor() {
+    super('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
+  }
+}
+
+export class RateLimited extends ServiceError {
+  constructor(limit: number, retryAfterSec: number) {
+    super(
+      'rate_limited',
+      `More than ${limit} requests in a minute. Wait ${retryAfterSec} s, as Retry-After says.`,
+      { retryAfterSec, limit },
+    );
+  }
+}
+
+export class ChallengeLimit extends ServiceError {
+  constructor(host: string, limit: number, retryAfterSec: number) {
+    super(
+      'challenge_limit',
+      `Too many live challenges for ${host} were issued to you. Serve the last one, or wait as Retry-After says.`,
+      { retryAfterSec, limit },
+    );
+  }
+}
+
+export class ConfirmLimit extends ServiceError {
+  constructor(message: string, limit: number, retryAfterSec: number) {
+    super('confirm_limit', message, { retryAfterSec, limit });
+  }
+}
+
+export class UnpaidScans extends ServiceError {
+  constructor(limit: number, retryAfterSec: number) {
+    super(
+      'unpaid_scans',
+      'Several finished scans that you asked for were left unpaid. Pay for one of them, or wait as Retry-After says.',
+      { retryAfterSec, limit },
+    );
+  }
+}
+
+export class TooManyOpen extends ServiceError {
+  constructor(retryAfterSec: number) {
+    super(
+      'too_many_open',
+      'Too many calls of this payer or client are open, and this one waited its turn in vain. Nothing was signed away: send the request again after Retry-After, or pay for what is open first.',
+      { retryAfterSec },
+    );
+  }
+}
+
+export class TooManyTries extends ServiceError {
+  /** `charged` is what became of the payment that was tried. */
+  constructor(message: string, retryAfterSec: number, charged: boolean) {
+    super('too_many_tries', message, { retryAfterSec, charged });
+  }
+}
+
+export class InternalError extends ServiceError {
+  constructor(cause: unknown) {
+    super('internal_error', 'A fault of ours; it is logged. Try again later.', {
+      cause,
+    });
+  }
+}
+
+export class ScannerFailed extends ServiceError {
+  constructor(cause: unknown) {
+    super('scanner_failed', 'The scanner failed; the origin is not to blame. Try again.', {
+      cause,
+      retryAfterSec: 10,
+    });
+  }
+}
+
+export class Saturated extends ServiceError {
+  constructor(retryAfterSec = 10) {
+    super('saturated', 'Too much work at once. Wait as Retry-After says.', {
+      retryAfterSec,
+    });
+  }
+}
+
+export class StoreUnavailable extends ServiceError {
+  constructor(cause: unknown, body: Readonly<Record<string, unknown>> = {}) {
+    super(
+      'store_unavailable',
+      'The database does not answer. Send the same request again later; you will not be charged twice.',
+      {
+        cause,
+        retryAfterSec: 10,
+        body,
+      },
+    );
+  }
+}
+
+export class PaymentsUnavailable extends ServiceError {
+  constructor(cause?: unknown) {
+    super(
+      'payments_unavailable',
+      'Payments cannot be taken now. Send the same request again after Retry-After; you will not be charged twice. Free routes answer.',
+      { cause, retryAfterSec: 30 },
+    );
+  }
+}
+
+/** Where to look for the payment while its settlement is being reconciled. */
+export type UnsettledPayment = {
+  readonly network: string;
+  readonly payer: string;
+  readonly nonce: string;
+  readonly transaction: string | null;
+};
+
+export class SettlementUnknown extends ServiceError {
+  constructor(payment: UnsettledPayment) {
+    super(
+      'settlement_unknown',
+      'Your payment was sent for settlement and its outcome is not known yet. Send the same request again after Retry-After, with the same payment header or a new one; you will not be charged twice.',
+      { retryAfterSec: 10, body: { payment }, charged: null },
+    );
+  }
+}
+
+export class ScanProcessing extends ServiceError {
+  constructor(retryAfterSec = 10) {
+    super(
+      'scan_processing',
+      'The scan is still running and goes on. Send the same request again after Retry-After, with the same payment header or a new one: it is answered from this scan, and you will not be charged twice.',
+      { retryAfterSec, body: { status: 'processing', retryAfterSec } },
+    );
+  }
+}

@@ -1,0 +1,188 @@
+/** Paid answers: stored, redelivered, and told when they were written in full. */
+
+import { randomUUID } from 'node:crypto';
+import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
+import { AnswerExpired } from '../../model/errors.ts';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { AnswerStore, StoredAnswer } from '../../store/contract/answers.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/contract/ledger.ts';
+import { type Failpoints, inHalves } from '../failpoints.ts';
+import { storedPayment, transactionOf } from '../ledger/ledger.ts';
+import { isUnproved } from '../ledger/publisher.ts';
+import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
+import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
+import type { Delivery, Outcome, Purchase } from './purchase.ts';
+
+/** Throws `AnswerExpired` where the answer of a settled key was purged. */
+export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
+  const { answerId } = entry.last;
+  const answer = answerId === undefined ? null : await answers.get(answerId);
+  if (answer === null) throw new AnswerExpired();
+  const { authorization, requirements } = storedPayment(entry);
+  return {
+    key: entry.key,
+    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
+    bodyBytes: answer.bodyBytes,
+    body: () => answer.body(),
+    settlement: {
+      network: requirements.network,
+      payer: authorization.from,
+      transaction: transactionOf(entry),
+    },
+  };
+}
+
+export type SendOptions = {
+  /** The request carried `X-PAYMENT`. */
+  readonly legacyHeader: boolean;
+  /** This is not the call that was charged for it. */
+  readonly isRedelivered: boolean;
+  readonly failpoints: Failpoints;
+  written(): void;
+};
+
+export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer {
+  const settlement = encodeSettlement(delivery.settlement);
+  const { body } = delivery;
+  const whole = typeof body === 'string' ? body : body();
+  return {
+    status: 200,
+    headers: {
+      ...delivery.headers,
+      'content-length': String(delivery.bodyBytes),
+      'cache-control': 'private, no-store',
+      'payment-response': settlement,
+      ...(options.legacyHeader ? { 'x-payment-response': settlement } : {}),
+      ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
+    },
+    body: options.failpoints.isArmed
+      ? inHalves(whole, delivery.bodyBytes, options.failpoints)
+      : whole,
+    written: options.written,
+  };
+}
+
+export type StoredDelivery = {
+  readonly answerId: string;
+  /** Not yet paid for: `transaction` is null. */
+  readonly delivery: Delivery;
+};
+
+/** Stores what a route computed, whole and durable, before anything is charged for it. */
+export async function storeDelivery(
+  answers: AnswerStore,
+  purchase: Purchase,
+  computed: ComputedAnswer,
+): Promise<StoredDelivery> {
+  if ('answerId' in computed) {
+    const stored = await requireAnswer(answers, computed.answerId);
+    return deliveryFrom(purchase, stored);
+  }
+  const { headers, body } = computed;
+  const answerId = randomUUID();
+  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
+  const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces);
+  if (typeof body !== 'string')
+    return deliveryFrom(purchase, await requireAnswer(answers, answerId));
+  // Kept at hand: should the store fail once this is paid for, it is sent all the same.
+  return { answerId, delivery: { ...unpaid(purchase), headers, bodyBytes, body } };
+}
+
+function deliveryFrom(purchase: Purchase, stored: StoredAnswer): StoredDelivery {
+  const { answerId, headers, bodyBytes } = stored;
+  return {
+    answerId,
+    delivery: { ...unpaid(purchase), headers, bodyBytes, body: () => stored.body() },
+  };
+}
+
+function unpaid({ key, payment, offer }: Purchase): Pick<Delivery, 'key' | 'settlement'> {
+  const { network } = offer.requirements;
+  return {
+    key,
+    settlement: { network, payer: payment.authorization.from, transaction: null },
+  };
+}
+
+async function requireAnswer(answers: AnswerStore, answerId: string): Promise<StoredAnswer> {
+  const stored = await answers.get(answerId);
+  if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
+  return stored;
+}
+
+/** An error that another host answered, for those who waited there with the same header. */
+class MirroredError extends ServiceError {}
+
+/** What a `released` step keeps: the error that ended the call, and whether its payer chose to end it. */
+export function releasedData(reason: string, outcome: Outcome): JsonObject {
+  const kept = { reason, isCounted: isPayersDoing(outcome) };
+  const error = outcome.kind === 'refused' ? outcome.error : null;
+  if (error instanceof PaymentRefused) {
+    return { ...kept, refused: { code: error.code, message: error.message } };
+  }
+  if (error instanceof ServiceError) {
+    const { code, message, retryAfterSec } = error;
+    const body = error.body as Readonly<Record<string, JsonValue>>; // answered as JSON, so it is
+    return { ...kept, error: { code, message, retryAfterSec, body } };
+  }
+  return kept;
+}
+
+/** No fault of ours, and no 504: such ends count against a key and against an identifier. */
+function isPayersDoing(outcome: Outcome): boolean {
+  if (outcome.kind === 'gone') return true;
+  if (outcome.kind !== 'refused') return false;
+  const { error } = outcome;
+  return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
+}
+
+/** The error to answer again, or null where the call ended without one: its waiters start anew. */
+export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefused | null {
+  // `releasedData` is the only writer of this document, and the store keeps it unchanged.
+  const stored = data as {
+    refused?: { code: RefusalCode; message: string };
+    error?: {
+      code: ErrorCode;
+      message: string;
+      retryAfterSec: number | null;
+      body: Readonly<Record<string, unknown>>;
+    };
+  };
+  if (stored.refused) return new PaymentRefused(stored.refused.code, stored.refused.message);
+  if (stored.error === undefined || !(stored.error.code in ERROR_CODES)) return null;
+  const { code, message, retryAfterSec, body } = stored.error;
+  return new MirroredError(code, message, {
+    body,
+    ...(retryAfterSec === null ? {} : { retryAfterSec }),
+  });
+}
+
+/** Acknowledgements of delivery: which answers were written in full, known at once and told to the ledger. */
+export class Acknowledgements {
+  readonly #ledger: LedgerStore;
+  readonly #onError: (message: string, error: unknown) => void;
+  readonly #pending = new Map<string, Promise<void>>();
+
+  constructor(ledger: LedgerStore, onError: (message: string, error: unknown) => void) {
+    this.#ledger = ledger;
+    this.#onError = onError;
+  }
+
+  mark(key: string): void {
+    if (this.#pending.has(key)) return;
+    const marking = this.#ledger
+      .markWritten(key)
+      .catch((error: unknown) => this.#onError(`${key} counts as not written`, error))
+      .finally(() => this.#pending.delete(key));
+    this.#pending.set(key, marking);
+  }
+
+  /** Written, and perhaps not yet marked in the ledger. */
+  isPending(key: string): boolean {
+    return this.#pending.has(key);
+  }
+
+  async flushed(): Promise<void> {
+    await Promise.all(this.#pending.values());
+  }
+}

@@ -1,0 +1,171 @@
+/** What is asked for, and how a 402 says it. */
+import type { PaymentRequired } from '@x402/core/types';
+import type { Address } from 'viem';
+import type { PaidRoute } from '../paid-route.ts';
+import {
+  discoveryExtension,
+  encodeHeader,
+  PAYMENT_IDENTIFIER,
+  paymentIdentifierExtension,
+} from './x402-terms.ts';
+
+/** CAIP-2 name of an EVM chain. */
+export type EvmNetwork = `eip155:${number}`;
+
+/** What the service charges in, and where it goes; the same on every route. */
+export type PaymentTerms = {
+  readonly network: EvmNetwork;
+  /** Contract of the token, which must know EIP-3009. */
+  readonly asset: Address;
+  /** EIP-712 domain of the token, as its contract states it. */
+  readonly assetName: string;
+  readonly assetVersion: string;
+  readonly payTo: Address;
+};
+
+/** The seven members of an entry of `accepts`, and no other: official clients refuse more. */
+export type Requirements = {
+  readonly scheme: 'exact';
+  readonly network: EvmNetwork;
+  readonly asset: Address;
+  /** Base units, as a decimal string. */
+  readonly amount: string;
+  readonly payTo: Address;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string };
+};
+
+export function chainIdOf(network: EvmNetwork): number {
+  return Number(network.slice('eip155:'.length));
+}
+
+/**
+ * Why no payment was taken. The codes are stable: clients key on them. They stand before the colon
+ * of `error` in a 402.
+ */
+export type RefusalCode =
+  | 'payment_required'
+  | 'invalid_payment'
+  | 'invalid_signature'
+  | 'wrong_scheme'
+  | 'wrong_network'
+  | 'wrong_asset'
+  | 'wrong_recipient'
+  | 'wrong_amount'
+  | 'not_yet_valid'
+  | 'authorization_expired'
+  | 'validity_too_long'
+  | 'verification_failed'
+  | 'settlement_failed';
+
+/** Room that a challenge leaves for the message; facilitators' own words are cut to fit. */
+export const MAX_REFUSAL_LENGTH = 240;
+
+/** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
+export class PaymentRefused extends Error {
+  override readonly name = 'PaymentRefused';
+  readonly code: RefusalCode;
+  /** Told in `PAYMENT-RESPONSE` where a settlement was tried. */
+  readonly settlement: SettlementNotice | null;
+
+  constructor(code: RefusalCode, message: string, settlement: SettlementNotice | null = null) {
+    super(message.slice(0, MAX_REFUSAL_LENGTH));
+    this.code = code;
+    this.settlement = settlement;
+  }
+}
+
+/** A facilitator's reason as a word of ours: its text is not ours to send on as it is. */
+export function reasonWord(reason: string): string {
+  return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
+}
+
+/** Clients echo the whole challenge in their payment header, which has a limit of its own. */
+const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
+
+/** What a facilitator is told beside the signed payload, and what a challenge carries. */
+export type RouteOffer = {
+  readonly requirements: Requirements;
+  readonly resource: PaymentRequired['resource'];
+  readonly extensions: Record<string, unknown>;
+};
+
+export type Challenge = {
+  /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export function offerOf<Input>(
+  route: PaidRoute<Input>,
+  terms: PaymentTerms,
+  baseUrl: string,
+): RouteOffer {
+  return {
+    requirements: {
+      scheme: 'exact',
+      network: terms.network,
+      asset: terms.asset,
+      amount: route.priceBaseUnits.toString(),
+      payTo: terms.payTo,
+      maxTimeoutSeconds: route.maxTimeoutSeconds,
+      extra: { name: terms.assetName, version: terms.assetVersion },
+    },
+    // From configuration alone: a Host header is the caller's to forge.
+    resource: {
+      url: new URL(route.path, baseUrl).href,
+      description: route.description,
+      mimeType: 'application/json',
+    },
+    extensions: {
+      bazaar: discoveryExtension(route),
+      [PAYMENT_IDENTIFIER]: paymentIdentifierExtension(),
+    },
+  };
+}
+
+/** Throws where the header would be too long for clients to echo: a fault of the route's texts. */
+export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefused): Challenge {
+  const required: PaymentRequired = {
+    x402Version: 2,
+    error: `${code}: ${message}`,
+    resource: offer.resource,
+    accepts: [{ ...offer.requirements, extra: { ...offer.requirements.extra } }],
+    extensions: offer.extensions,
+  };
+  const header = encodeHeader(required);
+  if (header.length > MAX_CHALLENGE_HEADER_LENGTH) {
+    throw new Error(
+      `The challenge of ${offer.resource.url} has ${header.length} characters, over ${MAX_CHALLENGE_HEADER_LENGTH}: shorten its description or its discovery example.`,
+    );
+  }
+  return {
+    body: JSON.stringify(required),
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'payment-required': header,
+    },
+  };
+}
+
+/** A settlement as `PAYMENT-RESPONSE` tells it. */
+export type SettlementNotice = {
+  readonly network: PaymentTerms['network'];
+  readonly payer: string;
+  /** Null where only the chain knows it. */
+  readonly transaction: string | null;
+  /** Why it failed; left out where it succeeded. */
+  readonly errorReason?: string;
+};
+
+export function encodeSettlement(notice: SettlementNotice): string {
+  const { network, payer, transaction, errorReason } = notice;
+  return encodeHeader({
+    success: errorReason === undefined,
+    ...(errorReason === undefined ? {} : { errorReason }),
+    transaction: transaction ?? '',
+    network,
+    payer,
+  });
+}

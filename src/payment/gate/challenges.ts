@@ -1,0 +1,136 @@
+/** The 402s of the gate, each made once. */
+import { StoreUnavailable } from '../../model/errors.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
+import {
+  challengeFor,
+  encodeSettlement,
+  offerOf,
+  PaymentRefused,
+  type PaymentTerms,
+  type RouteOffer,
+} from './challenge.ts';
+import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
+
+const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
+
+/** What can be said of a call before its body and query are looked at. */
+export type Preview =
+  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
+  | { readonly kind: 'payment'; readonly payment: SignedPayment };
+
+export type ChallengesOptions = {
+  readonly store: Pick<Store, 'ping'>;
+  readonly terms: PaymentTerms;
+  readonly baseUrl: string;
+};
+
+export class Challenges {
+  readonly #options: ChallengesOptions;
+  readonly #health: StoreHealth;
+  /** Neither changes while the service runs. */
+  readonly #offers = new Map<string, RouteOffer>();
+  readonly #invitations = new Map<string, PaidAnswer>();
+
+  constructor(options: ChallengesOptions) {
+    this.#options = options;
+    this.#health = new StoreHealth(options.store);
+  }
+
+  /**
+   * The challenge where there is no payment (always so for HEAD), or where its header cannot be
+   * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
+   * while `refuseWhileBusy` throws. At once where the store was just seen to answer: most calls.
+   */
+  preview<Input>(
+    route: PaidRoute<Input>,
+    headers: PaymentHeaders,
+    isHead: boolean,
+    refuseWhileBusy: () => void,
+  ): Preview | Promise<Preview> {
+    if (isHead || !hasPaymentHeader(headers)) {
+      const invite = (): Preview => {
+        refuseWhileBusy();
+        return { kind: 'answer', answer: this.#invite(route) };
+      };
+      return this.#health.isGood() ? invite() : this.#health.check().then(invite);
+    }
+    try {
+      return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
+    } catch (error) {
+      if (!(error instanceof PaymentRefused)) throw error;
+      return { kind: 'answer', answer: this.refuse(route, error) };
+    }
+  }
+
+  offerOf<Input>(route: PaidRoute<Input>): RouteOffer {
+    const { terms, baseUrl } = this.#options;
+    const offer = this.#offers.get(route.name) ?? offerOf(route, terms, baseUrl);
+    this.#offers.set(route.name, offer);
+    return offer;
+  }
+
+  /** `legacyHeader`: the request carried `X-PAYMENT`, and wants the matching answer. */
+  refuse<Input>(
+    route: PaidRoute<Input>,
+    refused: PaymentRefused,
+    legacyHeader = false,
+  ): PaidAnswer {
+    const { headers, body } = challengeFor(this.offerOf(route), refused);
+    const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
+    return {
+      status: 402,
+      headers: {
+        ...headers,
+        ...(settlement === null ? {} : { 'payment-response': settlement }),
+        ...(settlement === null || !legacyHeader ? {} : { 'x-payment-response': settlement }),
+      },
+      body,
+      written() {},
+    };
+  }
+
+  #invite<Input>(route: PaidRoute<Input>): PaidAnswer {
+    const known = this.#invitations.get(route.name);
+    if (known !== undefined) return known;
+    const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
+    this.#invitations.set(route.name, invitation);
+    return invitation;
+  }
+}
+
+/** For so long one look at the store serves all that ask. */
+const LOOK_LIFETIME_MS = 1_000;
+
+/** Whether the store answers, asked at most once a second. */
+class StoreHealth {
+  readonly #store: Pick<Store, 'ping'>;
+  #look: Promise<void> | null = null;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #hasAnswered = false;
+
+  constructor(store: Pick<Store, 'ping'>) {
+    this.#store = store;
+  }
+
+  /** Whether the last look is young enough, and was answered. */
+  isGood(): boolean {
+    return this.#hasAnswered && performance.now() - this.#lookedMs <= LOOK_LIFETIME_MS;
+  }
+
+  /** Throws `StoreUnavailable`. */
+  async check(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#look === null || nowMs - this.#lookedMs > LOOK_LIFETIME_MS) {
+      this.#lookedMs = nowMs;
+      this.#hasAnswered = false;
+      this.#look = this.#store.ping();
+    }
+    try {
+      await this.#look;
+      this.#hasAnswered = true;
+    } catch (error) {
+      throw new StoreUnavailable(error);
+    }
+  }
+}

@@ -1,0 +1,203 @@
+/** Who may have how much open at once, and the queue of those who wait for their turn. */
+import { randomUUID } from 'node:crypto';
+import { Saturated, TooManyOpen } from '../../model/errors.ts';
+import type { Share } from '../../store/contract/shares.ts';
+import type { PaidRoute } from '../paid-route.ts';
+import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
+import { debtsOf, UNPAID_AN_HOUR } from './unpaid-work.ts';
+import { type Ended, withDeadline } from './waiting.ts';
+
+const DAY_MS = 24 * 3_600_000;
+/** A payer has no more open than this, so no more is counted. */
+const MAX_SETTLED = 1_000;
+/** Longer than any call, and any scan that its caller left behind. */
+const SHARE_LIFETIME_MS = 5 * 60_000;
+/** Between two looks for what other instances have given back. */
+const POLL_INTERVAL_MS = 250;
+const MAX_WAITING = 1_000;
+const MAX_WAITING_A_PAYER = 100;
+const RETRY_AFTER_SEC = 30;
+
+export type Turn =
+  /** `hasWaited`: what was read before may have changed. */
+  | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
+  | { readonly kind: 'refused'; readonly error: Error }
+  | { readonly kind: Ended };
+
+type Waiter = {
+  readonly purchase: Purchase;
+  readonly taken: PromiseWithResolvers<() => void>;
+  isOver: boolean;
+};
+
+/** Places that are taken in this process, of one route. */
+type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
+
+export class FairShares {
+  readonly #gate: GateOptions;
+  readonly #places = new Map<string, Places>();
+  readonly #waiting = new Set<Waiter>();
+  #isServing = false;
+  #isCalledAgain = false;
+
+  constructor(gate: GateOptions) {
+    this.#gate = gate;
+  }
+
+  /** Waits in order of arrival until this purchase may begin. */
+  async take(purchase: Purchase, stopping: AbortSignal): Promise<Turn> {
+    if (!this.#gate.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
+    if (this.#waiting.size >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
+    if (this.#waitingOf(purchase.payer) >= MAX_WAITING_A_PAYER) {
+      return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
+    }
+    const waiter: Waiter = { purchase, taken: Promise.withResolvers(), isOver: false };
+    this.#waiting.add(waiter);
+    const beganMs = performance.now();
+    const { turnWithinMs = TURN_WITHIN_MS } = this.#gate;
+    const deadlineMs = Math.min(purchase.call.deadlineMs, beganMs + turnWithinMs);
+    this.#serve();
+    try {
+      const call = { ...purchase.call, deadlineMs };
+      const waited = await withDeadline(waiter.taken.promise, call, stopping);
+      if (waited.kind === 'done') {
+        const hasWaited = performance.now() - beganMs > POLL_INTERVAL_MS;
+        return { kind: 'taken', hasWaited, release: waited.value };
+      }
+      // The call that serves it this very moment gives back what it took.
+      waiter.isOver = true;
+      waiter.taken.promise.then((release) => release()).catch(() => undefined);
+      if (waited.kind !== 'late') return waited;
+      return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
+    } finally {
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  #waitingOf(payer: string): number {
+    return [...this.#waiting].filter(({ purchase }) => purchase.payer === payer).length;
+  }
+
+  /** One pass at a time over all who wait; a payer's later calls never overtake his earlier ones. */
+  #serve(): void {
+    this.#isCalledAgain = true;
+    if (this.#isServing) return;
+    this.#isServing = true;
+    const passes = async () => {
+      while (this.#isCalledAgain) {
+        this.#isCalledAgain = false;
+        await this.#pass();
+      }
+    };
+    passes().finally(() => {
+      this.#isServing = false;
+      if (this.#waiting.size === 0) return;
+      setTimeout(() => this.#serve(), POLL_INTERVAL_MS).unref();
+    });
+  }
+
+  /** Payers side by side, the calls of each one after the other. */
+  async #pass(): Promise<void> {
+    const byPayer = Map.groupBy(this.#waiting, ({ purchase }) => purchase.payer);
+    await Promise.all([...byPayer.values()].map((waiters) => this.#serveInOrder(waiters)));
+  }
+
+  async #serveInOrder(waiters: readonly Waiter[]): Promise<void> {
+    for (const waiter of waiters) {
+      if (waiter.isOver) continue;
+      try {
+        const release = await this.#tryTake(waiter.purchase);
+        if (release === null) return;
+        waiter.taken.resolve(release);
+      } catch (error) {
+        waiter.taken.reject(error);
+      }
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  /** Gives back by the function that it returns; null where there is no room. */
+  async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
+    const { store, onError } = this.#gate;
+    const { route, input, payer, call } = purchase;
+    const settled = await store.ledger.settledCount({
+      payer,
+      sinceMs: store.now() - DAY_MS,
+      limit: MAX_SETTLED,
+    });
+    const { workshop } = route;
+    const isShared = workshop === undefined || (await workshop.isShared(input, payer));
+    const places = isShared ? null : this.#placesOf(route);
+    if (places !== null && !hasRoom(places, workshop?.places ?? 0, purchase, settled > 0)) {
+      return null;
+    }
+    // Before anything is waited for: others look for room meanwhile.
+    if (places !== null) occupy(places, payer, call.client, 1);
+    const vacate = () => {
+      if (places !== null) occupy(places, payer, call.client, -1);
+    };
+    const share = await this.#share(payer, settled).catch((error: unknown) => {
+      vacate();
+      throw error;
+    });
+    if (share === null) {
+      vacate();
+      return null;
+    }
+    return () => {
+      vacate();
+      const released = store.shares.release(share);
+      released
+        .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error))
+        .finally(() => this.#serve());
+    };
+  }
+
+  async #share(payer: string, settled: number): Promise<Share | null> {
+    const { store } = this.#gate;
+    const debts = await debtsOf(store, payer);
+    // Who has nothing open may always have one: debts alone are `refuseDebtor`'s to judge.
+    const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
+    return store.shares.take({
+      holder: `open calls of ${payer}`,
+      limit,
+      attempt: randomUUID(),
+      lifetimeMs: SHARE_LIFETIME_MS,
+    });
+  }
+
+  #placesOf(route: PaidRoute): Places {
+    const known = this.#places.get(route.name);
+    if (known !== undefined) return known;
+    const places: Places = { total: 0, byPayer: new Map(), byClient: new Map() };
+    this.#places.set(route.name, places);
+    return places;
+  }
+}
+
+type Tally = Map<string, number>;
+
+/** A quarter for each payer and client, and the last quarter for those who have paid here before. */
+function hasRoom(
+  { total, byPayer, byClient }: Places,
+  all: number,
+  { payer, call }: Purchase,
+  hasSettled: boolean,
+): boolean {
+  const quarter = Math.max(1, Math.floor(all / 4));
+  if (total >= (hasSettled ? all : all - quarter)) return false;
+  if ((byPayer.get(payer) ?? 0) >= quarter) return false;
+  return call.client === null || (byClient.get(call.client) ?? 0) < quarter;
+}
+
+function occupy(places: Places, payer: string, client: string | null, by: 1 | -1): void {
+  places.total += by;
+  add(places.byPayer, payer, by);
+  if (client !== null) add(places.byClient, client, by);
+}
+
+function add(tally: Tally, name: string, by: 1 | -1): void {
+  const next = (tally.get(name) ?? 0) + by;
+  if (next === 0) tally.delete(name);
+  else tally.set(name, next);
+}

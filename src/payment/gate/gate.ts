@@ -1,0 +1,251 @@
+/** The payment gate: reads top to bottom as the order of decisions about one paid call. */
+import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
+import { PaymentsUnavailable, Saturated, ScanProcessing } from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import { chargedOf, standingOf } from '../ledger/ledger.ts';
+import type { SignedPayment } from '../paid-route.ts';
+import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from '../paid-route.ts';
+import { Acknowledgements, paidAnswer } from './answers.ts';
+import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
+import { PaymentRefused } from './challenge.ts';
+import { Challenges, type Preview } from './challenges.ts';
+import { FairShares } from './fair-shares.ts';
+import type { PaymentHeaders } from './payment-header.ts';
+import type { Delivery, GateOptions, Purchase } from './purchase.ts';
+import { PurchaseRun, type RunOptions } from './purchase-run.ts';
+import { SignatureProofs } from './signature-proofs.ts';
+import { refuseDebtor } from './unpaid-work.ts';
+import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
+import {
+  findLostAnswer,
+  identifierOf,
+  namesBuyer,
+  readIdentifier,
+  refuseStranger,
+  refuseWornOut,
+} from './whose-answer.ts';
+
+/** How one way of deciding ended: with an answer, with its caller gone, or "look again". */
+type Decision = PaidAnswer | 'gone' | 'again';
+
+/**
+ * Stands before every paid route: an answer is charged if and only if it is a delivered, or
+ * redeliverable, 200. Errors that are no challenge are thrown, and `charged` says what became of the
+ * payment that came along.
+ */
+export class PaymentGate {
+  readonly #options: GateOptions;
+  readonly #inFlight = new InFlightCalls();
+  readonly #acknowledged: Acknowledgements;
+  readonly #shares: FairShares;
+  readonly #proofs: SignatureProofs;
+  readonly #challenges: Challenges;
+  readonly #stopping = new AbortController();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#acknowledged = new Acknowledgements(options.store.ledger, options.onError);
+    this.#shares = new FairShares(options);
+    this.#challenges = new Challenges(options);
+    this.#proofs = new SignatureProofs(options, this.#stopping.signal);
+  }
+
+  /** Whether this process works on a key now; the recovery of keys leaves it alone. */
+  isInFlight(key: string): boolean {
+    return this.#inFlight.has(key);
+  }
+
+  /** What can be answered before body and query are looked at. */
+  preview<Input>(
+    route: PaidRoute<Input>,
+    headers: PaymentHeaders,
+    isHead: boolean,
+  ): Preview | Promise<Preview> {
+    return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
+  }
+
+  /** Answers a call that carries a payment; 'gone' where the caller has left. */
+  async handle<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer | 'gone'> {
+    const { payment } = call;
+    const key = paymentKey(this.#options.terms, payment.authorization);
+    try {
+      const scope = identifierOf(payment, this.#options.terms);
+      const input = route.parse(call.request);
+      const payer = payerOf(payment);
+      const request = requestOf(route, input);
+      const offer = this.#challenges.offerOf(route);
+      return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
+    } catch (error) {
+      if (error instanceof PaymentRefused)
+        return this.#challenges.refuse(route, error, payment.legacyHeader);
+      throw await this.toldCharged(error, payment);
+    }
+  }
+
+  /** Tells with an error of a paid call whether the payment that came along was charged. */
+  async toldCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
+    if (error instanceof PaidCallFailed) return error;
+    if (error instanceof ServiceError && error.charged !== undefined) return error;
+    const { store, terms } = this.#options;
+    const charged = await store.ledger.entry(paymentKey(terms, authorization)).then(
+      (entry) => (entry === null ? false : chargedOf(standingOf(entry.last.state))),
+      () => null,
+    );
+    return new PaidCallFailed(error, charged);
+  }
+
+  /** Ends what is not being settled yet, and waits for what is. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#inFlight.allEnded();
+    await this.#acknowledged.flushed();
+  }
+
+  /** From here on the ledger is looked at. */
+  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'gone'> {
+    const { store, failpoints } = this.#options;
+    let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
+    const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
+    if (proof === 'gone') return 'gone';
+    failpoints.pass('parsed');
+    for (;;) {
+      if (purchase.call.gone.aborted) return 'gone';
+      if (this.#stopping.signal.aborted) throw new Saturated();
+      const decision = await this.#decide(purchase, proof.isVerified, entry);
+      if (decision !== 'again') return decision;
+      entry = undefined;
+    }
+  }
+
+  /** An answer that exists, or is being made; else new work. `entry`: what was just read of the key. */
+  async #decide<Input>(
+    purchase: Purchase<Input>,
+    isVerified: boolean,
+    entry: LedgerEntry | null | undefined,
+  ): Promise<Decision> {
+    const { store } = this.#options;
+    const { key, route, scope, payment, offer } = purchase;
+    const fate = await this.#awaitPayment(key, purchase, entry);
+    switch (fate.kind) {
+      case 'gone':
+        return 'gone';
+      case 'refused':
+        throw fate.error;
+      case 'paid':
+        if (fate.entry !== null) await refuseStranger(store, purchase, fate.entry);
+        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
+      case 'free':
+    }
+
+    const ended = endOf(purchase.call, this.#stopping.signal);
+    if (ended !== null) return this.#ended(ended);
+    checkTerms(payment, offer.requirements, store.now());
+    const isInFlight = (other: string) => this.#inFlight.has(other);
+    const identifier =
+      scope === null ? null : await readIdentifier(store, scope, purchase, isInFlight);
+    const other = identifier?.liveKey ?? (await this.#findLost(purchase));
+    if (other !== null) return this.#sendOther(purchase, other);
+
+    checkValidity(payment, route, store.now());
+    refuseWornOut(fate.entry, store.now());
+    await this.#refuseUnwelcome(purchase);
+    return this.#begin(purchase, { entry: fate.entry, identifier, isVerified });
+  }
+
+  /** The answer that another authorization of the same payer bought; this one is never settled. */
+  async #sendOther<Input>(purchase: Purchase<Input>, key: string): Promise<Decision> {
+    const { store } = this.#options;
+    const fate = await this.#awaitPayment(key, purchase);
+    switch (fate.kind) {
+      case 'gone':
+        return 'gone';
+      case 'refused':
+        throw fate.error;
+      case 'paid':
+        return this.#send(purchase, fate.delivery, await namesBuyer(store, purchase, key));
+      case 'free':
+        return 'again';
+    }
+  }
+
+  /** New work: admitted, in its turn, and then claimed, computed and settled. */
+  async #begin<Input>(
+    purchase: Purchase<Input>,
+    read: Pick<RunOptions, 'entry' | 'identifier' | 'isVerified'>,
+  ): Promise<Decision> {
+    const { route, input, call, key } = purchase;
+    const stopping = this.#stopping.signal;
+    const admitted = await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, stopping);
+    if (admitted.kind !== 'done') return this.#ended(admitted.kind);
+    const turn = await this.#shares.take(purchase, stopping);
+    if (turn.kind === 'refused') throw turn.error;
+    if (turn.kind !== 'taken') return this.#ended(turn.kind);
+    // The ledger decides all other races; these two it does not see.
+    if (this.#inFlight.has(key) || (turn.hasWaited && (await this.#findLost(purchase)) !== null)) {
+      turn.release();
+      return 'again';
+    }
+    const run = new PurchaseRun(purchase, {
+      gate: this.#options,
+      ...read,
+      isInFlight: (other) => this.#inFlight.has(other),
+      stopping,
+      release: turn.release,
+    });
+    const outcome = await this.#inFlight.start(purchase, run);
+    switch (outcome.kind) {
+      case 'paid':
+        return this.#send(purchase, outcome.delivery, true, false);
+      case 'refused':
+      case 'unknown':
+        throw outcome.error;
+      case 'abandoned':
+        return 'again';
+      case 'gone':
+        return 'gone';
+    }
+  }
+
+  #findLost(purchase: Purchase): Promise<string | null> {
+    const isPending = (key: string) => this.#acknowledged.isPending(key);
+    return findLostAnswer(this.#options.store, purchase, isPending);
+  }
+
+  #awaitPayment(key: string, purchase: Purchase, known?: LedgerEntry | null) {
+    const parts = { gate: this.#options, inFlight: this.#inFlight };
+    return awaitPayment(parts, key, purchase, known);
+  }
+
+  /** `isBuyers`: it is proved that the one who bought it gets it, so that it counts as delivered. */
+  #send(
+    purchase: Purchase,
+    delivery: Delivery,
+    isBuyers: boolean,
+    isRedelivered = true,
+  ): PaidAnswer {
+    return paidAnswer(delivery, {
+      legacyHeader: purchase.payment.legacyHeader,
+      isRedelivered,
+      failpoints: this.#options.failpoints,
+      written: () => {
+        if (isBuyers) this.#acknowledged.mark(delivery.key);
+      },
+    });
+  }
+
+  /** Who may not begin new work, before anything is verified for it. */
+  async #refuseUnwelcome<Input>(purchase: Purchase<Input>): Promise<void> {
+    this.#refuseWhileBusy(purchase.route, purchase.input);
+    if (this.#options.isRateLimited) await refuseDebtor(this.#options.store, purchase);
+  }
+
+  #refuseWhileBusy<Input>(route: PaidRoute<Input>, input?: Input): void {
+    if (this.#stopping.signal.aborted || route.isSaturated?.(input)) throw new Saturated();
+    if (!this.#options.isReady()) throw new PaymentsUnavailable();
+  }
+
+  #ended(ended: Ended): 'gone' {
+    if (ended === 'gone') return 'gone';
+    throw ended === 'late' ? new ScanProcessing() : new Saturated();
+  }
+}

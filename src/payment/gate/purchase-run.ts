@@ -1,0 +1,231 @@
+/** Claims a key, works for it and settles it: the only place from which money is first asked for. */
+import {
+  PaymentsUnavailable,
+  Saturated,
+  ScanProcessing,
+  type ServiceError,
+} from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import { claimAfter, LedgerWriter, StepLost, standingOf } from '../ledger/ledger.ts';
+import type { ComputedAnswer } from '../paid-route.ts';
+import type { VerifyOutcome } from '../settle/facilitator.ts';
+import { Settlement } from '../settle/settlement.ts';
+import { releasedData, storeDelivery } from './answers.ts';
+import { PaymentRefused, reasonWord } from './challenge.ts';
+import type { Delivery, GateOptions, Outcome, Purchase } from './purchase.ts';
+import { UnpaidWork } from './unpaid-work.ts';
+import { type Ended, endOf, withDeadline } from './waiting.ts';
+import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-answer.ts';
+
+export type RunOptions = {
+  readonly gate: GateOptions;
+  /** The key as it was read last: it is free. The quickest writer wins the first step. */
+  readonly entry: LedgerEntry | null;
+  /** What the purchase's identifier stood for when that was read. */
+  readonly identifier: IdentifierState | null;
+  /** The facilitator has said already that the signature, of a contract wallet, is good. */
+  readonly isVerified: boolean;
+  readonly isInFlight: (key: string) => boolean;
+  /** Aborted when the service stops: nothing new is settled then. */
+  readonly stopping: AbortSignal;
+  /** Gives back the purchase's share of what may be open; called once its work has ended. */
+  readonly release: () => void;
+};
+
+/** A facilitator that takes its time, and a block or two, must fit in before `validBefore`. */
+const MIN_LEFT_TO_SETTLE_MS = 15_000;
+const ABANDONED: Outcome = { kind: 'abandoned' };
+
+export class PurchaseRun<Input> {
+  readonly #purchase: Purchase<Input>;
+  readonly #options: RunOptions;
+  #writer: LedgerWriter | null = null;
+  readonly #unpaid: UnpaidWork;
+  #computing: Promise<ComputedAnswer> | null = null;
+  #isSettling = false;
+
+  constructor(purchase: Purchase<Input>, options: RunOptions) {
+    this.#purchase = purchase;
+    this.#options = options;
+    this.#unpaid = new UnpaidWork(options.gate, purchase);
+  }
+
+  /** From here on money may move, whatever becomes of the client. */
+  get isSettling(): boolean {
+    return this.#isSettling;
+  }
+
+  /** Never rejects: what is thrown on the way is the error to be answered. */
+  async run(): Promise<Outcome> {
+    const outcome = await this.#steps().catch((error: unknown): Outcome => {
+      return error instanceof StepLost ? ABANDONED : { kind: 'refused', error };
+    });
+    await this.#end(outcome);
+    return outcome;
+  }
+
+  async #steps(): Promise<Outcome> {
+    const { gate, stopping, isVerified } = this.#options;
+    const { failpoints } = gate;
+    const { call } = this.#purchase;
+    const writer = await this.#claim();
+    if (writer === null) return ABANDONED;
+    failpoints.pass('claimed');
+
+    const refusal = isVerified ? null : await this.#verify();
+    if (refusal !== null) return refusal;
+    failpoints.pass('verified');
+
+    const computed = await this.#compute();
+    if (computed.kind !== 'done') return outcomeOf(computed.kind);
+    const { answerId, scanId, delivery } = await this.#store(computed.value);
+    await writer.write('computed', {}, { answerId, scanId });
+    failpoints.pass('computed');
+
+    if (!(await this.#holdsIdentifier())) return ABANDONED;
+    this.#refuseLateSignature();
+    const ended = endOf(call, stopping);
+    if (ended !== null) return outcomeOf(ended);
+
+    this.#isSettling = true;
+    return await new Settlement(gate, this.#purchase, writer, delivery).run();
+  }
+
+  /** Null where an identifier was bound elsewhere meanwhile. */
+  async #claim(): Promise<LedgerWriter | null> {
+    const { gate, entry, identifier } = this.#options;
+    const { key, payer, request, payment, offer, scope } = this.#purchase;
+    if (scope !== null && identifier !== null) {
+      const isBound = await bindIdentifier(gate.store, scope, identifier, this.#purchase);
+      // A host that bound the id before us may have claimed its key meanwhile.
+      if (!isBound || !(await this.#holdsIdentifier())) return null;
+    }
+    const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
+    // The scan of the claim before goes along: this call may be answered from it.
+    const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
+    const writer = new LedgerWriter(gate.store.ledger, facts, entry?.last ?? null);
+    await writer.write('claimed', claimAfter(entry, payment, offer.requirements));
+    this.#writer = writer;
+    return writer;
+  }
+
+  async #holdsIdentifier(): Promise<boolean> {
+    const { gate, isInFlight } = this.#options;
+    const { scope, key } = this.#purchase;
+    if (scope === null) return true;
+    const now = await readIdentifier(gate.store, scope, this.#purchase, isInFlight);
+    return now.lastKey === key && now.liveKey === null;
+  }
+
+  async #verify(): Promise<Outcome | null> {
+    const { gate, stopping } = this.#options;
+    const { payment, offer, call } = this.#purchase;
+    const stored = { ...payment, requirements: offer.requirements };
+    const verifying = gate.facilitator.verify({ payment: stored, offer });
+    const waited = await withDeadline(verifying, call, stopping);
+    if (waited.kind === 'done') return refusalOf(waited.value);
+    // A facilitator that does not answer is no scan that goes on.
+    if (waited.kind === 'late') return { kind: 'refused', error: new PaymentsUnavailable() };
+    return outcomeOf(waited.kind);
+  }
+
+  async #compute() {
+    const { gate, entry, stopping } = this.#options;
+    const { route, input, call, payer } = this.#purchase;
+    const ended = endOf(call, stopping);
+    if (ended !== null) return { kind: ended };
+    gate.failpoints.pass('computing');
+    this.#computing = route.compute(input, {
+      payer,
+      earlierScanId: entry?.last.scanId,
+      onScan: (scanId) => {
+        this.#unpaid.isAbout(scanId);
+      },
+    });
+    // Two wait for it: this call, and the keeper of what its caller did not wait for.
+    this.#computing.catch(() => undefined);
+    return await withDeadline(this.#computing, call, stopping);
+  }
+
+  async #store(
+    computed: ComputedAnswer,
+  ): Promise<{ answerId: string; scanId: string | undefined; delivery: Delivery }> {
+    const { answers } = this.#options.gate.store;
+    const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
+    const { scanId } = computed;
+    // An answer that is never paid for is stored for an hour, so it counts as unpaid work as well.
+    if (scanId !== undefined) this.#unpaid.isAbout(scanId);
+    else if (!('answerId' in computed)) this.#unpaid.isAbout(`answer ${answerId}`);
+    return { answerId, scanId, delivery };
+  }
+
+  #refuseLateSignature(): void {
+    const { validBefore } = this.#purchase.payment.authorization;
+    const leftToSettleMs = Number(validBefore) * 1000 - this.#options.gate.store.now();
+    if (leftToSettleMs >= MIN_LEFT_TO_SETTLE_MS) return;
+    throw new PaymentRefused(
+      'authorization_expired',
+      'your signature runs out too soon to be settled. Nothing was charged: sign a new one, and the finished result is yours at once',
+    );
+  }
+
+  /** Frees the key where nothing was sent, keeps the work for its payer, gives back the share. */
+  async #end(outcome: Outcome): Promise<void> {
+    const writer = this.#writer;
+    if (outcome.kind === 'paid') {
+      await this.#unpaid.clear();
+      this.#options.release();
+      return;
+    }
+    if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
+    else {
+      const isDebt = outcome.kind === 'gone' || isPayersToPay(outcome);
+      await this.#unpaid.keep(this.#computing, isDebt, this.#options.release);
+    }
+    if (outcome.kind === 'abandoned' || writer === null) return;
+    if (writer.state === 'none' || standingOf(writer.state) !== 'working') return;
+    const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
+    await writer.write('released', data).catch((failure: unknown) => {
+      this.#options.gate.onError(`${this.#purchase.key} is released later`, failure);
+    });
+  }
+}
+
+function outcomeOf(ended: Ended): Outcome {
+  switch (ended) {
+    case 'gone':
+      return { kind: 'gone' };
+    case 'late':
+      return { kind: 'refused', error: new ScanProcessing() };
+    case 'stopping':
+      return { kind: 'refused', error: new Saturated() };
+  }
+}
+
+/** Null where the payment is good. */
+export function refusalOf(
+  verdict: VerifyOutcome,
+): { readonly kind: 'refused'; readonly error: PaymentRefused | ServiceError } | null {
+  if (verdict.kind === 'valid') return null;
+  if (verdict.kind === 'unavailable') {
+    return { kind: 'refused', error: new PaymentsUnavailable(new Error(verdict.reason)) };
+  }
+  const word = reasonWord(verdict.reason);
+  const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
+  const error = new PaymentRefused(
+    code,
+    `${word}. Nothing was charged: set that right and pay again`,
+  );
+  return { kind: 'refused', error };
+}
+
+function reasonOf(outcome: Outcome): string {
+  if (outcome.kind === 'gone') return 'the client hung up';
+  return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
+}
+
+/** The work was done, or goes on, and its payer does not have it: not for a fault of ours. */
+function isPayersToPay(outcome: Outcome): boolean {
+  if (outcome.kind !== 'refused') return false;
+  return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;
+}

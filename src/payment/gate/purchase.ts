@@ -1,0 +1,87 @@
+/** One purchase, how it can end, and what the gate gives it to work with. */
+
+import type { Address } from 'viem';
+import type { IdentifierScope } from '../../store/contract/identifiers.ts';
+import type { Store } from '../../store/contract/store.ts';
+import type { Failpoints } from '../failpoints.ts';
+import type { PublishByRoute } from '../ledger/publisher.ts';
+import type { Reconciler } from '../ledger/reconciler.ts';
+import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
+import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
+import type { SignerCheck } from './authorization.ts';
+import type { PaymentTerms, RouteOffer } from './challenge.ts';
+
+/** One paid request, decoded: who wants what, and which payment is to pay for it. */
+export type Purchase<Input = unknown> = {
+  readonly route: PaidRoute<Input>;
+  readonly input: Input;
+  readonly call: PaidCall;
+  readonly payment: SignedPayment;
+  readonly offer: RouteOffer;
+  readonly key: string;
+  /** Lower case. */
+  readonly payer: string;
+  /** Route and canonical input, as the ledger knows them. */
+  readonly request: string;
+  /** The payment identifier, where the payload carries one. */
+  readonly scope: IdentifierScope | null;
+};
+
+/** A paid answer, ready for as many connections as ask for it. */
+export type Delivery = {
+  readonly key: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+  readonly body: string | (() => AsyncIterable<Uint8Array>);
+  readonly settlement: {
+    readonly network: PaymentTerms['network'];
+    readonly payer: string;
+    readonly transaction: string | null;
+  };
+};
+
+/** How the run of a purchase ended. By then its key is free, or its fate is in the ledger. */
+export type Outcome =
+  | { readonly kind: 'paid'; readonly delivery: Delivery }
+  /** Answered with this error; the payment settles nothing, now or later. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** Answered with this error; whether money moved, reconciling will find out. */
+  | { readonly kind: 'unknown'; readonly error: Error }
+  /** Another writer holds the key: those who still wait begin anew. */
+  | { readonly kind: 'abandoned' }
+  /** The client hung up: no caller is left to be answered. */
+  | { readonly kind: 'gone' };
+
+/** What the gate stands on. */
+export type GateOptions = {
+  readonly store: Store;
+  readonly terms: PaymentTerms;
+  /** Without a trailing slash; every URL that a challenge names begins with it. */
+  readonly baseUrl: string;
+  readonly facilitator: Facilitator;
+  /** Shared with a facilitator that recovers signatures, too; default one of its own. */
+  readonly isSigned?: SignerCheck | undefined;
+  readonly reconciler: Reconciler;
+  /** Whether there is a contract at an address; null where no node is there to say, or it does not. */
+  readonly isContract: (address: Address) => Promise<boolean | null>;
+  readonly publish: PublishByRoute;
+  /** Whether the facilitator was reached. */
+  readonly isReady: () => boolean;
+  /** Off: payers may have any number of calls open, and leave any number of scans unpaid. */
+  readonly isRateLimited: boolean;
+  readonly failpoints: Failpoints;
+  /** How long a call waits for the outcome of its own settlement; default 20 s. */
+  readonly reconcileWithinMs?: number | undefined;
+  /** How long a later call waits for it; default 5 s. */
+  readonly retryWithinMs?: number | undefined;
+  /** How long a call waits for its turn; default 30 s. */
+  readonly turnWithinMs?: number | undefined;
+  /** Told of trouble that no caller meets. */
+  readonly onError: (message: string, error: unknown) => void;
+  /** Told what happens to money. */
+  readonly onEvent?: OnPaymentEvent | undefined;
+};
+
+export const RECONCILE_WITHIN_MS = 20_000;
+export const RETRY_WITHIN_MS = 5_000;
+export const TURN_WITHIN_MS = 30_000;

@@ -1,0 +1,124 @@
+/** Who signed a payment: recovered here, or vouched for by the facilitator. */
+import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import { standingOf, storedPayment } from '../ledger/ledger.ts';
+import {
+  checkTerms,
+  checkValidity,
+  differingField,
+  isPlainSignature,
+  rememberingSignerCheck,
+  type SignerCheck,
+} from './authorization.ts';
+import { PaymentRefused } from './challenge.ts';
+import type { GateOptions, Purchase } from './purchase.ts';
+import { refusalOf } from './purchase-run.ts';
+import { withDeadline } from './waiting.ts';
+
+/** Verifications of signatures that we cannot recover ourselves, a minute and process. */
+const VERIFICATIONS_A_MINUTE = 60;
+/** Looks for a contract at the address of a payer: each is one quick call of the node. */
+const CODE_LOOKUPS_A_MINUTE = 600;
+const MINUTE_MS = 60_000;
+
+/**
+ * A bucket for all callers together: signatures of contract wallets are free to make up, from any
+ * number of addresses, and each costs a call to the facilitator. Never switched off.
+ */
+export class CallBudget {
+  readonly #perMinute: number;
+  readonly #now: () => number;
+  #left: number;
+  #countedMs: number;
+
+  constructor(perMinute: number, now: () => number = () => performance.now()) {
+    this.#perMinute = perMinute;
+    this.#left = perMinute;
+    this.#now = now;
+    this.#countedMs = now();
+  }
+
+  /** Zero where one was taken; else the seconds until there is one again. */
+  take(): number {
+    const nowMs = this.#now();
+    const gained = ((nowMs - this.#countedMs) / MINUTE_MS) * this.#perMinute;
+    this.#left = Math.min(this.#perMinute, this.#left + gained);
+    this.#countedMs = nowMs;
+    if (this.#left < 1) {
+      return Math.ceil(((1 - this.#left) * MINUTE_MS) / this.#perMinute / 1000);
+    }
+    this.#left -= 1;
+    return 0;
+  }
+}
+
+/** Junk signatures end here: they neither claim a key, nor join a call, nor fetch an answer. */
+export class SignatureProofs {
+  readonly #gate: GateOptions;
+  readonly #stopping: AbortSignal;
+  readonly #verifications = new CallBudget(VERIFICATIONS_A_MINUTE);
+  readonly #codeLookups = new CallBudget(CODE_LOOKUPS_A_MINUTE);
+  readonly #isSigned: SignerCheck;
+
+  constructor(gate: GateOptions, stopping: AbortSignal) {
+    this.#gate = gate;
+    this.#stopping = stopping;
+    this.#isSigned = gate.isSigned ?? rememberingSignerCheck(gate.terms);
+  }
+
+  /**
+   * Throws where neither mathematics, chain nor facilitator vouches for the signature.
+   * `isVerified`: the facilitator was asked already. `known`: the key as the ledger has it; `mayAsk` throws where nothing is to be verified now.
+   */
+  async prove(
+    purchase: Purchase,
+    known: LedgerEntry | null,
+    mayAsk: () => Promise<void>,
+  ): Promise<{ readonly isVerified: boolean } | 'gone'> {
+    const { store } = this.#gate;
+    const { payment, offer, route } = purchase;
+    if (await this.#isSigned(payment)) return { isVerified: false };
+    if (isVouchedFor(purchase, known)) return { isVerified: true };
+    checkTerms(payment, offer.requirements, store.now());
+    checkValidity(payment, route, store.now());
+    await mayAsk();
+    if (await this.#isForged(purchase)) {
+      throw new PaymentRefused(
+        'invalid_signature',
+        'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
+      );
+    }
+    const waitSec = this.#verifications.take();
+    if (waitSec > 0) throw new Saturated(waitSec);
+    return this.#ask(purchase);
+  }
+
+  /** Known without the facilitator: where no contract is, an account must sign by its own key. */
+  async #isForged({ payment, call }: Purchase): Promise<boolean> {
+    if (!isPlainSignature(payment) || this.#codeLookups.take() > 0) return false;
+    const looking = this.#gate.isContract(payment.authorization.from);
+    const waited = await withDeadline(looking, call, this.#stopping);
+    return waited.kind === 'done' && waited.value === false;
+  }
+
+  async #ask({ payment, offer, call }: Purchase): Promise<{ readonly isVerified: true } | 'gone'> {
+    const stored = { ...payment, requirements: offer.requirements };
+    const verifying = this.#gate.facilitator.verify({ payment: stored, offer });
+    const waited = await withDeadline(verifying, call, this.#stopping);
+    if (waited.kind === 'gone') return 'gone';
+    if (waited.kind !== 'done') throw new PaymentsUnavailable();
+    const refusal = refusalOf(waited.value);
+    if (refusal !== null) throw refusal.error;
+    return { isVerified: true };
+  }
+}
+
+/**
+ * The very bytes that the facilitator vouched for when the key was claimed; asking again would fail
+ * once the nonce is spent.
+ */
+function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
+  if (known === null || standingOf(known.last.state) === 'free') return false;
+  const held = storedPayment(known);
+  return held.signature === payment.signature && differingField(held, payment) === null;
+}

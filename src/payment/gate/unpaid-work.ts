@@ -1,0 +1,110 @@
+/** Work that was done for a payer who has not paid for it: kept for him, and his debt for an hour. */
+import { UnpaidScans } from '../../model/errors.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { isPaid } from '../ledger/ledger.ts';
+import type { ComputedAnswer } from '../paid-route.ts';
+import type { GateOptions, Purchase } from './purchase.ts';
+
+/** So many finished scans an hour may a payer leave unpaid. */
+export const UNPAID_AN_HOUR = 5;
+const HOUR_MS = 3_600_000;
+/** Longer than a call can take from its end of work to its settlement. */
+const JUST_NOW_MS = 15 * 60_000;
+
+type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
+
+/** What one call leaves behind: the scan, or the stored answer, that its payer may still pay for. */
+export class UnpaidWork {
+  readonly #gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>;
+  readonly #purchase: Purchase;
+  #scanId: string | undefined;
+
+  constructor(gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
+    this.#gate = gate;
+    this.#purchase = purchase;
+  }
+
+  isAbout(scanId: string): void {
+    this.#scanId = scanId;
+  }
+
+  /**
+   * Keeps the work for its payer, also where it is not finished yet: the mark is in the store when
+   * this resolves, so a retry finds the scan. It is a debt once the work has ended, if `isDebt`.
+   */
+  async keep(
+    computing: Promise<ComputedAnswer>,
+    isDebt: boolean,
+    release: () => void,
+  ): Promise<void> {
+    let hasEnded = false;
+    const later = computing.then(
+      async ({ scanId }) => {
+        hasEnded = true;
+        this.#scanId = scanId ?? this.#scanId;
+        await this.#note(isDebt);
+      },
+      async () => {
+        hasEnded = true;
+        await this.clear();
+      },
+    );
+    later.finally(release);
+    await turn();
+    await (hasEnded ? later : this.#note(false));
+  }
+
+  /** Paid for, or come to nothing. */
+  async clear(): Promise<void> {
+    const { store, onError } = this.#gate;
+    const { payer } = this.#purchase;
+    const scanId = this.#scanId;
+    if (scanId === undefined) return;
+    await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
+      onError(`${payer} owes nothing for ${scanId}, which still counts`, error);
+    });
+  }
+
+  /** `isDebt`: the payer could have paid; false while the work goes on, and after a fault of ours. */
+  async #note(isDebt: boolean): Promise<void> {
+    const { store, onError, onEvent } = this.#gate;
+    const { payer, request, route, input } = this.#purchase;
+    const scanId = this.#scanId;
+    if (scanId === undefined) return;
+    if (isDebt) onEvent?.({ kind: 'debt' });
+    try {
+      await store.results.noteUnpaid({ payer, scanId, host: route.host?.(input) ?? '', isDebt });
+      // Another call of this payer may have paid for it, and cleared the mark, before it was written.
+      const sinceMs = store.now() - JUST_NOW_MS;
+      const entries = await store.ledger.recent({ payer, request, sinceMs });
+      const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
+      if (isSold) await store.results.clearUnpaid({ payer, scanId });
+    } catch (error) {
+      onError(`${payer} left ${scanId} unpaid, unnoted`, error);
+    }
+  }
+}
+
+/** Lets promises that are settled already run what waits for them. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** When this payer's debts of the last hour were made, newest first. */
+export async function debtsOf(stores: Stores, payer: string): Promise<readonly number[]> {
+  const marks = await stores.results.unpaid(payer, stores.now() - HOUR_MS);
+  return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
+}
+
+/** Refuses who left too much unpaid, unless it is for this that he wants to pay. */
+export async function refuseDebtor<Input>(
+  stores: Stores,
+  { route, input, payer }: Purchase<Input>,
+): Promise<void> {
+  const debts = await debtsOf(stores, payer);
+  // When this one is an hour old, no more than the allowed number is left.
+  const oneTooMany = debts[UNPAID_AN_HOUR];
+  if (oneTooMany === undefined || (await route.workshop?.isFinished(input, payer))) return;
+  const retryAfterSec = Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000);
+  throw new UnpaidScans(UNPAID_AN_HOUR, Math.max(1, retryAfterSec));
+}

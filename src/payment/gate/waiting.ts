@@ -1,0 +1,250 @@
+/** Waiting for what becomes of a payment, as long as its caller does. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import {
+  LedgerWriter,
+  StepLost,
+  standingOf,
+  storedPayment,
+  transactionOf,
+} from '../ledger/ledger.ts';
+import type { PaidCall } from '../paid-route.ts';
+import { endedUnpaid, unknownSettlement } from '../settle/settlement.ts';
+import { deliveryOf, errorOfReleased } from './answers.ts';
+import {
+  type Delivery,
+  type GateOptions,
+  type Outcome,
+  type Purchase,
+  RETRY_WITHIN_MS,
+} from './purchase.ts';
+import { refuseConflict } from './whose-answer.ts';
+
+/** Between two looks at what another host does. */
+const POLL_INTERVAL_MS = 200;
+
+/** What ends a call before its work is done. */
+export type Ended = 'gone' | 'late' | 'stopping';
+export type Waited<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: Ended };
+
+export function endOf(call: PaidCall, stopping?: AbortSignal): Ended | null {
+  if (call.gone.aborted) return 'gone';
+  if (stopping?.aborted) return 'stopping';
+  return leftMs(call) === 0 ? 'late' : null;
+}
+
+/** Waits for work while its caller does. The work goes on all the same; its rejection is passed on. */
+export function withDeadline<T>(
+  work: Promise<T>,
+  call: PaidCall,
+  stopping?: AbortSignal,
+): Promise<Waited<T>> {
+  const over = Promise.withResolvers<Waited<T>>();
+  const onGone = () => over.resolve({ kind: 'gone' });
+  const onStop = () => over.resolve({ kind: 'stopping' });
+  if (call.gone.aborted) onGone();
+  if (stopping?.aborted) onStop();
+  call.gone.addEventListener('abort', onGone, { once: true });
+  stopping?.addEventListener('abort', onStop, { once: true });
+  const timer = setTimeout(() => over.resolve({ kind: 'late' }), leftMs(call));
+  const done = work.then((value) => ({ kind: 'done', value }) as const);
+  return Promise.race([done, over.promise]).finally(() => {
+    clearTimeout(timer);
+    call.gone.removeEventListener('abort', onGone);
+    stopping?.removeEventListener('abort', onStop);
+  });
+}
+
+function leftMs({ deadlineMs }: PaidCall): number {
+  return Math.max(0, deadlineMs - performance.now());
+}
+
+/** A purchase that this process works on at this moment. */
+export type CallInFlight = {
+  readonly purchase: Purchase;
+  /** From here on money may move, whatever becomes of the client. */
+  readonly isSettling: boolean;
+  readonly outcome: Promise<Outcome>;
+};
+
+/** The keys that this process works on; calls with the same key join the first. */
+export class InFlightCalls {
+  readonly #calls = new Map<string, CallInFlight>();
+
+  get(key: string): CallInFlight | undefined {
+    return this.#calls.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#calls.has(key);
+  }
+
+  /** The caller has made sure that there is none for this key. */
+  start(
+    purchase: Purchase,
+    run: { readonly isSettling: boolean; run(): Promise<Outcome> },
+  ): Promise<Outcome> {
+    const outcome = run.run().finally(() => this.#calls.delete(purchase.key));
+    this.#calls.set(purchase.key, {
+      purchase,
+      outcome,
+      get isSettling() {
+        return run.isSettling;
+      },
+    });
+    return outcome;
+  }
+
+  async allEnded(): Promise<void> {
+    await Promise.allSettled([...this.#calls.values()].map(({ outcome }) => outcome));
+  }
+}
+
+/** What became of a key: an answer, an error to be answered, or nothing: it is free. */
+export type Fate =
+  | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
+  /** `entry` is null where this process has just sold it. */
+  | { readonly kind: 'paid'; readonly delivery: Delivery; readonly entry: LedgerEntry | null }
+  | { readonly kind: 'refused'; readonly error: unknown }
+  | { readonly kind: 'gone' };
+
+/**
+ * Waits for the fate of a key that another call works on, or returns the fate that is known. For
+ * its own key a caller gets the error that ended the other call as well; under another key (of the same payer
+ * and request) only a paid answer is of use.
+ */
+export async function awaitPayment(
+  { gate, inFlight }: { readonly gate: GateOptions; readonly inFlight: InFlightCalls },
+  key: string,
+  purchase: Purchase,
+  known?: LedgerEntry | null,
+): Promise<Fate> {
+  let wasBusy = false;
+  // What the caller has read serves for the first look; whatever is waited for is read again.
+  let read = known;
+  for (;;) {
+    if (purchase.call.gone.aborted) return { kind: 'gone' };
+    const other = inFlight.get(key);
+    if (other !== undefined) {
+      const fate = await join(other, purchase, key === purchase.key);
+      if (fate !== null) return fate;
+      read = undefined;
+      continue;
+    }
+    const entry: LedgerEntry | null =
+      read === undefined ? await gate.store.ledger.entry(key) : read;
+    if (entry === null) return { kind: 'free', entry };
+    const fate = await fateOf(gate, entry, purchase, wasBusy);
+    if (fate !== null) return fate;
+    // What is there already is handed out however late the call is; nothing is waited for any more.
+    if (endOf(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
+    wasBusy = true;
+    const doubt = await awaitElsewhere(gate, entry, purchase);
+    if (doubt !== null) return doubt;
+    read = undefined;
+  }
+}
+
+/** No text may say that a call goes on uncharged while its payment, or that of another, is in doubt. */
+function lateError(entry: LedgerEntry): Error {
+  return standingOf(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
+}
+
+function doubtOf(entry: LedgerEntry): SettlementUnknown {
+  const { authorization, requirements } = storedPayment(entry);
+  return unknownSettlement(authorization, requirements.network, transactionOf(entry));
+}
+
+/** Null where a call works on it, or where it is in doubt. */
+async function fateOf(
+  gate: GateOptions,
+  entry: LedgerEntry,
+  purchase: Purchase,
+  wasBusy: boolean,
+): Promise<Fate | null> {
+  const isOwn = entry.key === purchase.key;
+  const standing = standingOf(entry.last.state);
+  if (standing === 'free') {
+    const error = wasBusy && isOwn ? errorOfReleased(entry.last) : null;
+    return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
+  }
+  if (isOwn)
+    refuseConflict({ request: entry.last.request, payment: storedPayment(entry) }, purchase);
+  switch (standing) {
+    case 'paid':
+      return { kind: 'paid', delivery: await deliveryOf(gate.store.answers, entry), entry };
+    case 'failed':
+      return isOwn ? { kind: 'refused', error: endedUnpaid() } : { kind: 'free', entry };
+    case 'working':
+    case 'in_doubt':
+      return null;
+  }
+}
+
+/** Null where the other caller left: those who still wait begin anew. */
+async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Promise<Fate | null> {
+  const { payment, offer, request } = other.purchase;
+  if (isOwn) {
+    refuseConflict(
+      { request, payment: { ...payment, requirements: offer.requirements } },
+      purchase,
+    );
+  }
+  const waited = await withDeadline(other.outcome, purchase.call);
+  if (waited.kind === 'gone') return { kind: 'gone' };
+  if (waited.kind !== 'done') {
+    const error = other.isSettling
+      ? unknownSettlement(payment.authorization, offer.requirements.network, null)
+      : new ScanProcessing();
+    return { kind: 'refused', error };
+  }
+  const outcome = waited.value;
+  switch (outcome.kind) {
+    case 'paid':
+      return { kind: 'paid', delivery: outcome.delivery, entry: null };
+    case 'refused':
+      return isOwn ? outcome : null;
+    case 'unknown':
+      return { kind: 'refused', error: outcome.error };
+    case 'abandoned':
+    case 'gone':
+      return null;
+  }
+}
+
+/** One step towards an answer for a key that this process does not work on; an error ends the wait. */
+async function awaitElsewhere(
+  { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateOptions,
+  entry: LedgerEntry,
+  { call }: Purchase,
+): Promise<Fate | null> {
+  const { owner, state } = entry.last;
+  const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
+  const isOthers = !isOurs && (await store.instances.isAlive(owner));
+  // What another host is settling, and what it is reconciling, it is best waited for.
+  if (isOthers && state !== 'unknown') {
+    await pause(POLL_INTERVAL_MS);
+    return null;
+  }
+  if (standingOf(state) === 'working') {
+    await takeOver(store.ledger, entry);
+    return null;
+  }
+  const patience = pause(retryWithinMs, entry);
+  const looking = Promise.race([reconciler.resolve(entry.key, retryWithinMs), patience]);
+  const waited = await withDeadline(looking, call);
+  if (waited.kind === 'gone') return { kind: 'gone' };
+  const found = waited.kind === 'done' ? waited.value : entry;
+  if (found === null || standingOf(found.last.state) !== 'in_doubt') return null;
+  return { kind: 'refused', error: doubtOf(found) };
+}
+
+/** Releases the key of a process that is gone, or of a call that lost track of it, before it was sent. */
+async function takeOver(ledger: GateOptions['store']['ledger'], entry: LedgerEntry): Promise<void> {
+  try {
+    await LedgerWriter.onEntry(ledger, entry).write('released', { reason: 'its owner is gone' });
+  } catch (error) {
+    if (!(error instanceof StepLost)) throw error;
+  }
+}

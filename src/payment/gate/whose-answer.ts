@@ -1,0 +1,221 @@
+/** Whose answer a payment may get: its own, that of its identifier, or one that was lost. */
+import { randomUUID } from 'node:crypto';
+import {
+  AnswerPrivate,
+  InvalidPaymentIdentifier,
+  PaymentConflict,
+  TooManyTries,
+} from '../../model/errors.ts';
+import type { IdentifierScope } from '../../store/contract/identifiers.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { countedClaims, type StoredPayment, settledAtMs, standingOf } from '../ledger/ledger.ts';
+import type { SignedPayment } from '../paid-route.ts';
+import { differingField, payerOf } from './authorization.ts';
+import type { PaymentTerms } from './challenge.ts';
+import type { Purchase } from './purchase.ts';
+import { isPaymentIdentifier } from './x402-terms.ts';
+
+/** How long after its settlement an answer that was never delivered whole is owed to its payer. */
+const OWED_MS = 10 * 60_000;
+/** For so long after it was written in full a private answer opens to its bare header. */
+const OPEN_MS = 10 * 60_000;
+const WRONG_IDENTIFIERS = 8;
+/** Longer than any answer is kept. */
+const GUESS_LIFETIME_MS = 48 * 3_600_000;
+const LINKS_AN_IDENTIFIER = 8;
+/** Links read of each identifier: a key that is live, or was paid with, is among its newest. */
+const NEWEST_LINKS = 16;
+const CLAIMS_A_KEY = 20;
+/** What was never sent is forgotten after this, at the next purge. */
+const FORGOTTEN_AFTER_MS = 70 * 60_000;
+
+type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
+
+/** Throws where the payload names an identifier that is none; null where it names none. */
+export function identifierOf(payment: SignedPayment, terms: PaymentTerms): IdentifierScope | null {
+  const id = payment.identifier;
+  if (id === null) return null;
+  if (!isPaymentIdentifier(id)) throw new InvalidPaymentIdentifier();
+  return { network: terms.network, payer: payerOf(payment), id };
+}
+
+/** One authorization buys one request: throws `PaymentConflict`, which names the field and no more. */
+export function refuseConflict(
+  held: { readonly request: string; readonly payment: StoredPayment },
+  { request, payment, route }: Purchase,
+): void {
+  if (held.request !== request) {
+    const isOtherRoute = !held.request.startsWith(`${route.name} `);
+    const field = isOtherRoute ? 'route' : 'request';
+    throw new PaymentConflict(
+      field,
+      `This payment was used for another ${field}. Sign a new one for this.`,
+    );
+  }
+  const field = differingField(held.payment, payment);
+  if (field === null) return;
+  throw new PaymentConflict(
+    field,
+    `This nonce was used with another "${field}". Sign with a new nonce.`,
+  );
+}
+
+/** Whether this call is proved to be its buyer's own, by what never stands on the chain. */
+export async function namesBuyer(
+  stores: Stores,
+  { scope }: Purchase,
+  key: string,
+): Promise<boolean> {
+  if (scope === null) return false;
+  return (await stores.identifiers.chain(scope, NEWEST_LINKS)).some((link) => link.key === key);
+}
+
+/**
+ * Refuses a bare header whose answer is its payer's alone. Once a payment is settled its header
+ * can be read on the chain, so after a while it proves nothing.
+ */
+export async function refuseStranger(
+  stores: Stores,
+  purchase: Purchase,
+  { key, writtenAtMs }: LedgerEntry,
+): Promise<void> {
+  if (purchase.route.isPublic || writtenAtMs === null) return;
+  if (stores.now() < writtenAtMs + OPEN_MS) return;
+  if (purchase.scope === null) throw new AnswerPrivate();
+  // Counted before it is looked at, and given back where it was right: guesses cannot race.
+  const guess = await stores.shares.take({
+    holder: `identifier of ${key}`,
+    limit: WRONG_IDENTIFIERS,
+    attempt: randomUUID(),
+    lifetimeMs: GUESS_LIFETIME_MS,
+    outlivesOwner: true,
+  });
+  if (guess === null) {
+    throw new TooManyTries(
+      `${WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
+      GUESS_LIFETIME_MS / 1000,
+      true,
+    );
+  }
+  if (!(await namesBuyer(stores, purchase, key))) throw new AnswerPrivate();
+  await stores.shares.release(guess);
+}
+
+/** Refuses a payment that was claimed, and given up by its payer, again and again. */
+export function refuseWornOut(entry: LedgerEntry | null, nowMs: number): void {
+  if (entry === null || countedClaims(entry) < CLAIMS_A_KEY) return;
+  throw new TooManyTries(
+    `This payment was tried ${CLAIMS_A_KEY} times. Sign a new one now, or send it again after Retry-After.`,
+    secondsUntil(entry.last.atMs + FORGOTTEN_AFTER_MS, nowMs),
+    false,
+  );
+}
+
+/** What an identifier stands for at this moment. */
+export type IdentifierState = {
+  /** Number of the next link. */
+  readonly next: number;
+  /** Key of the last link. */
+  readonly lastKey: string | null;
+  /** Another key that this id bound to and that is not free: its answer is the answer. */
+  readonly liveKey: string | null;
+};
+
+/**
+ * Reads the chain of an identifier. Throws `PaymentConflict` where it was given to another request.
+ * `isInFlight` knows the keys that this process works on, claimed or not yet.
+ */
+export async function readIdentifier(
+  stores: Stores,
+  scope: IdentifierScope,
+  { request, key: ownKey }: Purchase,
+  isInFlight: (key: string) => boolean,
+): Promise<IdentifierState> {
+  const chain = await stores.identifiers.chain(scope, NEWEST_LINKS);
+  const last = chain.at(-1);
+  if (last === undefined) return { next: 1, lastKey: null, liveKey: null };
+  if (last.request !== request) {
+    throw new PaymentConflict(
+      'payment-identifier',
+      'This payment identifier was used for another request. Make a new one for each request.',
+    );
+  }
+  let liveKey: string | null = null;
+  let ended = 0;
+  for (const { key } of chain) {
+    if (key === ownKey) continue;
+    const entry = await stores.ledger.entry(key);
+    if (isInFlight(key) || (entry !== null && isLive(entry))) liveKey = key;
+    else if (entry !== null && countedClaims(entry) > 0) ended += 1;
+  }
+  if (liveKey === null && last.key !== ownKey && ended >= LINKS_AN_IDENTIFIER) {
+    throw new TooManyTries(
+      `${LINKS_AN_IDENTIFIER} payments with this payment identifier came to nothing. Take a new identifier now, or send it again after Retry-After.`,
+      secondsUntil(last.atMs + FORGOTTEN_AFTER_MS, stores.now()),
+      false,
+    );
+  }
+  return { next: last.n + 1, lastKey: last.key, liveKey };
+}
+
+/** Binds an identifier to a key; false where another request was quicker, and all is to be read anew. */
+export async function bindIdentifier(
+  stores: Pick<Store, 'identifiers'>,
+  scope: IdentifierScope,
+  state: IdentifierState,
+  { request, key }: Purchase,
+): Promise<boolean> {
+  if (state.lastKey === key) return true;
+  const link = { n: state.next, request, key, attempt: randomUUID() };
+  return (await stores.identifiers.append(scope, link)) === 'won';
+}
+
+/** Whether a key has, or may still get, an answer. */
+function isLive({ last }: LedgerEntry): boolean {
+  switch (standingOf(last.state)) {
+    case 'working':
+    case 'in_doubt':
+    case 'paid':
+      return true;
+    case 'free':
+    case 'failed':
+      return false;
+  }
+}
+
+/**
+ * The key under which this payer has paid, or may have, for this very request without having got
+ * the answer in full: clients that lose an answer sign anew, and must not pay twice. Null where
+ * there is none.
+ */
+export async function findLostAnswer(
+  stores: Pick<Store, 'ledger' | 'now'>,
+  { key, payer, request }: Purchase,
+  isWritten: (key: string) => boolean,
+): Promise<string | null> {
+  const sinceMs = stores.now() - OWED_MS;
+  const isOwed = (entry: LedgerEntry): boolean => {
+    if (entry.key === key) return false;
+    switch (standingOf(entry.last.state)) {
+      case 'in_doubt':
+        return true;
+      case 'paid':
+        return (
+          entry.writtenAtMs === null &&
+          (settledAtMs(entry) ?? 0) >= sinceMs &&
+          !isWritten(entry.key)
+        );
+      case 'free':
+      case 'working':
+      case 'failed':
+        return false;
+    }
+  };
+  const entries = await stores.ledger.recent({ payer, request, sinceMs, unwritten: true });
+  return entries.find(isOwed)?.key ?? null;
+}
+
+function secondsUntil(atMs: number, nowMs: number): number {
+  return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+}

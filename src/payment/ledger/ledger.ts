@@ -1,0 +1,287 @@
+/** The steps of a payment: which may follow which, who writes them, what they keep. */
+
+import { randomUUID } from 'node:crypto';
+import type { Hex } from 'viem';
+import { checksummed } from '../../config/evm-address.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type {
+  LedgerAppend,
+  LedgerEntry,
+  LedgerRow,
+  LedgerState,
+  LedgerStore,
+} from '../../store/contract/ledger.ts';
+import { StoreError } from '../../store/contract/store-error.ts';
+import type { Requirements } from '../gate/challenge.ts';
+import type { Authorization, SignedPayment } from '../paid-route.ts';
+
+/**
+ * Which step may follow which. Once a payload is `settling` money may have moved, so nothing leads
+ * back from there to a free key but a definite refusal of the first send (`released`).
+ */
+const FOLLOWERS: Readonly<Record<LedgerState | 'none', readonly LedgerState[]>> = {
+  none: ['claimed'],
+  claimed: ['computed', 'released'],
+  computed: ['settling', 'released'],
+  settling: ['settled', 'released', 'unknown', 'failed'],
+  // Again for every further send, before it is made, and for what it taught.
+  unknown: ['unknown', 'settled', 'failed'],
+  settled: ['published'],
+  published: [],
+  released: ['claimed'],
+  failed: [],
+};
+
+export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
+  return FOLLOWERS[from].includes(to);
+}
+
+/**
+ * Says what a state means for a call that meets a key. Everything that decides by states asks it, and a
+ * state that is added does not compile until it has its meaning here.
+ * - `free`: the authorization is as if it had never been seen.
+ * - `working`: claimed, and nothing was sent.
+ * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
+ * - `paid`: the money has moved, and the answer is the payer's.
+ * - `failed`: it is proved that the authorization can never pay us.
+ */
+export type Standing = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
+
+export function standingOf(state: LedgerState): Standing {
+  switch (state) {
+    case 'released':
+      return 'free';
+    case 'claimed':
+    case 'computed':
+      return 'working';
+    case 'settling':
+    case 'unknown':
+      return 'in_doubt';
+    case 'settled':
+    case 'published':
+      return 'paid';
+    case 'failed':
+      return 'failed';
+  }
+}
+
+/** What an error may say of the payment that came along, as `charged`. */
+export function chargedOf(standing: Standing): boolean | null {
+  switch (standing) {
+    case 'free':
+    case 'working':
+    case 'failed':
+      return false;
+    case 'in_doubt':
+      return null;
+    case 'paid':
+      return true;
+  }
+}
+
+export function isPaid(state: LedgerState): boolean {
+  return standingOf(state) === 'paid';
+}
+
+export function isInDoubt(state: LedgerState): boolean {
+  return standingOf(state) === 'in_doubt';
+}
+
+/** Another writer made the step: the loser stops, and may read the key again. */
+export class StepLost extends Error {
+  override readonly name = 'StepLost';
+}
+
+/** What stays the same over the steps of a claim, or is known from some step on. */
+export type ClaimFacts = {
+  readonly key: string;
+  readonly payer: string;
+  readonly request: string;
+  readonly validBeforeMs: number;
+  readonly scanId?: string | undefined;
+  readonly answerId?: string | undefined;
+};
+
+/** One try more tells a writer whose reply was lost whether its step is in. */
+const TRIES = 2;
+/**
+ * Writes the steps of one claim, each its own last step + 1, and stops for good once another
+ * writer made one of them. Every method rejects with `StoreError` or `StepLost`.
+ */
+export class LedgerWriter {
+  readonly #store: LedgerStore;
+  #facts: ClaimFacts;
+  #step: number;
+  #state: LedgerState | 'none';
+  #isLost = false;
+
+  constructor(store: LedgerStore, facts: ClaimFacts, last: LedgerRow | null) {
+    this.#store = store;
+    this.#facts = facts;
+    this.#step = last?.step ?? 0;
+    this.#state = last?.state ?? 'none';
+  }
+
+  /** Goes on where the last step of a key stands, as a host does that takes it over. */
+  static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
+    const { key, payer, request, validBeforeMs, scanId, answerId } = last;
+    return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
+  }
+
+  get facts(): ClaimFacts {
+    return this.#facts;
+  }
+
+  get state(): LedgerState | 'none' {
+    return this.#state;
+  }
+
+  /** Number of the last step. */
+  get step(): number {
+    return this.#step;
+  }
+
+  async write(
+    state: LedgerState,
+    data: JsonObject,
+    known: Pick<ClaimFacts, 'scanId' | 'answerId'> = {},
+  ): Promise<void> {
+    if (this.#isLost) throw new StepLost(`Another writer holds ${this.#facts.key}.`);
+    if (!mayFollow(this.#state, state)) {
+      throw new Error(`A ledger step ${state} may not follow ${this.#state}.`);
+    }
+    const facts = { ...this.#facts, ...known };
+    const step = this.#step + 1;
+    const row: LedgerAppend = { ...facts, step, state, attempt: randomUUID(), data };
+    if ((await this.#append(row)) === 'lost') {
+      this.#isLost = true;
+      throw new StepLost(`Another writer made step ${step} of ${facts.key}.`);
+    }
+    this.#facts = facts;
+    this.#step = step;
+    this.#state = state;
+  }
+
+  async #append(row: LedgerAppend) {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#store.append(row);
+      } catch (error) {
+        const isReplyLost = error instanceof StoreError && error.code === 'unavailable';
+        if (!isReplyLost || tries === TRIES) throw error;
+      }
+    }
+  }
+}
+
+/** What a claim keeps: enough to settle it later, by any host, at the terms of its day. */
+export type StoredPayment = {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  readonly requirements: Requirements;
+};
+
+/** JSON has no bigint, and numbers of it lose digits. */
+type StoredPaymentJson = {
+  readonly authorization: Readonly<Record<keyof Authorization, string>>;
+  readonly signature: Hex;
+  readonly requirements: Requirements;
+};
+
+export function storePayment(payment: SignedPayment, requirements: Requirements): JsonObject {
+  const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;
+  return {
+    payment: {
+      authorization: {
+        from,
+        to,
+        value: `${value}`,
+        validAfter: `${validAfter}`,
+        validBefore: `${validBefore}`,
+        nonce,
+      },
+      signature: payment.signature,
+      requirements: { ...requirements, extra: { ...requirements.extra } },
+    },
+  };
+}
+
+/** The claim that the last steps of a key belong to; a released key may be claimed again. */
+export function currentClaim(entry: LedgerEntry): LedgerRow {
+  const claim = entry.rows.findLast((row) => row.state === 'claimed');
+  if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
+  return claim;
+}
+
+/** What a new claim keeps of those before it, so that a key is known by its last claim alone. */
+export function claimAfter(
+  entry: LedgerEntry | null,
+  payment: SignedPayment,
+  requirements: Requirements,
+): JsonObject {
+  return {
+    ...storePayment(payment, requirements),
+    countedBefore: entry === null ? 0 : countedClaims(entry),
+  };
+}
+
+/** Ended claims that count against a key: those that their payer ended, and no fault of ours did. */
+export function countedClaims(entry: LedgerEntry): number {
+  const { countedBefore } = currentClaim(entry).data;
+  const { state, data } = entry.last;
+  const isCounted = state === 'released' && data['isCounted'] === true;
+  return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
+}
+
+export function storedPayment(entry: LedgerEntry): StoredPayment {
+  // `storePayment` is the only writer of this document, and the store keeps it unchanged.
+  const { payment } = currentClaim(entry).data as unknown as { payment: StoredPaymentJson };
+  const { authorization, signature, requirements } = payment;
+  return {
+    authorization: {
+      from: checksummed(authorization.from),
+      to: checksummed(authorization.to),
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+      nonce: authorization.nonce as Hex, // as above: written as Hex
+    },
+    signature,
+    requirements,
+  };
+}
+
+/** The transaction that moved the money, or that may have; null where none was told. */
+export function transactionOf(entry: LedgerEntry): Hex | null {
+  const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
+  const transaction = row?.data['transaction'];
+  return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
+}
+
+/** Database time at which the money was known to have moved; null where it was not. */
+export function settledAtMs(entry: LedgerEntry): number | null {
+  return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
+}
+
+/** How often a payment was sent, as its steps tell: whichever process made them. */
+export type Sends = {
+  readonly count: number;
+  /** When the last one was announced, database time; null where only the first was. */
+  readonly lastAtMs: number | null;
+  /** A transaction of it was mined and reverted: another would do the same, at our cost. */
+  readonly isReverted: boolean;
+};
+
+/** The first send is that of `settling`; each later one is announced by a step `unknown`. */
+export function sendsOf({ rows }: LedgerEntry): Sends {
+  const announced = rows.filter(({ data }) => data['isSend'] === true);
+  return {
+    count: 1 + announced.length,
+    lastAtMs: announced.at(-1)?.atMs ?? null,
+    isReverted: rows.some(isReverted),
+  };
+}
+
+export function isReverted({ data }: LedgerRow): boolean {
+  return data['isReverted'] === true;
+}

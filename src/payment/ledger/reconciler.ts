@@ -1,0 +1,252 @@
+/** Finds out what became of settlements, for callers who wait and for those who have gone. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import type { LedgerEntry, LedgerStore } from '../../store/contract/ledger.ts';
+import { FINAL_AFTER_MS } from '../chain/final-after.ts';
+import { type LookupLine, LookupQueue } from '../chain/lookup-queue.ts';
+import type { OnPaymentEvent } from '../settle/facilitator.ts';
+import { Resends, type ResendsOptions } from '../settle/resends.ts';
+import { isInDoubt, LedgerWriter, StepLost, transactionOf } from './ledger.ts';
+import { type PublishByRoute, publishSettled } from './publisher.ts';
+import {
+  type ReconcileOptions,
+  type ReconcileVerdict,
+  reconcileOnce,
+  UNPROVED,
+} from './reconcile.ts';
+
+export type ReconcilerOptions = ReconcileOptions &
+  Pick<ResendsOptions, 'facilitator' | 'offerOf'> & {
+    readonly ledger: LedgerStore;
+    readonly publish: PublishByRoute;
+    readonly onError?: ((message: string, error: unknown) => void) | undefined;
+    readonly onEvent?: OnPaymentEvent | undefined;
+    readonly timing?: Partial<ReconcileTiming> | undefined;
+  };
+
+export type ReconcileTiming = {
+  /** Between two looks while a caller waits. */
+  readonly lookIntervalMs: number;
+  /** Between two sends of one payment. */
+  readonly resendIntervalMs: number;
+  /** Between two looks in the background: from the first to the second, doubling. */
+  readonly firstBackoffMs: number;
+  readonly lastBackoffMs: number;
+};
+
+export const TIMING: ReconcileTiming = {
+  lookIntervalMs: 1_000,
+  resendIntervalMs: 5_000,
+  firstBackoffMs: 1_000,
+  lastBackoffMs: 3_600_000,
+};
+
+/** So that keys of one moment are not looked at in step. */
+const JITTER = 0.25;
+/** Between two looks for which the store did not answer. */
+const LONGEST_BLIND_MS = 60_000;
+
+/**
+ * How long to wait for the next look in the background, ms: its backoff, and no longer than until the
+ * instant at which the chain has proof. `random`: 0 to 1.
+ */
+export function nextLookMs({
+  backoffMs,
+  firstBackoffMs,
+  untilFinalMs,
+  random,
+}: {
+  readonly backoffMs: number;
+  readonly firstBackoffMs: number;
+  readonly untilFinalMs: number;
+  readonly random: number;
+}): number {
+  const jitter = JITTER * random;
+  const restMs = backoffMs * (1 + jitter);
+  return untilFinalMs > 0 ? Math.min(restMs, untilFinalMs + firstBackoffMs * jitter) : restMs;
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #timing: ReconcileTiming;
+  readonly #queue = new LookupQueue();
+  readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
+  readonly #watched = new Map<string, Promise<void>>();
+  readonly #resends: Resends;
+  readonly #overdue = new Set<string>();
+  /** Settled for sure, while the store could not be told. */
+  readonly #unrecorded = new Map<string, Hex>();
+  readonly #stopped = new AbortController();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#timing = { ...TIMING, ...options.timing };
+    const { resendIntervalMs: intervalMs } = this.#timing;
+    this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, intervalMs });
+  }
+
+  /** Whether the background looks after this key. */
+  isWatching(key: string): boolean {
+    return this.#watched.has(key);
+  }
+
+  /**
+   * The entry as soon as its payment is no longer in doubt, or as it is when the time is up, however
+   * long a look takes; then the background goes on. Null where there is no such key. Rejects with
+   * `StoreError`.
+   */
+  async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
+    const over = new AbortController();
+    const timeUp = pause(withinMs, 'time is up', { signal: over.signal }).catch(() => null);
+    const endMs = performance.now() + withinMs;
+    try {
+      for (;;) {
+        const look = this.#look(key, 'waiting');
+        look.catch(() => undefined);
+        const found = await Promise.race([look, timeUp]);
+        const isLate = typeof found === 'string';
+        if (!isLate && (found === null || !isInDoubt(found.last.state))) return found;
+        const leftMs = endMs - performance.now();
+        if (isLate || leftMs < this.#timing.lookIntervalMs || this.#stopped.signal.aborted) {
+          this.watch(key);
+          return isLate ? await this.#options.ledger.entry(key) : found;
+        }
+        await this.#pause(this.#timing.lookIntervalMs);
+      }
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Looks again in the background until the payment is settled or failed. */
+  watch(key: string): void {
+    if (this.#watched.has(key) || this.#stopped.signal.aborted) return;
+    const watching = this.#lookUntilEnded(key).finally(() => this.#watched.delete(key));
+    this.#watched.set(key, watching);
+  }
+
+  /** The facilitator said that it settled, and the store could not be told: told until it hears. */
+  recordLater(key: string, transaction: Hex): void {
+    this.#unrecorded.set(key, transaction);
+    this.watch(key);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.allSettled([...this.#watched.values(), ...this.#looks.values()]);
+  }
+
+  async #lookUntilEnded(key: string): Promise<void> {
+    const { now, onError } = this.#options;
+    const { firstBackoffMs, lastBackoffMs } = this.#timing;
+    let finalMs = Number.POSITIVE_INFINITY;
+    let backoffMs = firstBackoffMs;
+    for (;;) {
+      const untilFinalMs = finalMs - now();
+      const random = Math.random();
+      await this.#pause(nextLookMs({ backoffMs, firstBackoffMs, untilFinalMs, random }));
+      if (this.#stopped.signal.aborted) return;
+      let longestMs = lastBackoffMs;
+      try {
+        const entry = await this.#look(key, 'background');
+        if (entry === null || !isInDoubt(entry.last.state)) return;
+        finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
+      } catch (error) {
+        onError?.(`reconciling ${key} failed and is tried again`, error);
+        // Blind: whether proof is due may not be known yet.
+        longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
+      }
+      // Once proof can be had, the first look that did not find it is followed by quick ones.
+      const isFinalNow = untilFinalMs > 0 && now() >= finalMs;
+      backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, longestMs);
+    }
+  }
+
+  /** One look for however many ask while it runs. */
+  async #look(key: string, line: LookupLine): Promise<LedgerEntry | null> {
+    return (
+      this.#looks.get(key) ??
+      this.#queue.run(line, async () => {
+        if (this.#stopped.signal.aborted) return this.#options.ledger.entry(key);
+        const running = this.#looks.get(key);
+        if (running !== undefined) return running;
+        const look = this.#lookNow(key).finally(() => this.#looks.delete(key));
+        this.#looks.set(key, look);
+        return look;
+      })
+    );
+  }
+
+  async #lookNow(key: string): Promise<LedgerEntry | null> {
+    const { ledger } = this.#options;
+    const entry = await ledger.entry(key);
+    if (entry === null || !isInDoubt(entry.last.state)) return this.#forget(key, entry);
+    const writer = LedgerWriter.onEntry(ledger, entry);
+    try {
+      // Before anything is sent: from this step on a refusal of the first send proves nothing, so
+      // a writer that wakes up late can no longer free the key.
+      if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
+        await writer.write('unknown', { reason: 'taken over', transaction: transactionOf(entry) });
+      }
+      await this.#record(writer, await this.#verdict(writer, entry));
+    } catch (error) {
+      // Another host was quicker; what it found is read below.
+      if (!(error instanceof StepLost)) throw error;
+    }
+    return this.#forget(key, await ledger.entry(key));
+  }
+
+  #forget(key: string, entry: LedgerEntry | null): LedgerEntry | null {
+    if (entry !== null && isInDoubt(entry.last.state)) return entry;
+    this.#resends.forget(key);
+    this.#overdue.delete(key);
+    this.#unrecorded.delete(key);
+    return entry;
+  }
+
+  async #verdict(writer: LedgerWriter, entry: LedgerEntry): Promise<ReconcileVerdict> {
+    const { key } = entry;
+    const transaction = this.#unrecorded.get(key);
+    if (transaction !== undefined) {
+      return { kind: 'settled', transaction, how: 'settled, recorded late' };
+    }
+    const resend = this.#resends.next(writer, entry);
+    const verdict = await reconcileOnce(this.#options, entry, resend);
+    if (verdict.kind === 'open') this.#tellOverdue(entry, verdict.reason);
+    return verdict;
+  }
+
+  /** Proof could be had for as long again as it takes, and none was given. */
+  #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
+    const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
+    if (!isOverdue || this.#overdue.has(key)) return;
+    this.#overdue.add(key);
+    this.#options.onEvent?.({ kind: 'overdue', key, reason });
+  }
+
+  async #record(writer: LedgerWriter, verdict: ReconcileVerdict): Promise<void> {
+    if (verdict.kind === 'open') return;
+    const { key } = writer.facts;
+    const tell = (outcome: 'settled' | 'failed' | 'unproved', reason: string) =>
+      this.#options.onEvent?.({ kind: 'reconciled', outcome, key, reason });
+    if (verdict.kind === 'failed') {
+      await writer.write('failed', { reason: verdict.reason });
+      tell('failed', verdict.reason);
+      return;
+    }
+    const { transaction, how } = verdict;
+    const isUnproved = how === UNPROVED;
+    await writer.write('settled', { transaction, how });
+    tell(isUnproved ? 'unproved' : 'settled', how);
+    await publishSettled(this.#options.publish, writer, isUnproved).catch((error: unknown) => {
+      // The sweep publishes what is settled and not published.
+      this.#options.onError?.(`publishing ${key} failed and is tried again`, error);
+    });
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { signal } = this.#stopped;
+    // The longest that a timer takes is 24 days; nothing here waits for longer than an hour.
+    await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

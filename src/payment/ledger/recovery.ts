@@ -1,0 +1,152 @@
+/** Ends what processes that died have left open. */
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import type { LedgerEntry, LedgerState } from '../../store/contract/ledger.ts';
+import type { Owner } from '../../store/contract/owner.ts';
+import type { Store } from '../../store/contract/store.ts';
+import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
+import { isUnproved, type PublishByRoute, publishSettled } from './publisher.ts';
+import type { Reconciler } from './reconciler.ts';
+
+export type RecoveryOptions = {
+  readonly store: Store;
+  readonly reconciler: Reconciler;
+  readonly publish: PublishByRoute;
+  /** Keys that this process works on: not to be recovered. */
+  readonly isInFlight: (key: string) => boolean;
+  readonly onError: (message: string, error: unknown) => void;
+  readonly sweepIntervalMs?: number | undefined;
+  /** Monotonic, ms: for what is tried again later. */
+  readonly elapsedMs?: (() => number) | undefined;
+};
+
+export const SWEEP_INTERVAL_MS = 5_000;
+/** Between two tries to publish one key: doubling, from the first to the last. */
+const FIRST_RETRY_MS = 5_000;
+const LAST_RETRY_MS = 3_600_000;
+
+/** What a sweep found unfinished. */
+export type Census = {
+  readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
+  /** When the payment that has been in doubt for longest was claimed, ms; null where there is none. */
+  readonly oldestInDoubtMs: number | null;
+};
+
+/**
+ * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing
+ * waits for it: a call that meets a key before the sweep does settles its fate at once.
+ */
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  readonly #stopped = new AbortController();
+  readonly #unpublished = new Map<string, { waitMs: number; dueMs: number }>();
+  #census: Census = { byState: {}, oldestInDoubtMs: null };
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Begins at once, in the background. */
+  start(): void {
+    this.#running = this.#repeat();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+  }
+
+  /** As the last sweep saw them. */
+  get census(): Census {
+    return this.#census;
+  }
+
+  /** One pass over all open keys. */
+  async sweep(): Promise<void> {
+    const isDead = this.#deathRegister();
+    const byState: Partial<Record<LedgerState, number>> = {};
+    let oldestInDoubtMs: number | null = null;
+    for await (const seen of this.#options.store.ledger.unfinished()) {
+      const { key, last } = seen;
+      byState[last.state] = (byState[last.state] ?? 0) + 1;
+      if (isInDoubt(last.state)) {
+        oldestInDoubtMs = Math.min(
+          oldestInDoubtMs ?? Number.POSITIVE_INFINITY,
+          currentClaim(seen).atMs,
+        );
+      }
+      // The embedded store answers without a turn of the event loop: callers need one of their own.
+      await turn();
+      if (this.#stopped.signal.aborted) return;
+      if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
+      // What was read a moment ago may have gone on since.
+      const entry = await this.#options.store.ledger.entry(key);
+      if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
+    }
+    this.#census = { byState, oldestInDoubtMs };
+  }
+
+  #isLookedAfter(key: string): boolean {
+    return this.#options.isInFlight(key) || this.#options.reconciler.isWatching(key);
+  }
+
+  async #recover(entry: LedgerEntry): Promise<void> {
+    const { store, reconciler, onError } = this.#options;
+    const writer = LedgerWriter.onEntry(store.ledger, entry);
+    try {
+      switch (entry.last.state) {
+        case 'claimed':
+        case 'computed':
+          return await writer.write('released', { reason: 'its owner is gone' });
+        case 'settling':
+        case 'unknown':
+          return reconciler.watch(entry.key);
+        case 'settled':
+          return await this.#publish(entry, writer);
+        case 'published':
+        case 'released':
+        case 'failed':
+          return;
+        default:
+          entry.last.state satisfies never;
+      }
+    } catch (error) {
+      if (!(error instanceof StepLost)) onError(`recovering ${entry.key} failed`, error);
+    }
+  }
+
+  /** What cannot be published is tried again ever more rarely. */
+  async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
+    const { key } = entry;
+    const { elapsedMs = () => performance.now() } = this.#options;
+    const nowMs = elapsedMs();
+    const earlier = this.#unpublished.get(key);
+    if (earlier !== undefined && earlier.dueMs > nowMs) return;
+    const waitMs = Math.min((earlier?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
+    this.#unpublished.set(key, { waitMs, dueMs: nowMs + waitMs });
+    await publishSettled(this.#options.publish, writer, isUnproved(entry));
+    this.#unpublished.delete(key);
+  }
+
+  /** Asks of each owner once a sweep. Calls of this process that are open are in flight. */
+  #deathRegister(): (owner: Owner) => Promise<boolean> {
+    const { store } = this.#options;
+    const answers = new Map<string, Promise<boolean>>();
+    return (owner) => {
+      if (owner.boot === store.info.owner.boot) return Promise.resolve(true);
+      const known =
+        answers.get(owner.boot) ?? store.instances.isAlive(owner).then((alive) => !alive);
+      answers.set(owner.boot, known);
+      return known;
+    };
+  }
+
+  async #repeat(): Promise<void> {
+    const { sweepIntervalMs = SWEEP_INTERVAL_MS, onError } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      await this.sweep().catch((error: unknown) => onError('a sweep of payments failed', error));
+      await pause(sweepIntervalMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+/** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
+import type { Hex } from 'viem';
+import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
+import { proofOf } from '../chain/payment-proof.ts';
+import { chainIdOf, type EvmNetwork } from '../gate/challenge.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
+import type { OnPaymentEvent } from './facilitator.ts';
+import {
+  type Facilitator,
+  type FacilitatorRequest,
+  FacilitatorUnreachable,
+  type SettleOutcome,
+  type VerifyOutcome,
+} from './facilitator.ts';
+import { NotSent } from './nonce-queue.ts';
+import { type CheckOutcome, checkPayment, isSpent } from './payment-check.ts';
+import type { SentTransaction } from './sent-transaction.ts';
+import { settleOutcome } from './settle-outcome.ts';
+import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
+
+export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
+  readonly rpcUrl: string;
+  readonly network: EvmNetwork;
+  /** Pays the gas. One process alone may send from it: others would take its nonces. */
+  readonly settlementKey: Hex;
+  readonly rpcTimeoutMs?: number | undefined;
+  /** How long a broadcast transaction may take to be mined before it is left to reconciling. */
+  readonly confirmationTimeoutMs?: number | undefined;
+  readonly onEvent?: OnPaymentEvent | undefined;
+};
+
+const RPC_TIMEOUT_MS = 8_000;
+const CONFIRMATION_TIMEOUT_MS = 25_000;
+const NO_ANSWER = 'RPC_URL does not answer';
+
+export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
+  const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
+  const { confirmationTimeoutMs: timeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
+  const node = nodeRequests({
+    rpcUrl,
+    timeoutMs: rpcTimeoutMs,
+    onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
+  });
+  const account = new SignerAccount({ ...options, node, chainId: chainIdOf(network) });
+
+  const supported = () => supportedKinds(node, account, network);
+
+  async function verify(request: FacilitatorRequest): Promise<VerifyOutcome> {
+    return verifyOutcome(await checkPayment(node, account.address, request));
+  }
+
+  async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
+    const { payment } = request;
+    const key = keyOf(payment);
+    // It was sent before, and its transaction is on its way still.
+    const sent = account.queue.find(key) ?? (await sendNow(key, request));
+    return 'nonce' in sent ? outcomeOf(sent, payment, { node, timeoutMs }) : sent;
+  }
+
+  async function sendNow(
+    key: string,
+    request: FacilitatorRequest,
+  ): Promise<SentTransaction | SettleOutcome> {
+    const { payment } = request;
+    const trouble = account.trouble();
+    if (trouble !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
+    const checked = await checkPayment(node, account.address, request);
+    if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER };
+    if (checked.kind === 'used') {
+      return { kind: 'nonce_used', reason: 'nonce_already_used', transaction: null };
+    }
+    if (checked.kind === 'bad') return refusal(checked.reason, payment);
+    try {
+      const { asset } = payment.requirements;
+      return await account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
+    } catch (error) {
+      const reason = error instanceof NotSent ? error.message : NO_ANSWER;
+      return { kind: 'not_sent', reason };
+    }
+  }
+
+  return {
+    kind: 'local',
+    location: `local, from ${account.address}`,
+    signer: account.address,
+    supported,
+    verify,
+    settle,
+    trouble: () => account.trouble(),
+    account: () => account.status(),
+    start: () => account.start(),
+    stop: async () => account.stop(),
+  };
+}
+
+/** Opens the account on the way; throws `FacilitatorUnreachable` where the node does not answer. */
+async function supportedKinds(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
+  const unreachable = (cause: unknown) => {
+    throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
+  };
+  const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
+  if (Number(found) !== chainIdOf(network)) return [];
+  await account.open().catch(unreachable);
+  return [{ x402Version: 2, scheme: 'exact', network }];
+}
+
+function verifyOutcome(checked: CheckOutcome): VerifyOutcome {
+  switch (checked.kind) {
+    case 'good':
+      return { kind: 'valid' };
+    case 'bad':
+      return { kind: 'invalid', reason: checked.reason };
+    case 'used':
+      return { kind: 'invalid', reason: 'nonce_already_used' };
+    case 'unanswered':
+      return { kind: 'unavailable', reason: NO_ANSWER };
+  }
+}
+
+type OutcomeOptions = {
+  readonly node: NodeRequests;
+  readonly timeoutMs: number;
+};
+
+/** Waits until a sent transaction ended, or `timeoutMs` passed, and reads from its receipt what it did. */
+async function outcomeOf(
+  sent: SentTransaction,
+  payment: StoredPayment,
+  { node, timeoutMs }: OutcomeOptions,
+): Promise<SettleOutcome> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), timeoutMs);
+  const end = await Promise.race([sent.ended.promise, late.promise]);
+  clearTimeout(timer);
+  const last = sent.hashes.at(-1) ?? null;
+  if (end === null) return unclear('not mined yet', last);
+  if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
+  const { transaction, receipt } = end;
+  const proof = proofOf(receipt, payment);
+  if (proof === 'pays') return { kind: 'settled', transaction };
+  if (proof === 'other') return unclear('mined without having paid us', transaction);
+  const isUsed = await isSpent(node, payment);
+  // An observer of the mempool can send the same first; then it is paid, and no wallet's fault.
+  if (isUsed === true) return { kind: 'nonce_used', reason: 'sent by another', transaction: null };
+  if (isUsed === null) return unclear('mined, and reverted', transaction);
+  return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };
+}
+
+/** Nothing was sent, so whatever the reason is, it is the authorization's, but for a used nonce. */
+function refusal(reason: string, payment: StoredPayment): SettleOutcome {
+  const { network } = payment.requirements;
+  const response = { success: false, errorReason: reason, transaction: '', network };
+  const outcome = settleOutcome(response, payment);
+  return outcome.kind === 'nonce_used' ? outcome : { kind: 'refused', reason };
+}
+
+function unclear(reason: string, transaction: Hex | null): SettleOutcome {
+  return { kind: 'unclear', reason, transaction };
+}
+
+function keyOf({ authorization, requirements }: StoredPayment): string {
+  return `${requirements.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase();
+}

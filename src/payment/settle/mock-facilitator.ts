@@ -1,0 +1,70 @@
+/** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
+import {
+  mockTransaction,
+  paymentKey,
+  rememberingSignerCheck,
+  type SignerCheck,
+} from '../gate/authorization.ts';
+import type { PaymentTerms } from '../gate/challenge.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
+import type { Facilitator, VerifyOutcome } from './facilitator.ts';
+
+export type MockSettlement = {
+  readonly key: string;
+  readonly payer: string;
+  /** Base units. */
+  readonly value: bigint;
+  readonly transaction: `0x${string}`;
+};
+
+export type MockOptions = {
+  readonly terms: PaymentTerms;
+  /** Database time, ms. */
+  readonly now: () => number;
+  /** Default: one of its own. */
+  readonly isSigned?: SignerCheck | undefined;
+  /** Called once for each settlement that is asked for, before it is answered. */
+  readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
+};
+
+/**
+ * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment
+ * again names the same transaction, so that recovery works as with a chain.
+ */
+export function createMockFacilitator({
+  terms,
+  now,
+  isSigned = rememberingSignerCheck(terms),
+  onSettle,
+}: MockOptions): Facilitator {
+  async function verify(payment: StoredPayment): Promise<VerifyOutcome> {
+    const { authorization, requirements, signature } = payment;
+    const nowSec = BigInt(Math.floor(now() / 1000));
+    if (!(await isSigned({ authorization, signature }))) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    }
+    if (authorization.value !== BigInt(requirements.amount)) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_authorization_value' };
+    }
+    if (authorization.validBefore <= nowSec) {
+      return { kind: 'invalid', reason: 'invalid_exact_evm_payload_authorization_valid_before' };
+    }
+    return { kind: 'valid' };
+  }
+
+  return {
+    kind: 'mock',
+    location: 'mock: signatures are checked, nothing is settled',
+    supported: async () => [{ x402Version: 2, scheme: 'exact', network: terms.network }],
+    verify: ({ payment }) => verify(payment),
+    async settle({ payment }) {
+      const verdict = await verify(payment);
+      if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
+      const { from, value } = payment.authorization;
+      const key = paymentKey(terms, payment.authorization);
+      const transaction = mockTransaction(key);
+      onSettle?.({ key, payer: from.toLowerCase(), value, transaction });
+      return { kind: 'settled', transaction };
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** What the official scheme, and the gas that it would take, say of a payment before it is sent. */
+import type { FacilitatorEvmSigner } from '@x402/evm';
+import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
+import { type Hex, isAddressEqual, type PublicClient, type ReadContractParameters } from 'viem';
+import { clientOn } from '../chain/node-client.ts';
+import { isRevert, NodeError, type NodeRequests } from '../chain/node-requests.ts';
+import { tokenAbi } from '../chain/payment-proof.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
+import type { FacilitatorRequest } from './facilitator.ts';
+import { facilitatorMessage } from './payload.ts';
+import { MAX_GAS } from './signer-account.ts';
+import { transferCall } from './transfer-call.ts';
+
+export type CheckOutcome =
+  | { readonly kind: 'good'; readonly data: Hex }
+  | { readonly kind: 'bad'; readonly reason: string }
+  | { readonly kind: 'used' }
+  /** The node did not say: nothing is known of the payment. */
+  | { readonly kind: 'unanswered' };
+
+const GAS_OVER_LIMIT = 'gas_over_limit';
+const SIMULATION_FAILED = /simulation_failed/;
+
+/** One check, by one view of the node that notes whether it failed. */
+export async function checkPayment(
+  node: NodeRequests,
+  sender: Hex,
+  request: FacilitatorRequest,
+): Promise<CheckOutcome> {
+  const trace = { isUnanswered: false };
+  const client = clientOn(traced(node, trace));
+  try {
+    const outcome = await check(client, sender, request);
+    // A node that does not answer looks like a bad signature to the official scheme.
+    return outcome.kind !== 'good' && trace.isUnanswered ? { kind: 'unanswered' } : outcome;
+  } catch {
+    return { kind: 'unanswered' };
+  }
+}
+
+/** Null where the node does not say. */
+export function isSpent(node: NodeRequests, payment: StoredPayment): Promise<boolean | null> {
+  return isNonceUsed(clientOn(node), payment).catch(() => null);
+}
+
+async function check(
+  client: PublicClient,
+  sender: Hex,
+  request: FacilitatorRequest,
+): Promise<CheckOutcome> {
+  const { payment } = request;
+  const { payload, requirements } = facilitatorMessage(request);
+  // A scheme for each call: it remembers signatures, and contract wallets may reuse theirs.
+  const scheme = new ExactEvmScheme(readingSigner(client, sender, payment));
+  const verdict = await scheme.verify(payload, requirements);
+  if (!verdict.isValid) {
+    const reason = verdict.invalidReason ?? 'invalid';
+    const isUsed = SIMULATION_FAILED.test(reason) && (await isNonceUsed(client, payment));
+    return isUsed ? { kind: 'used' } : { kind: 'bad', reason };
+  }
+  const data = transferCall(payment);
+  const gas = await client
+    .request({
+      method: 'eth_estimateGas',
+      params: [{ from: sender, to: requirements.asset as Hex, data }],
+    })
+    .then(BigInt)
+    .catch((error: unknown) => {
+      if (isRevert(error)) return null;
+      throw error;
+    });
+  if (gas === null) {
+    const isUsed = await isNonceUsed(client, payment);
+    return isUsed ? { kind: 'used' } : { kind: 'bad', reason: 'transaction_simulation_failed' };
+  }
+  return gas > MAX_GAS ? { kind: 'bad', reason: GAS_OVER_LIMIT } : { kind: 'good', data };
+}
+
+function isNonceUsed(client: PublicClient, { authorization, requirements }: StoredPayment) {
+  return client.readContract({
+    address: requirements.asset,
+    abi: tokenAbi,
+    functionName: 'authorizationState',
+    args: [authorization.from, authorization.nonce],
+  });
+}
+
+/** Reads, and refuses to do anything else. */
+function readingSigner(
+  client: PublicClient,
+  sender: Hex,
+  { requirements }: StoredPayment,
+): FacilitatorEvmSigner {
+  const refuse = () => Promise.reject(new Error('Only the nonce queue sends.'));
+  return {
+    getAddresses: () => [sender],
+    // The scheme starts this call and may leave without waiting for it: it must never reject. The
+    // token's code was checked at the start.
+    getCode: ({ address }) =>
+      isAddressEqual(address, requirements.asset)
+        ? Promise.resolve('0x01')
+        : client.getCode({ address }),
+    // The x402 types say "unknown" where those of viem know the ABI.
+    readContract: (args) => client.readContract(args as ReadContractParameters),
+    verifyTypedData: refuse,
+    writeContract: refuse,
+    sendTransaction: refuse,
+    waitForTransactionReceipt: refuse,
+  };
+}
+
+function traced(node: NodeRequests, trace: { isUnanswered: boolean }): NodeRequests {
+  return {
+    async request(args) {
+      try {
+        return await node.request(args);
+      } catch (error) {
+        if (!(error instanceof NodeError && error.isRevert)) trace.isUnanswered = true;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** The one send that a claim makes, and what is made of its answer. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Hex } from 'viem';
+import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
+import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import { StoreError } from '../../store/contract/store-error.ts';
+import { releasedData } from '../gate/answers.ts';
+import { type EvmNetwork, PaymentRefused, reasonWord } from '../gate/challenge.ts';
+import type { Delivery } from '../gate/purchase.ts';
+import {
+  type GateOptions,
+  type Outcome,
+  type Purchase,
+  RECONCILE_WITHIN_MS,
+} from '../gate/purchase.ts';
+import {
+  type LedgerWriter,
+  StepLost,
+  standingOf,
+  storePayment,
+  transactionOf,
+} from '../ledger/ledger.ts';
+import { publishSettled } from '../ledger/publisher.ts';
+import type { Authorization } from '../paid-route.ts';
+import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
+
+export class Settlement {
+  readonly #gate: GateOptions;
+  readonly #purchase: Purchase;
+  readonly #writer: LedgerWriter;
+  readonly #delivery: Delivery;
+
+  constructor(gate: GateOptions, purchase: Purchase, writer: LedgerWriter, delivery: Delivery) {
+    this.#gate = gate;
+    this.#purchase = purchase;
+    this.#writer = writer;
+    this.#delivery = delivery;
+  }
+
+  /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
+  async run(): Promise<Outcome> {
+    const { facilitator, failpoints } = this.#gate;
+    const { payment, offer } = this.#purchase;
+    if (!(await this.#declareIntent())) return this.#unknown(null);
+    failpoints.pass('intent-synced');
+    const request: FacilitatorRequest = {
+      payment: { ...payment, requirements: offer.requirements },
+      offer,
+    };
+    const outcome = await facilitator.settle(request);
+    failpoints.pass('settled-unread');
+    switch (outcome.kind) {
+      case 'settled':
+        await this.#record(outcome.transaction);
+        return this.#paidBy(outcome.transaction);
+      case 'refused':
+        return this.#release(outcome.reason, this.#refusedFor(outcome.reason));
+      case 'not_sent':
+        return this.#release(outcome.reason, new PaymentsUnavailable(new Error(outcome.reason)));
+      case 'nonce_used':
+      case 'unclear':
+        return this.#reconcile(outcome);
+    }
+  }
+
+  /**
+   * Says in the ledger that the payment is about to be sent: nothing is sent that is not written
+   * there. False where the step may or may not be in.
+   */
+  async #declareIntent(): Promise<boolean> {
+    const { payment, offer, key } = this.#purchase;
+    try {
+      await this.#writer.write('settling', storePayment(payment, offer.requirements));
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'unavailable') throw error;
+      this.#gate.reconciler.watch(key);
+      return false;
+    }
+  }
+
+  async #record(transaction: Hex): Promise<void> {
+    const { key } = this.#purchase;
+    const { failpoints, onError, publish, reconciler } = this.#gate;
+    try {
+      await this.#writer.write('settled', { transaction, how: 'settled' });
+      failpoints.pass('settled-recorded');
+    } catch (error) {
+      // The money has moved and the answer is stored: it is sent whatever the store says now, and
+      // a host that took the key over learns the transaction.
+      if (!(error instanceof StepLost)) {
+        onError(`the settlement of ${key} is recorded later`, error);
+      }
+      reconciler.recordLater(key, transaction);
+      return;
+    }
+    await publishSettled(publish, this.#writer).catch((error: unknown) => {
+      onError(`publishing ${key} failed and is tried again`, error);
+    });
+  }
+
+  /** Nothing was sent, so the authorization is free for another try, after a top-up for instance. */
+  async #release(reason: string, error: Error): Promise<Outcome> {
+    const refused: Outcome = { kind: 'refused', error };
+    try {
+      await this.#writer.write('released', releasedData(reasonWord(reason), refused));
+      return refused;
+    } catch (failure) {
+      // Still `settling` in the ledger, so it may be sent again: no promise can be made.
+      this.#gate.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
+      this.#gate.reconciler.watch(this.#purchase.key);
+      return this.#unknown(null);
+    }
+  }
+
+  #refusedFor(reason: string): PaymentRefused {
+    const { payment, offer } = this.#purchase;
+    const word = reasonWord(reason);
+    return new PaymentRefused(
+      'settlement_failed',
+      `${word}. Nothing was charged: set that right and send the payment again, or sign a new one`,
+      {
+        network: offer.requirements.network,
+        payer: payment.authorization.from,
+        transaction: null,
+        errorReason: word,
+      },
+    );
+  }
+
+  async #reconcile(outcome: DoubtfulOutcome): Promise<Outcome> {
+    const { onError } = this.#gate;
+    const { reason, transaction } = outcome;
+    onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
+    const entry = await this.#lookWithin(outcome);
+    if (entry === null) return this.#unknown(transaction);
+    switch (standingOf(entry.last.state)) {
+      case 'in_doubt':
+        return this.#unknown(transactionOf(entry) ?? transaction);
+      case 'paid':
+        return this.#paidBy(transactionOf(entry));
+      case 'free':
+      case 'working':
+      case 'failed':
+        return { kind: 'refused', error: endedUnpaid() };
+    }
+  }
+
+  /** The entry when its fate is known, or as it is when the call's patience ends. */
+  async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
+    const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
+    const { key } = this.#purchase;
+    const patience = new AbortController();
+    const looking = this.#writer
+      .write('unknown', doubtData(outcome))
+      .then(() => reconciler.resolve(key, reconcileWithinMs))
+      .catch((error: unknown) => {
+        onError(`reconciling ${key} goes on in the background`, error);
+        reconciler.watch(key);
+        return store.ledger.entry(key).catch(() => null);
+      });
+    // One look may take as long as a slow node likes, and the payer has waited long enough.
+    const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);
+    return await Promise.race([looking, late]).finally(() => patience.abort());
+  }
+
+  #unknown(transaction: Hex | null): Outcome {
+    const { payment, offer } = this.#purchase;
+    const { network } = offer.requirements;
+    return {
+      kind: 'unknown',
+      error: unknownSettlement(payment.authorization, network, transaction),
+    };
+  }
+
+  #paidBy(transaction: Hex | null): Outcome {
+    const settlement = { ...this.#delivery.settlement, transaction };
+    return { kind: 'paid', delivery: { ...this.#delivery, settlement } };
+  }
+}
+
+/** The error that tells a payer that it is not known yet whether its money has moved. */
+export function unknownSettlement(
+  { from, nonce }: Authorization,
+  network: EvmNetwork,
+  transaction: Hex | null,
+): SettlementUnknown {
+  return new SettlementUnknown({ network, payer: from, nonce, transaction });
+}
+
+/** What the payer is told once it is proved that its authorization can never pay us. */
+export function endedUnpaid(): PaymentRefused {
+  return new PaymentRefused(
+    'settlement_failed',
+    'your authorization ended without having paid us. Nothing was charged: sign a new one',
+  );
+}

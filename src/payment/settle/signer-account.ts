@@ -1,0 +1,103 @@
+/** The account that pays the gas of `local` mode: whether it can, and what it sends. */
+import { formatEther, type Hex, type PublicClient } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { clientOn } from '../chain/node-client.ts';
+import { describeNodeError, type NodeRequests } from '../chain/node-requests.ts';
+import type { AccountStatus } from './facilitator.ts';
+import { NonceQueue } from './nonce-queue.ts';
+
+export type SignerAccountOptions = {
+  readonly node: NodeRequests;
+  readonly settlementKey: Hex;
+  readonly chainId: number;
+  readonly pollIntervalMs?: number | undefined;
+  readonly replaceAfterMs?: number | undefined;
+  /** Unconfirmed for so long, a transaction closes the till; default 60 s. */
+  readonly stuckAfterMs?: number | undefined;
+  /** Between two looks at the balance; default 30 s. */
+  readonly balanceIntervalMs?: number | undefined;
+};
+
+/** What a settlement may take, and what every one is sent with. */
+export const MAX_GAS = 300_000n;
+/** The till closes while there is time to fill the account up. */
+const MIN_SETTLEMENTS = 20n;
+const STUCK_AFTER_MS = 60_000;
+const BALANCE_INTERVAL_MS = 30_000;
+
+export class SignerAccount {
+  readonly queue: NonceQueue;
+  readonly address: Hex;
+  readonly #options: SignerAccountOptions;
+  readonly #client: PublicClient;
+  #balance: bigint | null = null;
+  #costOfOne = 0n;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SignerAccountOptions) {
+    const { node, chainId, pollIntervalMs, replaceAfterMs } = options;
+    const account = privateKeyToAccount(options.settlementKey);
+    this.#options = options;
+    this.#client = clientOn(node);
+    this.address = account.address;
+    this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, replaceAfterMs });
+  }
+
+  /** Why nothing new may be sent, for operators; null while it may. */
+  trouble(): string | null {
+    const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
+    const { oldestMs } = this.queue;
+    if (oldestMs > stuckAfterMs) {
+      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is replaced by itself`;
+    }
+    // Sent once more, a payment that one of them settles would be a revert at our cost.
+    if (this.queue.adopted > 0) return 'transactions of an earlier process are not mined yet';
+    const balance = this.#balance;
+    if (balance === null || balance >= this.#costOfOne * MIN_SETTLEMENTS) return null;
+    return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_SETTLEMENTS} settlements: send it some`;
+  }
+
+  status(): AccountStatus {
+    const { unconfirmed, oldestMs, gap } = this.queue;
+    return {
+      balance: this.#balance,
+      unconfirmed,
+      oldestUnconfirmedMs: oldestMs,
+      nonceGap: gap,
+    };
+  }
+
+  /** Reads balance and fee, and takes over what an earlier process left. Rejects with a plain line. */
+  async open(): Promise<void> {
+    try {
+      await this.#readBalance();
+      await this.queue.adopt();
+    } catch (error) {
+      throw new Error(describeNodeError(error));
+    }
+  }
+
+  start(): void {
+    if (this.#timer !== null) return;
+    const { balanceIntervalMs = BALANCE_INTERVAL_MS } = this.#options;
+    this.#timer = setInterval(() => {
+      // A node that does not answer leaves what was known; it is asked again soon.
+      this.#readBalance().catch(() => undefined);
+    }, balanceIntervalMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.queue.stop();
+  }
+
+  async #readBalance(): Promise<void> {
+    const [balance, fee] = await Promise.all([
+      this.#client.getBalance({ address: this.address }),
+      this.queue.fee(),
+    ]);
+    this.#balance = balance;
+    this.#costOfOne = MAX_GAS * fee.maxFeePerGas;
+  }
+}

@@ -1,0 +1,29 @@
+/** The call of the token that moves a payment (EIP-3009). */
+import { eip3009ABI } from '@x402/evm';
+import { encodeFunctionData, type Hex, parseSignature } from 'viem';
+import type { StoredPayment } from '../ledger/ledger.ts';
+
+/** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
+const PLAIN_SIGNATURE_LENGTH = 132;
+
+/** With the signature in three parts where it has them, for tokens older than contract wallets. */
+export function transferCall({ authorization, signature }: StoredPayment): Hex {
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
+  const parts = signature.length === PLAIN_SIGNATURE_LENGTH ? partsOf(signature) : null;
+  return encodeFunctionData({
+    abi: eip3009ABI,
+    functionName: 'transferWithAuthorization',
+    args: parts === null ? [...transfer, signature] : [...transfer, ...parts],
+  });
+}
+
+/** Null for 65 bytes that are no ECDSA signature: only a contract wallet can say what they are. */
+function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | null {
+  try {
+    const { r, s, v, yParity } = parseSignature(signature);
+    return [Number(v ?? BigInt(yParity + 27)), r, s];
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { allowingOrigin, parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { OriginRefused } from '../../src/guard/errors.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+
+describe('parseAllowHosts', () => {
+  test('reads exact entries into the form that origins are compared in', () => {
+    const list = 'LOCALHOST:3000, [0:0::1]:8443,,seller:80 ';
+    expect([...parseAllowHosts(list)]).toEqual(['localhost:3000', '[::1]:8443', 'seller:80']);
+    expect(parseAllowHosts('').size).toBe(0);
+  });
+
+  test.each([
+    'localhost',
+    'http://localhost:3000',
+    'a:b',
+    'a:65536',
+    '*:80/x',
+    'u@a:80',
+    '*:80',
+    'a:0',
+  ])('refuses %j by name', (entry) => {
+    expect(() => parseAllowHosts(`ok:1,${entry}`)).toThrow(`"${entry}" is no exact host:port`);
+  });
+});
+
+describe('allowingOrigin', () => {
+  test.each(['http://127.0.0.1:3000/x', 'https://localhost', '[::1]:3000', 'http://10.0.0.1'])(
+    'lets %s through, and nothing else',
+    (input) => {
+      const policy = allowingOrigin(input, DEFAULT_POLICY);
+      expect(parseOrigin(input, policy).url).toBeTruthy();
+      expect(() => parseOrigin('http://127.0.0.1:9', policy)).toThrow(OriginRefused);
+      expect(DEFAULT_POLICY.allowHosts.size).toBe(0);
+    },
+  );
+
+  test.each(['http://u@127.0.0.1', 'ftp://127.0.0.1', 'http://127.0.0.1:99999', 'a b', ''])(
+    'refuses %j all the same',
+    (input) => {
+      expect(() => allowingOrigin(input, DEFAULT_POLICY)).toThrow(OriginRefused);
+    },
+  );
+});

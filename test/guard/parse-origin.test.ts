@@ -1,0 +1,202 @@
+import { isIP } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isBlockedAddress } from '../../src/guard/address.ts';
+import { OriginRefused, type RefusalReason } from '../../src/guard/errors.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/guard/origin.ts';
+
+const ports = (...allowedPorts: number[]): OriginPolicy => ({ ...DEFAULT_POLICY, allowedPorts });
+const allowing = (...hosts: string[]): OriginPolicy => ({
+  ...DEFAULT_POLICY,
+  allowHosts: new Set(hosts),
+});
+
+describe('what is accepted', () => {
+  test.each([
+    ['https://Example.COM/v1/pay?x=1#y', 'https://example.com'],
+    ['example.com', 'https://example.com'],
+    ['example.com/path?q=https://other.com', 'https://example.com'],
+    ['example.com:443', 'https://example.com'],
+    ['https://example.com./', 'https://example.com'],
+    ['münchen.de', 'https://xn--mnchen-3ya.de'],
+    ['[2606:4700:4700:0::1111]', 'https://[2606:4700:4700::1111]'],
+    ['1.1.1.1', 'https://1.1.1.1'],
+  ])('%s', (input, url) => {
+    expect(parseOrigin(input).url).toBe(url);
+  });
+
+  test('a plain name is what the URL parser makes of it, or refused for the same reason', () => {
+    const label = fc.oneof(
+      fc.stringMatching(/^[a-z0-9-]{1,64}$/),
+      fc.constantFrom('xn--mnchen-3ya', 'xn--a', 'xn--', 'com', 'local', '0x7f', '127', '1e3', 'a'),
+    );
+    const outcome = (input: string, policy: OriginPolicy) => {
+      try {
+        return parseOrigin(input, policy);
+      } catch (error) {
+        return error instanceof OriginRefused ? error.reason : error;
+      }
+    };
+    const policies = [DEFAULT_POLICY, ports(8443), allowing('a.com:443', 'shop.local:443')];
+    fc.assert(
+      fc.property(
+        fc.array(label, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom('', 'https://'),
+        fc.constantFrom('', '/'),
+        fc.constantFrom(...policies),
+        (labels, scheme, slash, policy) => {
+          const host = labels.join('.');
+          // A query is dropped, and keeps the whole from being plain.
+          const parsed = outcome(`https://${host}/?`, policy);
+          expect(outcome(`${scheme}${host}${slash}`, policy)).toEqual(parsed);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('an IPv6 literal has brackets in the URL and host, none in the hostname', () => {
+    expect(parseOrigin('https://[2606:4700:4700::1111]/')).toEqual({
+      url: 'https://[2606:4700:4700::1111]',
+      scheme: 'https',
+      hostname: '2606:4700:4700::1111',
+      port: 443,
+      host: '[2606:4700:4700::1111]',
+    });
+  });
+
+  test('another port, where the policy allows it, is part of host and URL', () => {
+    const origin = parseOrigin('https://example.com:8443/x', ports(443, 8443));
+    expect(origin).toMatchObject({ host: 'example.com:8443', port: 8443 });
+    expect(origin.url).toBe('https://example.com:8443');
+  });
+});
+
+describe('what is refused, and what the message says instead', () => {
+  const cases: [string, RefusalReason, RegExp][] = [
+    [' example.com', 'control_space_or_backslash', /remove it/],
+    ['user@example.com', 'userinfo', /host alone/],
+    ['http://example.com', 'scheme_or_form', /https URL/],
+    ['javascript:alert(1)', 'scheme_or_form', /https URL/],
+    ['https://https://example.com', 'single_label', /single label/],
+    ['example.com:8443', 'port', /port 443/],
+    ['127.0.0.1', 'blocked_ip', /public/],
+    ['localhost', 'special_use_name', /special-use/],
+    ['https://0x7f.1', 'blocked_ip', /public/],
+    ['', 'scheme_or_form', /https URL/],
+  ];
+  test.each(cases)('%j', (input, reason, message) => {
+    expect(() => parseOrigin(input)).toThrow(
+      expect.objectContaining({
+        name: 'OriginRefused',
+        reason,
+        message: expect.stringMatching(message),
+      }),
+    );
+  });
+
+  test('a port outside the policy: the message lists those of the policy', () => {
+    expect(() => parseOrigin('https://example.com:81', ports(443, 8443))).toThrow(/port 443, 8443/);
+  });
+
+  test('2,048 characters are accepted, one more is not', () => {
+    const ofLength = (length: number) => 'https://example.com/'.padEnd(length, 'a');
+    expect(parseOrigin(ofLength(2_048)).host).toBe('example.com');
+    expect(() => parseOrigin(ofLength(2_049))).toThrow(/2048/);
+  });
+
+  test('a label of 63 characters is accepted, one more is not', () => {
+    expect(parseOrigin(`${'a'.repeat(63)}.com`).hostname).toHaveLength(67);
+    expect(() => parseOrigin(`${'a'.repeat(64)}.com`)).toThrow(/63 characters/);
+  });
+});
+
+describe('exceptions of the policy', () => {
+  test('may be http, loopback, single-label and on any port', () => {
+    const policy = allowing('127.0.0.1:3000', 'seller:80', '[::1]:8443');
+    expect(parseOrigin('http://127.0.0.1:3000/x', policy)).toMatchObject({
+      url: 'http://127.0.0.1:3000',
+      scheme: 'http',
+      host: '127.0.0.1:3000',
+    });
+    expect(parseOrigin('http://seller', policy)).toMatchObject({ host: 'seller', port: 80 });
+    expect(parseOrigin('https://[::1]:8443', policy).hostname).toBe('::1');
+  });
+
+  test('are exact: another port or host is judged as ever', () => {
+    const policy = allowing('127.0.0.1:3000');
+    for (const input of ['http://127.0.0.1:3001', 'http://127.0.0.2:3000', 'https://127.0.0.1']) {
+      expect(() => parseOrigin(input, policy)).toThrow(OriginRefused);
+    }
+  });
+
+  test('a bare host means https, an exception too', () => {
+    expect(parseOrigin('127.0.0.1:3000', allowing('127.0.0.1:3000')).scheme).toBe('https');
+  });
+
+  test('do not open the door to user info', () => {
+    const policy = allowing('127.0.0.1:3000');
+    expect(() => parseOrigin('http://x@127.0.0.1:3000', policy)).toThrow(OriginRefused);
+  });
+});
+
+describe('for any input', () => {
+  const address = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.nat({ max: 0xffffffff }).map((n) => `0x${n.toString(16)}`),
+    fc.nat({ max: 0xffffffff }).map(String),
+  );
+  const bracketed = address.map((ip) => (isIP(ip) === 6 ? `[${ip}]` : ip));
+  const input = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.domain(),
+    fc.webUrl({ validSchemes: ['https', 'http'], withQueryParameters: true }),
+    bracketed,
+    bracketed.map((host) => `https://${host}/`),
+  );
+
+  test('parsing twice is parsing once, and the host is canonical', () => {
+    fc.assert(
+      fc.property(input, (text) => {
+        const origin = parse(text);
+        if (!origin) return;
+        expect(parseOrigin(origin.url)).toEqual(origin);
+        expect(parseOrigin(origin.host)).toEqual(origin);
+        expect(origin.host).toBe(new URL(origin.url).host);
+        expect(origin.host).toMatch(/^[a-z0-9.:[\]-]+$/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('no blocked address is accepted, however it is spelt', () => {
+    fc.assert(
+      fc.property(bracketed, fc.constantFrom('https://', ''), (host, scheme) => {
+        const origin = parse(`${scheme}${host}`);
+        if (!origin) return;
+        expect(isIP(origin.hostname)).not.toBe(0);
+        expect(isBlockedAddress(origin.hostname)).toBe(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a refusal is an OriginRefused, whatever came in', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        // Callers hand over what a request body held.
+        expect(() => parse(value as string)).not.toThrow();
+      }),
+    );
+  });
+});
+
+function parse(text: string) {
+  try {
+    return parseOrigin(text);
+  } catch (error) {
+    if (error instanceof OriginRefused) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { floorFindings } from '../../tools/lint/floors.ts';
+
+let root: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'floors-'));
+  await write({
+    'checks/P1-http-reachable/v1.ts': "export { fail } from '../../src/model/verdict.ts';\n",
+    'plugins/errors.ts': 'export const errors = 1;\n',
+    'src/main.ts': "export { service } from './service/service.ts';\n",
+    'src/service/service.ts': "export { store as service } from '../store/store.ts';\n",
+    'src/store/store.ts':
+      "import { fail } from '../model/verdict.ts';\n\nexport const store = fail;\n",
+    'src/model/verdict.ts': 'export const fail = 1;\n',
+  });
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await writeFile(join(root, file), text);
+  }
+}
+
+test('imports that run downwards are clean', async () => {
+  expect(await floorFindings(root)).toBe('');
+});
+
+test.each([
+  [
+    'an import upwards',
+    'floor-model',
+    { 'src/model/up.ts': "export { store } from '../store/store.ts';\n" },
+  ],
+  [
+    'a type upwards',
+    'floor-model',
+    {
+      'src/model/up.ts':
+        "import type { store } from '../store/store.ts';\n\nexport type Up = typeof store;\n",
+    },
+  ],
+  [
+    'an import when it runs',
+    'floor-store',
+    { 'src/store/late.ts': "export const late = () => import('../service/service.ts');\n" },
+  ],
+  [
+    'a plugin that knows the service',
+    'floor-http',
+    { 'plugins/up.ts': "export { service } from '../src/service/service.ts';\n" },
+  ],
+  [
+    'a room without a row',
+    'room-without-a-floor',
+    { 'src/orders/order.ts': "export { fail } from '../model/verdict.ts';\n" },
+  ],
+  [
+    'a check that asks',
+    'checks-are-pure',
+    { 'checks/P1-http-reachable/v1.ts': "export { store } from '../../src/store/store.ts';\n" },
+  ],
+  [
+    'a check imported by its file',
+    'checks-by-name',
+    { 'src/store/check.ts': "export { fail } from '../../checks/P1-http-reachable/v1.ts';\n" },
+  ],
+  [
+    'the product on its tests',
+    'product-stands-alone',
+    {
+      'test/a.ts': 'export const a = 1;\n',
+      'src/store/a.ts': "export { a } from '../../test/a.ts';\n",
+    },
+  ],
+  [
+    'a circle',
+    'no-circle',
+    {
+      'src/store/a.ts': "import type { B } from './b.ts';\n\nexport type A = B;\n",
+      'src/store/b.ts': "import type { A } from './a.ts';\n\nexport type B = A | 1;\n",
+    },
+  ],
+])('%s is refused by %s', async (_, rule, files) => {
+  await write(files);
+  expect(await floorFindings(root)).toContain(rule);
+});

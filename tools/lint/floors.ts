@@ -1,0 +1,149 @@
+import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
+
+/**
+ * The rooms that each room may import: a row a room, ground floor first. A row names rooms of the rows above
+ * it alone, so imports run downwards and rooms form no circle.
+ */
+const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  guard: ['model'],
+  memory: [],
+  config: ['model', 'guard'],
+  parse: ['model', 'guard'],
+  workers: ['model'],
+  store: ['model', 'memory'],
+  engine: ['model', 'parse', 'workers'],
+  patches: ['model', 'parse'],
+  probe: ['model', 'guard', 'parse', 'workers'],
+  ecosystem: ['model', 'guard', 'config', 'parse', 'store'],
+  payable: ['model', 'guard', 'parse', 'workers', 'engine'],
+  scan: [
+    'model',
+    'guard',
+    'config',
+    'parse',
+    'workers',
+    'store',
+    'engine',
+    'probe',
+    'ecosystem',
+    'payable',
+  ],
+  preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
+  payment: ['model', 'guard', 'config', 'store', 'memory'],
+  directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight', 'memory'],
+  mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
+  cli: 'model guard config parse workers engine patches probe ecosystem payable scan preflight mcp'.split(
+    ' ',
+  ),
+  http: 'model guard memory config parse store engine patches probe payable scan preflight payment directory mcp'.split(
+    ' ',
+  ),
+  service:
+    'model guard memory config parse workers store engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
+      ' ',
+    ),
+};
+
+const ROOMS = Object.keys(FLOORS);
+
+/** The folders of a room; the plugins are the web server's. */
+function pathOf(room: string): string {
+  return room === 'http' ? '^(src/http|plugins)/' : `^src/${room}/`;
+}
+
+/** Rooms that a row names although they stand in its own row or below. */
+function upwardRows(): string[] {
+  return ROOMS.flatMap((room, index) =>
+    (FLOORS[room] ?? [])
+      .filter((below) => !ROOMS.slice(0, index).includes(below))
+      .map((below) => `FLOORS: ${room} names ${below}, which is not above it`),
+  );
+}
+
+const ROOM_RULES = ROOMS.map((room): IForbiddenRuleType => {
+  const below = FLOORS[room] ?? [];
+  return {
+    name: `floor-${room}`,
+    severity: 'error',
+    comment: `src/${room} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
+    from: { path: pathOf(room) },
+    to: {
+      path: '^(src|plugins)/',
+      pathNot: [room, ...below].map(pathOf),
+    },
+  };
+});
+
+const RULES: readonly IForbiddenRuleType[] = [
+  ...ROOM_RULES,
+  {
+    name: 'room-without-a-floor',
+    severity: 'error',
+    comment: 'Give the new room a row in FLOORS (tools/lint/floors.ts).',
+    from: { path: '^(src/[^/]+|plugins)/', pathNot: ROOMS.map(pathOf) },
+    to: {},
+  },
+  {
+    name: 'main-starts-the-service',
+    severity: 'error',
+    comment: 'src/main.ts imports src/service and nothing else.',
+    from: { path: '^src/main\\.ts$' },
+    to: { path: '^(src|plugins)/', pathNot: '^src/service/' },
+  },
+  {
+    name: 'checks-are-pure',
+    severity: 'error',
+    comment:
+      'A check imports define-check, verdicts and its kit: what it judges is in its arguments.',
+    from: { path: '^checks/', pathNot: '/cases\\.ts$' },
+    to: { path: '^(src|plugins)/', pathNot: '^src/(engine|model|parse)/' },
+  },
+  {
+    name: 'checks-by-name',
+    severity: 'error',
+    comment: 'The catalog names the checks, and the engine loads them by that name.',
+    from: { path: '^(src|plugins)/' },
+    to: { path: '^checks/' },
+  },
+  {
+    name: 'product-stands-alone',
+    severity: 'error',
+    comment: 'What the product needs lives in src/, plugins/ and checks/: move it there.',
+    from: { path: '^(src|plugins|checks)/', pathNot: '/cases\\.ts$' },
+    to: { path: '^(test|tools|demo|node_modules/(vitest|nock|tinypool)|ci)/' },
+  },
+  {
+    name: 'fastify-in-its-rooms',
+    severity: 'error',
+    comment:
+      'Rules stand under any web server: only src/http, plugins and src/service know Fastify.',
+    from: { path: '^src/', pathNot: '^src/(http|service)/' },
+    to: { path: '(^|/)node_modules/(@fastify/|fastify)' },
+  },
+  {
+    name: 'no-circle',
+    severity: 'error',
+    comment: 'Two files that import each other are one concept: join them, or move what both need.',
+    from: {},
+    to: { circular: true },
+  },
+];
+
+/** Imports of the checkout at `root` that its floors refuse, as text; none where it is empty. */
+export async function floorFindings(root: string): Promise<string> {
+  const upward = upwardRows();
+  if (upward.length > 0) return upward.join('\n');
+  const { output, exitCode } = await cruise(['src', 'plugins', 'checks'], {
+    baseDir: root,
+    ruleSet: { forbidden: [...RULES] },
+    validate: true,
+    outputType: 'err-long',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.d\\.ts$' },
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'] },
+  });
+  return exitCode === 0 ? '' : String(output);
+}
