@@ -59,13 +59,19 @@ export type Probe = {
   readonly method: 'GET' | 'HEAD' | 'POST';
   /** 2 is the second probe of the same request, for the checks that compare two. */
   readonly number: 1 | 2;
+  /**
+   * A POST that was answered by 307 or 308 to this origin was sent once more to that place:
+   * `data.redirects` then holds the one hop, and `data.url` is the place that gave this answer. One
+   * that redirects again, or elsewhere, is that redirect itself, with `data.refusedRedirect`.
+   * Recordings of schema 2 and older never followed a POST.
+   */
   readonly answer: HttpObservation;
 };
 
 /** A resource that a document or index calls paid, or that may turn out to be, with the answers it gave. */
 export type ResourceObservation = {
   readonly url: string;
-  /** Path and query as requested, path parameters filled in. */
+  /** Path and query as requested, path and required query parameters filled in. */
   readonly path: string;
   /** The path as OpenAPI writes it ("/users/{id}"); equal to the path elsewhere. */
   readonly template: string;
@@ -74,6 +80,11 @@ export type ResourceObservation = {
   readonly sources: readonly ResourceSource[];
   /** Whether OpenAPI, manifest or an index calls it paid. Candidates are probed with GET only. */
   readonly declaredPaid: boolean;
+  /**
+   * A path or required query parameter has no declared example, default or enum, so its value in
+   * `path` is made up: a 404 says nothing of the resource. Absent where every value is declared.
+   */
+  readonly madeUp?: true;
   readonly probes: readonly Probe[];
   /** Set where it is a tool: `path` is then the endpoint's, and the name of the tool its fragment. */
   readonly tool?: ToolFacts;

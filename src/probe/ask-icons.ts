@@ -1,11 +1,10 @@
-/** Icons, by HEAD first: GET decides where a server refuses or redirects it. */
+/** Icons, by HEAD first: GET decides where HEAD is answered by anything but a success. */
 import type { HttpObservation, IconSet, PathAnswer } from '../model/observations.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import type { IconPlan } from './plan/find-icons.ts';
 
 const ICON_CAP_BYTES = 64 * 1024;
 const ACCEPT_ICON = 'image/*, */*;q=0.5';
-const NEEDS_GET: ReadonlySet<number> = new Set([301, 302, 307, 308, 403, 405, 501]);
 
 export async function askIcons(
   cache: RequestCache,
@@ -33,7 +32,7 @@ export async function settleIcons(
   const hasImage = answers.some(({ answer }) => answer.ok && isImage(answer));
   const checked = await Promise.all(
     answers.map(async ({ path, answer }) => {
-      if (hasImage || !answer.ok || !NEEDS_GET.has(answer.data.status)) return { path, answer };
+      if (hasImage || !needsGet(answer)) return { path, answer };
       const second = await cache.ask({
         method: 'GET',
         path,
@@ -45,6 +44,11 @@ export async function settleIcons(
     }),
   );
   return { checked, otherHosts: plan.otherHosts, inline: plan.inline };
+}
+
+/** Some routers answer 404 to every HEAD. Where no answer came at all, a GET would wait as long. */
+function needsGet(answer: HttpObservation): boolean {
+  return answer.ok && (answer.data.status < 200 || answer.data.status > 299);
 }
 
 /** An icon: 200 with an image type. */

@@ -109,7 +109,7 @@ function askAll(
         number,
         capBytes: CHALLENGE_CAP_BYTES,
         accept: ACCEPT_JSON,
-        redirects: method === 'GET' ? 'same-origin' : 'none',
+        redirects: method === 'HEAD' ? 'none' : 'same-origin',
       }),
     })),
   );
@@ -129,8 +129,8 @@ function toResourceSet(plan: Plan, drafts: readonly Draft[]): ResourceSet {
   const candidates = drafts.filter((draft) => !isPaid(draft));
   const probed = drafts
     .filter(isPaid)
-    .map(({ resource: { freePost: _, ...resource }, probes }): ResourceObservation => {
-      return { ...resource, probes };
+    .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
+      return { ...resource, ...(madeUp ? { madeUp } : {}), probes };
     });
   return {
     probed,

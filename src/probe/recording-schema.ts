@@ -59,6 +59,7 @@ const resources = Type.Object({
       method: Type.Union([Type.Literal('GET'), Type.Literal('POST'), Type.Null()]),
       sources: strings,
       declaredPaid: Type.Boolean(),
+      madeUp: Type.Optional(Type.Literal(true)),
       probes: Type.Array(
         Type.Object({ method, number: Type.Union([Type.Literal(1), Type.Literal(2)]), answer }),
       ),

@@ -24,8 +24,10 @@ export type Operation = {
   readonly template: string;
   /** JSON pointer of the operation: "/paths/~1weather/get". */
   readonly pointer: string;
-  /** Path and query to request, with server base path and path parameters filled from examples. */
+  /** Path and query to request: server base path, path and required query parameters filled in. */
   readonly requestPath: string;
+  /** A value in `requestPath` is declared nowhere. */
+  readonly isMadeUp: boolean;
   readonly hasPathParameters: boolean;
   readonly hasRequiredParameters: boolean;
   /** Effective security requirements (operation overrides root): null where neither declares any. */
@@ -115,16 +117,14 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
   const security = securityOf(source) ?? securityOf(root);
   const responses = jsonObject(follow(source['responses']));
   const declares402 = responses['402'] !== undefined;
+  const basePath = server.kind === 'own' ? server.basePath : '';
+  const request = requestPathOf(basePath, template, parameters, follow);
   return {
     method: method.toUpperCase(),
     template,
     pointer,
-    requestPath: requestPathOf(
-      server.kind === 'own' ? server.basePath : '',
-      template,
-      parameters,
-      follow,
-    ),
+    requestPath: request.path,
+    isMadeUp: request.isMadeUp,
     hasPathParameters: hasPathParameters(template),
     hasRequiredParameters: needsParameters(parameters),
     security,

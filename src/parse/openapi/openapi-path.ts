@@ -1,5 +1,12 @@
-/** The path to request for a path template: base path of the server, parameters filled in. */
-import { type JsonObject, type JsonValue, jsonList, jsonObject, jsonText } from '../json/json.ts';
+/** The path to request for a path template: base path of the server, required parameters filled in. */
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../json/json.ts';
 import type { RefReader } from '../json/json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;
@@ -50,25 +57,46 @@ function placeOf(server: JsonValue | undefined, documentUrl: string): ServerPlac
   return { kind: 'own', basePath };
 }
 
-/**
- * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host"
- * would be the address of another host.
- */
+export type RequestPath = {
+  /**
+   * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host"
+   * would be the address of another host.
+   */
+  readonly path: string;
+  /** A value in it is declared nowhere: the origin may have nothing under it. */
+  readonly isMadeUp: boolean;
+};
+
 export function requestPathOf(
   basePath: string,
   template: string,
   parameters: readonly JsonObject[],
   follow: RefReader,
-): string {
+): RequestPath {
   const inPath = parameters.filter((one) => one['in'] === 'path');
   const byName = new Map(inPath.map((one) => [one['name'], one]));
-  const filled = fillTemplate(template, (name) =>
-    encodeURIComponent(exampleOf(byName.get(name) ?? {}, follow)),
-  );
+  let isMadeUp = false;
+  const write = (parameter: JsonObject): string => {
+    const declared = declaredValue(parameter, follow);
+    isMadeUp ||= declared === null;
+    return encodeURIComponent(declared ?? madeUpValue(jsonObject(follow(parameter['schema']))));
+  };
+  const filled = fillTemplate(template, (name) => write(byName.get(name) ?? {}));
   // A host of ours takes the place of the origin's: only path and query are kept.
-  const written = `https://origin.invalid${basePath}${filled}`;
+  let written = `https://origin.invalid${basePath}${filled}`;
+  for (const parameter of requiredQuery(parameters)) {
+    if (written.length > MAX_ADDRESS_CHARS) break;
+    const name = encodeURIComponent(segmentOf(parameter['name']) ?? '');
+    written += `${written.includes('?') ? '&' : '?'}${name}=${write(parameter)}`;
+  }
   const url = URL.canParse(written) ? new URL(written) : null;
-  return `/${(url?.pathname ?? '').replace(/^\/+/, '')}${url?.search ?? ''}`;
+  const path = `/${(url?.pathname ?? '').replace(/^\/+/, '')}${url?.search ?? ''}`;
+  return { path, isMadeUp };
+}
+
+function requiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[] {
+  const required = parameters.filter((one) => one['in'] === 'query' && one['required'] === true);
+  return required.filter((one) => segmentOf(one['name']) !== null).slice(0, MAX_NAMES);
 }
 
 /**
@@ -89,7 +117,8 @@ function fillTemplate(template: string, write: (name: string) => string): string
   return filled + template.slice(at);
 }
 
-function exampleOf(parameter: JsonObject, follow: RefReader): string {
+/** The declared example, default or first of the values allowed; null where there is none. */
+function declaredValue(parameter: JsonObject, follow: RefReader): string | null {
   const schema = jsonObject(follow(parameter['schema']));
   const candidates = [
     parameter['example'],
@@ -101,10 +130,10 @@ function exampleOf(parameter: JsonObject, follow: RefReader): string {
     schema['const'],
   ];
   for (const candidate of candidates) {
-    const text = segmentOf(candidate);
+    const text = segmentOf(isJsonList(candidate) ? candidate[0] : candidate);
     if (text !== null) return text;
   }
-  return bySchema(schema);
+  return null;
 }
 
 /** The first few: a parameter may be shared by thousands of operations. */
@@ -127,7 +156,7 @@ function segmentOf(value: JsonValue | undefined): string | null {
   return text === '' || text === '.' || text === '..' ? null : text;
 }
 
-function bySchema(schema: JsonObject): string {
+function madeUpValue(schema: JsonObject): string {
   const type = jsonList(schema['type'])[0] ?? schema['type'];
   if (type === 'integer' || type === 'number') return segmentOf(schema['minimum']) ?? '1';
   if (type === 'boolean') return 'true';

@@ -49,7 +49,10 @@ export type ProbeRequest = {
   readonly rpc?: RpcMessage;
   readonly accept?: string;
   readonly capBytes: number;
-  /** GET alone follows: HEAD and POST are never sent to a second place. */
+  /**
+   * GET follows. A POST is sent once more at most, on 307 or 308 and to the same origin; HEAD is
+   * never sent to a second place.
+   */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
   /** Others follow its answer: the other connections are opened beside it. */
@@ -80,7 +83,12 @@ export type ProbeClient = {
   close(): void;
 };
 
-const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+const FOLLOWED: Readonly<Record<HttpMethod, ReadonlySet<number>>> = {
+  GET: new Set([301, 302, 307, 308]),
+  HEAD: new Set(),
+  // The two that keep method and body.
+  POST: new Set([307, 308]),
+};
 const DEFAULT_ACCEPT = 'application/json, text/markdown;q=0.9, text/plain;q=0.9, */*;q=0.5';
 const MAX_SHOWN_URL = 2_048;
 
@@ -135,7 +143,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       const seen = () => observeAnswer(answer, context);
       const location = locationOf(answer, asked);
       if (location === null) return await seen();
-      const next = admit(location, url, asked, options.policy);
+      const next = admit(location, url, asked, { policy: options.policy, isHop });
       if ('detail' in next) {
         return refuseRedirect(await seen(), location.slice(0, MAX_SHOWN_URL), next);
       }
@@ -217,7 +225,7 @@ async function send(
 
 /** Where an answer redirects to, if that is followed at all. */
 function locationOf(answer: Answer, { method, redirects }: ProbeRequest): string | null {
-  if (method !== 'GET' || redirects === 'none' || !FOLLOWED.has(answer.status)) return null;
+  if (redirects === 'none' || !FOLLOWED[method].has(answer.status)) return null;
   return answer.headers.find(([name]) => name === 'location')?.[1] ?? null;
 }
 
@@ -225,12 +233,16 @@ function locationOf(answer: Answer, { method, redirects }: ProbeRequest): string
 function admit(
   location: string,
   from: URL,
-  { origin, redirects }: ProbeRequest,
-  policy: OriginPolicy,
+  { origin, method, redirects }: ProbeRequest,
+  { policy, isHop }: { readonly policy: OriginPolicy; readonly isHop: boolean },
 ): URL | { readonly reason: string; readonly detail: string } {
   try {
     const next = withoutFragment(resolveReference(location, from, policy));
-    if (redirects === 'any-guarded' || next.origin === origin.url) return next;
+    if (method === 'POST' && isHop) {
+      return { reason: 'second-redirect', detail: 'a POST is sent to one other place at most' };
+    }
+    const mayLeave = redirects === 'any-guarded' && method !== 'POST';
+    if (mayLeave || next.origin === origin.url) return next;
     return { reason: 'other-origin', detail: 'only redirects on the same origin are followed' };
   } catch (error) {
     if (error instanceof OriginRefused) return { reason: error.reason, detail: error.message };

@@ -3,6 +3,7 @@
 import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
 import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
+import { DeclaredRequests, type PlannedRequest, requestTo } from './declared-requests.ts';
 import type { FirstWave } from './first-wave.ts';
 import type { PlannedResource } from './planned-resource.ts';
 
@@ -11,6 +12,7 @@ const MAX_FOUND = 2_000;
 /** Entries of one document that are looked at: many may name one resource, or none of this origin. */
 const MAX_READ = 5_000;
 const MAX_ELSEWHERE = 3;
+const AT_ROOT = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
 /** Documents that a scan asks for anyway: none of them is for sale. */
 const DISCOVERY =
   /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
@@ -29,6 +31,7 @@ type Draft = {
   method: 'GET' | 'POST' | null;
   sources: Set<ResourceSource>;
   declaredPaid: boolean;
+  madeUp: boolean;
 };
 
 export function findResources(seen: FirstWave, kit: Kit): FoundResources {
@@ -40,27 +43,29 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   const paid = asked.filter(({ signIn }) => !signIn);
   const drafts = new Drafts();
 
-  for (const { requestPath, template, method } of paid) {
-    drafts.add({ path: requestPath, template, method, source: 'openapi', declaredPaid: true });
+  for (const operation of paid) {
+    drafts.add({ ...requestTo(operation), source: 'openapi', declaredPaid: true });
   }
-  const requestPaths = requestPathsOf(here);
+  const declared = new DeclaredRequests(here);
   for (const { target, method } of manifestEntries(manifest)) {
     const template = pathOn(seen.origin.url, target, kit);
     if (template === null) continue;
-    const path = requestPaths.get(template) ?? template;
-    drafts.add({ path, template, method, source: 'manifest', declaredPaid: true });
+    drafts.add({ ...declared.find(template, method), source: 'manifest', declaredPaid: true });
   }
   for (const { resource, method } of indexedResources(seen)) {
-    const path = pathOn(seen.origin.url, resource, kit);
-    if (path === null) continue;
-    drafts.add({ path, template: path, method, source: 'index', declaredPaid: true });
+    const template = pathOn(seen.origin.url, resource, kit);
+    if (template === null) continue;
+    drafts.add({ ...declared.find(template, method), source: 'index', declaredPaid: true });
   }
   const nothingDeclared = drafts.size === 0 && paid.length === 0;
   const candidates: readonly Candidate[] = [
     // What asks for a sign-in sells nothing, unless its answer says otherwise.
     ...asked.filter(({ signIn, method }) => signIn && method === 'GET').map(asCandidate('openapi')),
-    ...(answersItself402(seen.root) ? [{ path: '/', template: '/', source: 'root' as const }] : []),
-    ...llmsLinks(seen, kit).map((path) => ({ path, template: path, source: 'llms' as const })),
+    ...(answersItself402(seen.root) ? [{ ...AT_ROOT, source: 'root' as const }] : []),
+    ...llmsLinks(seen, kit).map((path) => ({
+      ...declared.find(path, 'GET'),
+      source: 'llms' as const,
+    })),
     ...(nothingDeclared ? here.filter(isBareGet) : []).map(asCandidate('undeclared')),
   ];
   for (const candidate of candidates) {
@@ -105,19 +110,12 @@ function elsewhere(operations: readonly Operation[]): readonly string[] {
 }
 
 function asCandidate(source: ResourceSource) {
-  return ({ requestPath, template }: Operation): Candidate => ({
-    path: requestPath,
-    template,
-    source,
-  });
+  return (operation: Operation): Candidate => ({ ...requestTo(operation), source });
 }
 
-type Candidate = Pick<Finding, 'path' | 'template' | 'source'>;
+type Candidate = PlannedRequest & Pick<Finding, 'source'>;
 
-type Finding = {
-  readonly path: string;
-  readonly template: string;
-  readonly method: string | null;
+type Finding = PlannedRequest & {
   readonly source: ResourceSource;
   readonly declaredPaid: boolean;
 };
@@ -131,7 +129,7 @@ class Drafts {
     return this.#drafts.length;
   }
 
-  add({ path, template, method: declared, source, declaredPaid }: Finding): void {
+  add({ path, template, madeUp, method: declared, source, declaredPaid }: Finding): void {
     const method = declared?.toUpperCase() ?? null;
     if (method !== null && !isProbed(method)) return;
     const same = this.#byPath.get(path) ?? [];
@@ -144,22 +142,20 @@ class Drafts {
       known.method ??= method;
       known.sources.add(source);
       known.declaredPaid ||= declaredPaid;
+      known.madeUp &&= madeUp;
       return;
     }
     if (this.#drafts.length >= MAX_FOUND) return;
-    const draft = { path, template, method, sources: new Set([source]), declaredPaid };
+    const draft = { path, template, method, sources: new Set([source]), declaredPaid, madeUp };
     this.#drafts.push(draft);
     this.#byPath.set(path, [...same, draft]);
   }
 
   toResources(originUrl: string): readonly Omit<PlannedResource, 'freePost'>[] {
-    return this.#drafts.map(({ path, template, method, sources, declaredPaid }) => ({
-      url: originUrl + path,
-      path,
-      template,
-      method,
+    return this.#drafts.map(({ sources, ...draft }) => ({
+      url: originUrl + draft.path,
+      ...draft,
       sources: [...sources],
-      declaredPaid,
     }));
   }
 }
@@ -192,15 +188,6 @@ function manifestEntries(manifest: ManifestReading) {
 function indexedResources({ x402scan }: FirstWave) {
   if (x402scan.state !== 'seen') return [];
   return x402scan.data.resources.filter((resource) => !resource.deprecated);
-}
-
-/** A template in the manifest ("/users/{id}") is requested as OpenAPI's example fills it in. */
-function requestPathsOf(operations: readonly Operation[]): ReadonlyMap<string, string> {
-  const byTemplate = new Map<string, string>();
-  for (const { template, requestPath } of operations) {
-    if (!byTemplate.has(template)) byTemplate.set(template, requestPath);
-  }
-  return byTemplate;
 }
 
 /** `http://` with the own host is the same resource behind a proxy that ends TLS. */

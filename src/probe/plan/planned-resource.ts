@@ -8,6 +8,8 @@ export type PlannedResource = {
   readonly method: 'GET' | 'POST' | null;
   readonly sources: readonly ResourceSource[];
   readonly declaredPaid: boolean;
+  /** A value in `path` is declared nowhere. */
+  readonly madeUp: boolean;
   /** OpenAPI has a POST here that nothing calls paid: it would run. */
   readonly freePost: boolean;
 };

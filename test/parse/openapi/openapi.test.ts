@@ -210,6 +210,39 @@ describe('requestPath', () => {
     expect(requestPath('/users/{id}', parameters, { components })).toBe(path);
   });
 
+  const query = (name: string, more: JsonObject) => ({
+    in: 'query',
+    name,
+    required: true,
+    ...more,
+  });
+
+  it.each([
+    [[query('q', { example: 'a b&c' })], '/x?q=a%20b%26c', false],
+    [[query('unit', { schema: { enum: ['c', 'f'] } })], '/x?unit=c', false],
+    [[query('n', { schema: { default: 3 } })], '/x?n=3', false],
+    [[query('tags', { example: ['one', 'two'] })], '/x?tags=one', false],
+    [[query('q', { schema: { type: 'string' } })], '/x?q=example', true],
+    [[query('a', { example: 1 }), query('b', { schema: { type: 'integer' } })], '/x?a=1&b=1', true],
+    [[query('q', { required: false, example: 'no' })], '/x', false],
+    [[query('', { example: 'no' })], '/x', false],
+    [[{ in: 'header', name: 'X-Key', required: true }], '/x', false],
+  ])('has the query parameters that are required: %j', (parameters, path, isMadeUp) => {
+    const read = operation('/x', { get: { parameters } });
+    expect(read.requestPath).toBe(path);
+    expect(read.isMadeUp).toBe(isMadeUp);
+  });
+
+  it.each([
+    [id({ example: 42 }), false],
+    [id({ schema: { enum: ['first'] } }), false],
+    [id({ schema: { type: 'integer', minimum: 7 } }), true],
+    [id({}), true],
+    [[], true],
+  ])('is made up where no value is declared: %j', (parameters, isMadeUp) => {
+    expect(operation('/users/{id}', { get: { parameters } }).isMadeUp).toBe(isMadeUp);
+  });
+
   it.each([
     [[{ url: '/api' }], '/api/x'],
     [[{ url: '/api/' }], '/api/x'],

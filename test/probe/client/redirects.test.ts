@@ -1,3 +1,4 @@
+import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ProbeRequest } from '../../../src/probe/client/client.ts';
@@ -29,11 +30,11 @@ describe('what is followed', () => {
     expect(dataOf(await follow(target))).toMatchObject({ status: 302, body: 'where?' });
   });
 
-  test.each(['HEAD', 'POST'] as const)('%s never follows', async (method) => {
+  test('HEAD never follows', async () => {
     const target = await redirecting({ '/': [307, '/next'] });
-    const data = dataOf(await follow(target, { method, redirects: 'any-guarded' }));
-    expect(data).toMatchObject({ method, status: 307, redirects: [] });
-    expect(target.requests).toEqual([`${method} /`]);
+    const data = dataOf(await follow(target, { method: 'HEAD', redirects: 'any-guarded' }));
+    expect(data).toMatchObject({ method: 'HEAD', status: 307, redirects: [] });
+    expect(target.requests).toEqual(['HEAD /']);
   });
 
   test('nothing, where redirects are off', async () => {
@@ -41,6 +42,54 @@ describe('what is followed', () => {
     const data = dataOf(await follow(target, { redirects: 'none' }));
     expect(data.status).toBe(302);
     expect(data.refusedRedirect).toBeUndefined();
+  });
+});
+
+describe('a POST', () => {
+  const POST = { method: 'POST', body: '{}' } as const;
+
+  test.each([307, 308])('is sent once more on %i, with its body', async (status) => {
+    const bodies: string[] = [];
+    const target = await startOrigin(async (request, response) => {
+      bodies.push(await textOf(request));
+      if (request.url === '/') response.writeHead(status, { location: '/next/' }).end();
+      else response.writeHead(402).end('pay');
+    });
+    expect(dataOf(await follow(target, POST))).toMatchObject({
+      status: 402,
+      url: `${target.origin.url}/next/`,
+      redirects: [{ url: `${target.origin.url}/`, status }],
+    });
+    expect(target.requests).toEqual(['POST /', 'POST /next/']);
+    expect(bodies).toEqual(['{}', '{}']);
+  });
+
+  test.each([301, 302, 303])('is not on %i, after which clients ask with GET', async (status) => {
+    const target = await redirecting({ '/': [status, '/next'] });
+    expect(dataOf(await follow(target, POST))).toMatchObject({ status, redirects: [] });
+    expect(target.requests).toHaveLength(1);
+  });
+
+  test('is not sent a third time', async () => {
+    const target = await redirecting({ '/': [307, '/a'], '/a': [308, '/b'] });
+    const data = dataOf(await follow(target, POST));
+    expect(data).toMatchObject({
+      status: 308,
+      url: `${target.origin.url}/a`,
+      redirects: [{ status: 307 }],
+      refusedRedirect: { to: '/b' },
+    });
+    expect(target.requests).toEqual(['POST /', 'POST /a']);
+  });
+
+  test('never leaves its origin', async () => {
+    const other = await startOrigin((_, response) => response.end('other'));
+    const target = await redirecting({ '/': [307, `${other.origin.url}/x`] });
+    const allowHosts = new Set([...target.policy.allowHosts, ...other.policy.allowHosts]);
+    const both = { ...target, policy: { ...target.policy, allowHosts } };
+    const data = dataOf(await follow(both, { ...POST, redirects: 'any-guarded' }));
+    expect(data).toMatchObject({ status: 307, refusedRedirect: { to: `${other.origin.url}/x` } });
+    expect(other.requests).toEqual([]);
   });
 });
 

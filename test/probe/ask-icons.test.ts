@@ -1,0 +1,31 @@
+/** When the GET behind the HEAD of an icon is asked for. */
+import type { IncomingMessage } from 'node:http';
+import { expect, test } from 'vitest';
+import { askIcons, settleIcons } from '../../src/probe/ask-icons.ts';
+import { RequestCache } from '../../src/probe/client/request-cache.ts';
+import { clientFor, startOrigin } from './client/harness.ts';
+
+const PLAN = { paths: ['/favicon.ico'], otherHosts: [], inline: false };
+
+test.each([403, 404, 405, 410, 500, 501])(
+  'a router that answers %i to HEAD is asked with GET',
+  async (status) => {
+    const { requests, icons } = await settled(({ method }) => (method === 'HEAD' ? status : 200));
+    expect(requests).toEqual(['HEAD /favicon.ico', 'GET /favicon.ico']);
+    expect(icons.checked).toMatchObject([{ answer: { ok: true, data: { status: 200 } } }]);
+  },
+);
+
+test('an image by HEAD is not asked for again', async () => {
+  const { requests } = await settled(() => 200);
+  expect(requests).toEqual(['HEAD /favicon.ico']);
+});
+
+async function settled(statusOf: (request: IncomingMessage) => number) {
+  const target = await startOrigin((request, response) => {
+    response.writeHead(statusOf(request), { 'content-type': 'image/png' }).end();
+  });
+  const cache = new RequestCache(clientFor(target), target.origin);
+  const icons = await settleIcons(cache, PLAN, await askIcons(cache, PLAN));
+  return { requests: target.requests, icons };
+}

@@ -1,0 +1,79 @@
+/** Which requests the documents of an origin stand for. */
+import { describe, expect, test } from 'vitest';
+import type { Observations } from '../../src/model/observations.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
+import { makePlan } from '../../src/probe/plan/plan.ts';
+import {
+  answer,
+  NOT_FOUND,
+  ORIGIN,
+  openApiDocument,
+  paidOperation,
+  perfectSeller,
+  seen,
+} from '../fixtures/observations/build-observations.ts';
+
+const CITY: JsonObject = { in: 'query', name: 'city', required: true, example: 'Paris' };
+
+describe('a resource', () => {
+  test('whose parameters have declared values is asked for with them', () => {
+    const paths = { '/weather': { get: paidOperation({ parameters: [CITY] }) } };
+    expect(planned({ openapi: document(paths) })).toEqual([
+      { path: '/weather?city=Paris', template: '/weather', madeUp: false },
+    ]);
+  });
+
+  test('of three documents is one, under the values of OpenAPI', () => {
+    const paths = { '/weather': { get: paidOperation({ parameters: [CITY] }) } };
+    const plan = planned({
+      openapi: document(paths),
+      manifest: answer(200, { x402Version: 2, resources: ['GET /weather'] }),
+      x402scan: indexed('/weather'),
+      llmsTxt: answer(200, `# Seller\n\n> Sells.\n\n## API\n\n- [Weather](${ORIGIN}/weather)\n`),
+    });
+    expect(plan).toEqual([{ path: '/weather?city=Paris', template: '/weather', madeUp: false }]);
+  });
+
+  test.each([
+    ['/users/{id}', '/users/example'],
+    ['/users/:id', '/users/:id'],
+    ['/files/*', '/files/*'],
+    ['/blog/[slug]', '/blog/[slug]'],
+  ])('%s of a manifest is asked for with a made-up value', (template, path) => {
+    const manifest = answer(200, { x402Version: 2, resources: [`GET ${template}`] });
+    expect(planned({ manifest })).toEqual([{ path, template, madeUp: true }]);
+  });
+
+  test.each(['/time/10:30', '/models/one:predict', '/math/2*3'])(
+    '%s is no pattern of a router',
+    (path) => {
+      const manifest = answer(200, { x402Version: 2, resources: [`GET ${path}`] });
+      expect(planned({ manifest })).toEqual([{ path, template: path, madeUp: false }]);
+    },
+  );
+
+  test('that an index names is not made up, though OpenAPI declares no value', () => {
+    const paths = { '/users/{id}': { get: paidOperation() } };
+    const plan = planned({ openapi: document(paths), x402scan: indexed('/users/example') });
+    expect(plan).toEqual([{ path: '/users/example', template: '/users/{id}', madeUp: false }]);
+  });
+});
+
+function document(paths: JsonObject) {
+  return answer(200, openApiDocument({ paths }));
+}
+
+function indexed(path: string): Observations['x402scan'] {
+  const resource = { resource: ORIGIN + path, method: 'GET', lastUpdated: null, accepts: 1 };
+  return seen({ resources: [{ ...resource, deprecated: false }], ownershipVerified: null });
+}
+
+/** The plan for a seller that has these documents alone. */
+function planned(documents: Partial<Observations>) {
+  const nothing = { openapi: NOT_FOUND, manifest: NOT_FOUND, manifestJson: NOT_FOUND };
+  const empty = seen({ resources: [], ownershipVerified: null });
+  const base = { ...perfectSeller(), ...nothing, llmsTxt: NOT_FOUND, x402scan: empty };
+  return makePlan({ ...base, openapiAlternates: [], ...documents }).resources.map(
+    ({ path, template, madeUp }) => ({ path, template, madeUp }),
+  );
+}
