@@ -123,12 +123,12 @@ export class PaymentConflict extends ServiceError {
 }
 
 export class AnswerExpired extends ServiceError {
-  constructor() {
-    super(
-      'answer_expired',
-      'This payment was settled and answered, and the answer was purged after 24 hours. Sign a new payment for a new answer.',
-      { charged: true },
-    );
+  /** `isOwn`: the payment that was sent bought the answer, not another with its identifier. */
+  constructor(isOwn: boolean) {
+    const message = isOwn
+      ? 'This payment was settled and answered, and the answer was deleted after 24 hours. Sign a new payment for a new answer.'
+      : 'The answer that was bought with this payment identifier was deleted after 24 hours. This payment was not charged: send it with a new identifier for a new answer.';
+    super('answer_expired', message, { charged: isOwn });
   }
 }
 

@@ -23,6 +23,7 @@ export class PurgeTimer {
   readonly #wallStartMs: number;
   readonly #monotonicStartMs: number;
   #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
 
   constructor(options: PurgeTimerOptions) {
     this.#options = options;
@@ -30,12 +31,16 @@ export class PurgeTimer {
     this.#monotonicStartMs = this.#monotonic();
   }
 
+  /** Purges at once as well: a process that never lives for an interval would never purge. */
   start(): void {
+    void this.run();
     this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? INTERVAL_MS);
     this.#timer.unref();
   }
 
+  /** A purge that runs is left to end, or to fail once the store is closed. */
   stop(): void {
+    this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
@@ -55,7 +60,7 @@ export class PurgeTimer {
       const atMs = store.now();
       onPurged(await store.purge(atMs), atMs);
     } catch (error) {
-      onError('a purge failed, and is tried again', error);
+      if (!this.#isStopped) onError('a purge failed, and is tried again', error);
     }
   }
 

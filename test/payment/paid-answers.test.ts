@@ -179,20 +179,59 @@ describe('one payment buys one request', () => {
   });
 });
 
-test('an answer that was purged is gone, and its payment buys nothing more', async () => {
-  let nowMs = Date.now();
-  await using shop = await startShop({ clock: () => nowMs });
-  const signed = await pay({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 86_400) });
-  expect((await shop.buy('old', v2(signed))).status).toBe(200);
-  nowMs += 23 * 3_600_000;
-  await shop.store.purge(nowMs);
-  expect((await shop.buy('old', v2(signed))).status).toBe(200);
-  nowMs += 2 * 3_600_000;
-  await shop.store.purge(nowMs);
-  const answer = await shop.buy('old', v2(signed));
-  expect(answer.status).toBe(410);
-  expect(answer.json).toMatchObject({ error: 'answer_expired', charged: true });
-  expect(shop.settlements).toHaveLength(1);
+const DAY_MS = 24 * 3_600_000;
+
+describe('24 hours after it was settled, an answer', () => {
+  async function soldShop(options: Parameters<typeof startShop>[0] = {}) {
+    const time = { nowMs: Date.now() };
+    const shop = await startShop({ clock: () => time.nowMs, ...options });
+    const sign = (extra = {}) => pay({ nowMs: time.nowMs, ...extra });
+    const id = { identifier: 'order_0123456789abcdef' };
+    const signed = await sign(id);
+    expect((await shop.buy('old', v2(signed))).status).toBe(200);
+    return {
+      shop,
+      time,
+      sign,
+      id,
+      signed,
+      [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose](),
+    };
+  }
+
+  describe.each([
+    ['that no purge has taken', false],
+    ['that a purge has taken', true],
+  ])('%s', (_name, isPurged) => {
+    test.each([
+      ['public', true],
+      ['private', false],
+    ])('and that is %s is refused, and its payment buys nothing more', async (_kind, isPublic) => {
+      await using sold = await soldShop({ isPublic });
+      const { shop, time, signed } = sold;
+      time.nowMs += DAY_MS - 1;
+      if (isPurged) await shop.store.purge(time.nowMs);
+      expect((await shop.buy('old', v2(signed))).status).toBe(200);
+      time.nowMs += 1;
+      if (isPurged) await shop.store.purge(time.nowMs);
+      const answer = await shop.buy('old', v2(signed));
+      expect(answer.status).toBe(410);
+      expect(answer.json).toMatchObject({ error: 'answer_expired', charged: true });
+      expect(shop.settlements).toHaveLength(1);
+    });
+
+    test('is refused to a fresh authorization with its identifier, which is not charged', async () => {
+      await using sold = await soldShop();
+      const { shop, time, sign, id } = sold;
+      time.nowMs += DAY_MS;
+      if (isPurged) await shop.store.purge(time.nowMs);
+      const answer = await shop.buy('old', v2(await sign(id)));
+      expect(answer.status).toBe(410);
+      expect(answer.json).toMatchObject({ error: 'answer_expired', charged: false });
+      expect((await shop.buy('old', v2(await sign()))).headers.get('x-redelivered')).toBeNull();
+      expect(shop.settlements).toHaveLength(2);
+    });
+  });
 });
 
 test('ten payers of one item are ten charges and ten answers', async () => {

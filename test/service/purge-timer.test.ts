@@ -30,6 +30,29 @@ test.each([
   expect(troubles.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
 });
 
+test('a purge is due at the start, and no error of it is told after the stop', async () => {
+  const troubles: string[] = [];
+  const started = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<never>();
+  const timer = new PurgeTimer({
+    store: {
+      now: Date.now,
+      purge() {
+        started.resolve();
+        return closed.promise;
+      },
+    },
+    onPurged: () => undefined,
+    onError: (message) => troubles.push(message),
+  });
+  timer.start();
+  await started.promise;
+  timer.stop();
+  closed.reject(new Error('the store is closed'));
+  await expect(closed.promise).rejects.toThrow();
+  expect(troubles).toEqual([]);
+});
+
 test('a purge that fails is told, and stops nothing', async () => {
   const troubles: string[] = [];
   const timer = new PurgeTimer({

@@ -4,20 +4,34 @@ import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
 import { AnswerExpired } from '../../model/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { AnswerStore, StoredAnswer } from '../../store/contract/answers.ts';
+import {
+  ANSWER_LIFETIME_MS,
+  type AnswerStore,
+  type StoredAnswer,
+} from '../../store/contract/answers.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/contract/ledger.ts';
+import type { Store } from '../../store/contract/store.ts';
 import { type Failpoints, inHalves } from '../failpoints.ts';
-import { storedPayment, transactionOf } from '../ledger/ledger.ts';
+import { settledAtMs, storedPayment, transactionOf } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/publisher.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
 import type { Delivery, Outcome, Purchase } from './purchase.ts';
 
-/** Throws `AnswerExpired` where the answer of a settled key was purged. */
-export async function deliveryOf(answers: AnswerStore, entry: LedgerEntry): Promise<Delivery> {
+/**
+ * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after its settlement:
+ * the age decides, because a purge may be late, or may be spared by other payers of the same answer.
+ */
+export async function findDelivery(
+  stores: Pick<Store, 'answers' | 'now'>,
+  entry: LedgerEntry,
+  { isOwn }: { readonly isOwn: boolean },
+): Promise<Delivery> {
   const { answerId } = entry.last;
-  const answer = answerId === undefined ? null : await answers.get(answerId);
-  if (answer === null) throw new AnswerExpired();
+  const settledMs = settledAtMs(entry) ?? 0;
+  const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
+  const answer = isExpired || answerId === undefined ? null : await stores.answers.get(answerId);
+  if (answer === null) throw new AnswerExpired(isOwn);
   const { authorization, requirements } = storedPayment(entry);
   return {
     key: entry.key,

@@ -11,7 +11,7 @@ import {
 } from '../ledger/ledger.ts';
 import type { PaidCall } from '../paid-route.ts';
 import { endedUnpaid, unknownSettlement } from '../settle/settlement.ts';
-import { deliveryOf, errorOfReleased } from './answers.ts';
+import { errorOfReleased, findDelivery } from './answers.ts';
 import {
   type Delivery,
   type GateOptions,
@@ -173,7 +173,7 @@ async function fateOf(
     refuseConflict({ request: entry.last.request, payment: storedPayment(entry) }, purchase);
   switch (standing) {
     case 'paid':
-      return { kind: 'paid', delivery: await deliveryOf(gate.store.answers, entry), entry };
+      return { kind: 'paid', delivery: await findDelivery(gate.store, entry, { isOwn }), entry };
     case 'failed':
       return isOwn ? { kind: 'refused', error: endedUnpaid() } : { kind: 'free', entry };
     case 'working':

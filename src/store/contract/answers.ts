@@ -1,3 +1,6 @@
+/** Counted from the settlement of each payment that names the answer; it is refused from then on. */
+export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
+
 /** The biggest piece in which a body is kept and handed back. */
 export const ANSWER_CHUNK_BYTES = 1024 * 1024;
 

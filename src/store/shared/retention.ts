@@ -1,4 +1,6 @@
 /** How long each kind of row is kept. */
+import { ANSWER_LIFETIME_MS } from '../contract/answers.ts';
+
 const HOUR_MS = 3_600_000;
 
 /** How long each kind of row is kept; `purge` of both stores reads these alone. */
@@ -8,7 +10,7 @@ export const RETENTION_MS = {
   /** A ledger key whose payment was never sent: nothing was charged and nothing is owed for it. */
   unsentKey: HOUR_MS,
   /** A stored answer, after the last settlement whose ledger key names it. */
-  settledAnswer: 24 * HOUR_MS,
+  settledAnswer: ANSWER_LIFETIME_MS,
   /** An answer that no unfinished or settled key names. */
   unpaidAnswer: HOUR_MS,
   /** The marker of a claim whose writer died before it wrote the claim. */
