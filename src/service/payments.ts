@@ -66,7 +66,7 @@ function scaledTimes(scale: number) {
     retryWithinMs: RETRY_WITHIN_MS * scale,
     reconcileTiming: {
       lookIntervalMs: TIMING.lookIntervalMs * scale,
-      resendIntervalMs: TIMING.resendIntervalMs * scale,
+      resendAfterMs: TIMING.resendAfterMs.map((ms) => ms * scale),
       firstBackoffMs: TIMING.firstBackoffMs * scale,
       lastBackoffMs: TIMING.lastBackoffMs * scale,
     },

@@ -12,7 +12,7 @@ export const CHAIN_TIMING: ShopOptions = {
   retryWithinMs: 3_000,
   reconcileTiming: {
     lookIntervalMs: 100,
-    resendIntervalMs: 500,
+    resendAfterMs: [500, 1_000, 1_500, 2_000],
     firstBackoffMs: 100,
     lastBackoffMs: 300,
   },

@@ -19,7 +19,7 @@ const QUICK = {
   retryWithinMs: 1_000,
   reconcileTiming: {
     lookIntervalMs: 50,
-    resendIntervalMs: 50,
+    resendAfterMs: [50, 100, 200, 400],
     firstBackoffMs: 50,
     lastBackoffMs: 200,
   },

@@ -19,7 +19,7 @@ const TIMING: ShopOptions = {
   retryWithinMs: 100,
   reconcileTiming: {
     lookIntervalMs: 20,
-    resendIntervalMs: 40,
+    resendAfterMs: [40, 80, 120, 160],
     firstBackoffMs: 50,
     lastBackoffMs: 100,
   },

@@ -1,6 +1,7 @@
 /** How often a payment in doubt is sent, counted by the ledger, and when it is looked at. */
 import { describe, expect, test } from 'vitest';
-import { nextLookMs } from '../../src/payment/ledger/reconciler.ts';
+import { nextLookMs, TIMING } from '../../src/payment/ledger/reconciler.ts';
+import { resendTimesMs } from '../../src/payment/settle/resends.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
 import { QUICK, rowsOf } from './settling.ts';
@@ -19,8 +20,9 @@ function startUnusedNode() {
 }
 
 function openStore() {
-  const open = openSqlite(MEMORY);
-  return { open, [Symbol.asyncDispose]: () => open.close() };
+  const time = { nowMs: Date.now() };
+  const open = openSqlite(MEMORY, { clock: () => time.nowMs });
+  return Object.assign(time, { open, [Symbol.asyncDispose]: () => open.close() });
 }
 
 describe('with a chain to ask, a payment', () => {
@@ -29,16 +31,18 @@ describe('with a chain to ask, a payment', () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
     await using node = await startUnusedNode();
-    await using shop = await startShop({
-      ...QUICK,
-      facilitator,
-      rpcUrl: node.rpcUrl,
-      reconcileWithinMs: 1_500,
-    });
+    let nowMs = Date.now();
+    const clock = () => nowMs;
+    await using shop = await startShop({ ...QUICK, clock, facilitator, rpcUrl: node.rpcUrl });
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
-    await expect.poll(() => facilitator.sent.length).toBe(5);
+    for (let sends = 1; sends < 5; sends++) {
+      expect(facilitator.sent).toHaveLength(sends);
+      nowMs += 40;
+      await expect.poll(() => facilitator.sent.length).toBe(sends + 1);
+    }
+    nowMs += 60_000;
     const looks = node.asked.length;
     await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 4);
     expect(facilitator.sent).toHaveLength(5);
@@ -67,13 +71,19 @@ describe('with a chain to ask, a payment', () => {
     {
       await using first = await startShop({ ...options, facilitator: facilitators[0] });
       expect((await first.buy('x', headers)).status).toBe(503);
-      await expect.poll(sent).toBeGreaterThan(2);
+      store.nowMs += 40;
+      await expect.poll(sent).toBe(2);
     }
     // Two at once, after a restart: what the ledger counts is all that they know of one another.
     await using second = await startShop({ ...options, facilitator: facilitators[1] });
     await using third = await startShop({ ...options, facilitator: facilitators[2] });
     for (const shop of [second, third, second, third]) await shop.buy('x', headers);
-    await expect.poll(sent).toBe(5);
+    for (let sends = 2; sends < 5; sends++) {
+      expect(sent()).toBe(sends);
+      store.nowMs += 40;
+      await expect.poll(sent).toBe(sends + 1);
+    }
+    store.nowMs += 60_000;
     const looks = node.asked.length;
     await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 8);
     expect(sent()).toBe(5);
@@ -107,6 +117,7 @@ describe('with a chain to ask, a payment', () => {
       await using shop = await startShop(options);
       const answer = await shop.buy('x', { 'payment-signature': signed.header });
       expect(answer.json['error']).toBe('settlement_unknown');
+      store.nowMs += 40;
       const looks = node.asked.length;
       await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 6);
       expect(facilitator.sent).toHaveLength(1);
@@ -128,7 +139,8 @@ describe('with a chain to ask, a payment', () => {
     {
       await using shop = await startShop(options);
       await shop.buy('x', headers);
-      await expect.poll(() => facilitator.sent.length).toBeGreaterThan(1);
+      store.nowMs += 40;
+      await expect.poll(() => facilitator.sent.length).toBe(2);
     }
     await using shop = await startShop({ ...options, facilitator: stubFacilitator() });
     const answer = await shop.buy('x', headers);
@@ -137,18 +149,79 @@ describe('with a chain to ask, a payment', () => {
   });
 });
 
-describe('the next look', () => {
-  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
-  const look = (backoffMs: number, untilFinalMs: number, random = 0) =>
-    nextLookMs({ backoffMs, firstBackoffMs: second, untilFinalMs, random });
+describe('a facilitator that is away', () => {
+  // A hundredth of the real times.
+  const reconcileTiming = {
+    lookIntervalMs: 10,
+    resendAfterMs: TIMING.resendAfterMs.map((ms) => ms / 100),
+    firstBackoffMs: 10,
+    lastBackoffMs: 36_000,
+  };
 
   test.each([
-    ['the backoff, while proof is not due before', look(minute, hour), minute],
+    ['20 s', 200],
+    ['two minutes', 1_150],
+  ])('for %s costs nobody a payment', async (_name, awayMs) => {
+    const payer = newPayer();
+    const facilitator = stubFacilitator();
+    const settle = facilitator.settle.bind(facilitator);
+    let firstMs: number | null = null;
+    facilitator.settle = async (request) => {
+      firstMs ??= performance.now();
+      const outcome = await settle(request);
+      const isAway = performance.now() - firstMs < awayMs;
+      return isAway ? { kind: 'unclear', reason: 'HTTP 503', transaction: null } : outcome;
+    };
+    await using node = await startUnusedNode();
+    await using shop = await startShop({
+      reconcileTiming,
+      reconcileWithinMs: 100,
+      retryWithinMs: 50,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+    });
+    const signed = await payer.sign({ value: PRICE });
+    const headers = { 'payment-signature': signed.header };
+    expect((await shop.buy('x', headers)).status).toBe(503);
+    // The chain shows the payment once it was sent well.
+    const isSent = async () =>
+      (await rowsOf(shop, payer.address, signed)).some(
+        ({ data }) => data['transaction'] === TRANSACTION,
+      );
+    await expect.poll(isSent).toBe(true);
+    expect(facilitator.sent.length).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('a payment is sent again', () => {
+  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+  const after = (validForMs: number) =>
+    resendTimesMs({ firstMs: 7, validBeforeMs: 7 + validForMs }, TIMING.resendAfterMs).map(
+      (ms) => ms - 7,
+    );
+
+  test.each([
+    ['20 s', 20 * second, [5 * second, 15 * second]],
+    ['90 s', 90 * second, [5 * second, 30 * second, 67.5 * second]],
+    ['5 minutes', 5 * minute, [5 * second, 30 * second, 2 * minute, 3.75 * minute]],
+    ['20 minutes', 20 * minute, [5 * second, 30 * second, 2 * minute, 15 * minute]],
+    ['a day', 24 * hour, [5 * second, 30 * second, 2 * minute, 15 * minute]],
+  ])('over the validity of %s', (_name, validForMs, expected) => {
+    expect(after(validForMs)).toEqual(expected);
+  });
+});
+
+describe('the next look', () => {
+  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+  const look = (backoffMs: number, untilDueMs: number, random = 0) =>
+    nextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
+
+  test.each([
+    ['the backoff, while nothing is due before', look(minute, hour), minute],
     ['up to a quarter more, so that keys of one moment part', look(minute, hour, 1), 1.25 * minute],
-    ['proof itself, however rare looks have become', look(hour, 10 * minute), 10 * minute],
+    ['proof or a send, however rare looks have become', look(hour, 10 * minute), 10 * minute],
     ['at most a moment after it', look(hour, 10 * minute, 1), 10 * minute + 250],
-    ['the backoff, once proof was due', look(hour, -1), hour],
-    ['the backoff, where nobody knows when proof is due', look(second, Infinity), second],
+    ['the backoff, where nothing is due', look(second, Infinity), second],
   ])('waits for %s', (_name, waitedMs, expectedMs) => {
     expect(waitedMs).toBe(expectedMs);
   });

@@ -10,7 +10,7 @@ export const QUICK: ShopOptions = {
   retryWithinMs: 100,
   reconcileTiming: {
     lookIntervalMs: 20,
-    resendIntervalMs: 40,
+    resendAfterMs: [40, 80, 120, 160],
     firstBackoffMs: 50,
     lastBackoffMs: 100,
   },

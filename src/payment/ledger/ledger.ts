@@ -266,18 +266,22 @@ export function settledAtMs(entry: LedgerEntry): number | null {
 /** How often a payment was sent, as its steps tell: whichever process made them. */
 export type Sends = {
   readonly count: number;
-  /** When the last one was announced, database time; null where only the first was. */
-  readonly lastAtMs: number | null;
+  /** When the first and the last of them were announced, database time. */
+  readonly firstMs: number;
+  readonly lastMs: number;
   /** A transaction of it was mined and reverted: another would do the same, at our cost. */
   readonly isReverted: boolean;
 };
 
 /** The first send is that of `settling`; each later one is announced by a step `unknown`. */
-export function sendsOf({ rows }: LedgerEntry): Sends {
-  const announced = rows.filter(({ data }) => data['isSend'] === true);
+export function sendsOf(entry: LedgerEntry): Sends {
+  const { rows } = entry;
+  const first = rows.find(({ state }) => state === 'settling') ?? currentClaim(entry);
+  const again = rows.filter(({ data }) => data['isSend'] === true);
   return {
-    count: 1 + announced.length,
-    lastAtMs: announced.at(-1)?.atMs ?? null,
+    count: 1 + again.length,
+    firstMs: first.atMs,
+    lastMs: again.at(-1)?.atMs ?? first.atMs,
     isReverted: rows.some(isReverted),
   };
 }

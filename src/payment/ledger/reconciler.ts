@@ -27,8 +27,12 @@ export type ReconcilerOptions = ReconcileOptions &
 export type ReconcileTiming = {
   /** Between two looks while a caller waits. */
   readonly lookIntervalMs: number;
-  /** Between two sends of one payment. */
-  readonly resendIntervalMs: number;
+  /**
+   * When a payment is sent again, counted from its first send; the last send is made at three quarters
+   * of its validity, and no later than the last of these. The first is also the shortest pause between two
+   * sends of one process.
+   */
+  readonly resendAfterMs: readonly number[];
   /** Between two looks in the background: from the first to the second, doubling. */
   readonly firstBackoffMs: number;
   readonly lastBackoffMs: number;
@@ -36,7 +40,7 @@ export type ReconcileTiming = {
 
 export const TIMING: ReconcileTiming = {
   lookIntervalMs: 1_000,
-  resendIntervalMs: 5_000,
+  resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
   firstBackoffMs: 1_000,
   lastBackoffMs: 3_600_000,
 };
@@ -48,22 +52,22 @@ const LONGEST_BLIND_MS = 60_000;
 
 /**
  * How long to wait for the next look in the background, ms: its backoff, and no longer than until the
- * instant at which the chain has proof. `random`: 0 to 1.
+ * instant at which the payment is to be sent again, or the chain has proof. `random`: 0 to 1.
  */
 export function nextLookMs({
   backoffMs,
   firstBackoffMs,
-  untilFinalMs,
+  untilDueMs,
   random,
 }: {
   readonly backoffMs: number;
   readonly firstBackoffMs: number;
-  readonly untilFinalMs: number;
+  /** Above 0; `Infinity` where nothing is due. */
+  readonly untilDueMs: number;
   readonly random: number;
 }): number {
   const jitter = JITTER * random;
-  const restMs = backoffMs * (1 + jitter);
-  return untilFinalMs > 0 ? Math.min(restMs, untilFinalMs + firstBackoffMs * jitter) : restMs;
+  return Math.min(backoffMs * (1 + jitter), untilDueMs + firstBackoffMs * jitter);
 }
 
 export class Reconciler {
@@ -81,8 +85,8 @@ export class Reconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#timing = { ...TIMING, ...options.timing };
-    const { resendIntervalMs: intervalMs } = this.#timing;
-    this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, intervalMs });
+    const { resendAfterMs } = this.#timing;
+    this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, resendAfterMs });
   }
 
   /** Whether the background looks after this key. */
@@ -140,24 +144,29 @@ export class Reconciler {
     const { now, onError } = this.#options;
     const { firstBackoffMs, lastBackoffMs } = this.#timing;
     let finalMs = Number.POSITIVE_INFINITY;
+    let sendMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
     for (;;) {
-      const untilFinalMs = finalMs - now();
+      const beforeMs = now();
+      const untilDueMs = Math.min(
+        ...[sendMs, finalMs].map((dueMs) => (dueMs > beforeMs ? dueMs - beforeMs : Infinity)),
+      );
       const random = Math.random();
-      await this.#pause(nextLookMs({ backoffMs, firstBackoffMs, untilFinalMs, random }));
+      await this.#pause(nextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
       if (this.#stopped.signal.aborted) return;
       let longestMs = lastBackoffMs;
       try {
         const entry = await this.#look(key, 'background');
         if (entry === null || !isInDoubt(entry.last.state)) return;
         finalMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
+        sendMs = this.#resends.nextMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
         // Blind: whether proof is due may not be known yet.
         longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
       }
       // Once proof can be had, the first look that did not find it is followed by quick ones.
-      const isFinalNow = untilFinalMs > 0 && now() >= finalMs;
+      const isFinalNow = beforeMs < finalMs && now() >= finalMs;
       backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, longestMs);
     }
   }

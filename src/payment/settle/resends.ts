@@ -12,14 +12,31 @@ export type ResendsOptions = {
   readonly offerOf: (request: string) => RouteOffer | null;
   /** Whether the chain can be asked; without one, to send again is the only way to look. */
   readonly hasChain: boolean;
-  /** Between two sends of one payment. */
-  readonly intervalMs: number;
+  /** See `ReconcileTiming`. */
+  readonly resendAfterMs: readonly number[];
   /** Database time, ms. */
   readonly now: () => number;
 };
 
-/** With the one that made it `settling`; then a payment is only looked at. */
-const MAX_SENDS = 5;
+/** Of the time from the first send to `validBefore`; the rest is for a block to take the last send. */
+const LAST_SEND_SHARE = 0.75;
+
+/**
+ * Spreads the further sends of a payment over its validity, so that a facilitator that is away for
+ * seconds or minutes has not seen the last of them when it is back. Database time, ascending;
+ * `resendAfterMs` is counted from the first send, and its last member is the latest instant.
+ */
+export function resendTimesMs(
+  { firstMs, validBeforeMs }: { readonly firstMs: number; readonly validBeforeMs: number },
+  resendAfterMs: readonly number[],
+): readonly number[] {
+  const lastMs = Math.min(
+    (validBeforeMs - firstMs) * LAST_SEND_SHARE,
+    resendAfterMs.at(-1) ?? Number.POSITIVE_INFINITY,
+  );
+  const earlier = resendAfterMs.slice(0, -1).filter((afterMs) => afterMs < lastMs);
+  return [...earlier, lastMs].map((afterMs) => firstMs + afterMs);
+}
 
 /** What this process did for a key; how often it was sent is in the ledger. */
 type OwnSend = {
@@ -42,21 +59,35 @@ export class Resends {
     return this.#isDue(writer, entry) ? () => this.#send(writer, entry) : null;
   }
 
+  /** When the payment may be sent next, database time; null where it is only looked at from now on. */
+  nextMs(entry: LedgerEntry): number | null {
+    const { hasChain, now } = this.#options;
+    if (!hasChain || sendsOf(entry).isReverted) return null;
+    return this.#timesOf(entry).find((timeMs) => timeMs > now()) ?? null;
+  }
+
   forget(key: string): void {
     this.#own.delete(key);
   }
 
   #isDue(writer: LedgerWriter, entry: LedgerEntry): boolean {
-    const { hasChain, intervalMs, now } = this.#options;
+    const { hasChain, resendAfterMs, now } = this.#options;
+    const [pauseMs = 0] = resendAfterMs;
     const own = this.#own.get(entry.key);
-    if (own !== undefined && performance.now() - own.sentMs < intervalMs) return false;
+    if (own !== undefined && performance.now() - own.sentMs < pauseMs) return false;
     if (!hasChain) return true;
-    const { count, lastAtMs, isReverted } = sendsOf(entry);
+    const { count, lastMs, isReverted } = sendsOf(entry);
     if (isReverted) return false;
     if (own?.unsentStep === writer.step) return true;
-    if (count >= MAX_SENDS) return false;
-    // Another host may have announced a send a moment ago, and wait for its answer.
-    return own !== undefined || lastAtMs === null || now() - lastAtMs >= intervalMs;
+    if (count > resendAfterMs.length) return false;
+    // Instants that were missed, as by a restart, are made up for by one send, not by a burst of them.
+    return this.#timesOf(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
+  }
+
+  #timesOf(entry: LedgerEntry): readonly number[] {
+    const { firstMs } = sendsOf(entry);
+    const { validBeforeMs } = entry.last;
+    return resendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
   }
 
   /**
