@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
+import { hasForwardingHeader, isLoopback } from '../src/http/forwarding.ts';
 import { Counter, Gauge, Histogram, measureProcess, Registry } from '../src/http/prometheus.ts';
 import { Forbidden } from '../src/model/errors.ts';
 
@@ -90,22 +91,14 @@ function observerOf(durations: Histogram<'method' | 'route' | 'status'>) {
   };
 }
 
-/** What proxies add, some of them nothing but one of these. */
-const FORWARDING =
-  /^(?:forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|.*-connecting-ip|true-client-ip|fastly-client-ip|x-original-.*|x-envoy-.*)$/;
-
 /**
  * Whether a proxy passed this on for a client whose address is not known: it then comes from the
  * proxy's, which is often loopback. A trusted proxy states the client's in X-Forwarded-For.
  */
 function isSomebodyElse({ headers, ip }: FastifyRequest, isBehindProxy: boolean): boolean {
-  if (!Object.keys(headers).some((name) => FORWARDING.test(name))) return false;
+  if (!hasForwardingHeader(headers)) return false;
   const isStated = isBehindProxy && headers['x-forwarded-for'] !== undefined;
   return !isStated || isLoopback(ip);
-}
-
-function isLoopback(ip: string): boolean {
-  return ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 }
 
 function isAllowed(ip: string, blocks: readonly string[]): boolean {

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
+import { hasForwardingHeader, isOwnNetwork } from '../src/http/forwarding.ts';
 import type { PreparedHead } from '../src/http/prepared-head.ts';
 import type { Preview } from '../src/payment/gate/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
@@ -32,8 +33,6 @@ export type PaymentPluginOptions = {
   readonly trustsProxy: boolean;
 };
 
-/** Headers by which a proxy says for whom it asks. */
-const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'cf-connecting-ip'];
 /** The block of IPv6 that one customer can hold. */
 const IPV6_CLIENT_BITS = 48;
 
@@ -103,8 +102,9 @@ function goneOf({ raw }: FastifyReply): AbortSignal {
 }
 
 /**
- * Names the client of a call, for its limits; null behind a proxy that no setting trusts: all its clients would
- * count as one.
+ * Names the client of a call, for its limits; null behind a proxy that no setting names, because all its
+ * clients would count as one. Only a peer in our own network can be such a proxy: a client across the
+ * internet that sends its headers is counted by its address.
  */
 function clientReader(
   app: FastifyInstance,
@@ -112,8 +112,9 @@ function clientReader(
 ): (request: FastifyRequest) => string | null {
   let isTold = false;
   return (request) => {
-    const isForwarded = FORWARDING.some((name) => request.headers[name] !== undefined);
-    if (trustsProxy || !isForwarded) return addressBlock(request.ip, IPV6_CLIENT_BITS);
+    const { headers, ip } = request;
+    const isBehindProxy = !trustsProxy && isOwnNetwork(ip) && hasForwardingHeader(headers);
+    if (!isBehindProxy) return addressBlock(ip, IPV6_CLIENT_BITS);
     if (!isTold) {
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares are by payer alone. Set TRUST_PROXY to the addresses of the proxy.',

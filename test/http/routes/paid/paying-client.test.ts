@@ -1,6 +1,6 @@
 /** Who counts as one client of paid calls. */
 import type { FastifyRequest } from 'fastify';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../fixtures/service/start-app.ts';
 
 /** The two members that decide. */
@@ -15,7 +15,43 @@ test('an address, or the /48 that one customer of IPv6 holds', async () => {
   expect(clientOf('2001:db8:1::1')).not.toBe(clientOf('2001:db8:2::1'));
 });
 
-test('nobody behind a proxy that is not trusted, whoever the proxy says it is', async () => {
-  await using service = await startApp();
-  expect(service.app.payingClient(from('127.0.0.1', { 'x-real-ip': '203.0.113.7' }))).toBeNull();
+describe('while TRUST_PROXY is empty, a forwarding header', () => {
+  const HEADERS = [
+    { forwarded: 'for=203.0.113.7' },
+    { 'x-forwarded-for': '203.0.113.7' },
+    { 'x-real-ip': '203.0.113.7' },
+    { 'cf-connecting-ip': '203.0.113.7' },
+    { via: '1.1 proxy' },
+  ];
+
+  test.each([
+    '127.0.0.1',
+    '::1',
+    '::ffff:127.0.0.1',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    '100.64.0.9',
+    '169.254.1.1',
+    'fd00::1',
+    'fe80::1',
+  ])('from the loopback or private peer %s makes all its clients unknown', async (peer) => {
+    await using service = await startApp();
+    for (const headers of HEADERS) {
+      expect(service.app.payingClient(from(peer, headers))).toBeNull();
+    }
+    expect(service.app.payingClient(from(peer))).not.toBeNull();
+  });
+
+  test.each(['198.51.100.7', '8.8.8.8', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8'])(
+    'from any other peer, as %s, is ignored',
+    async (peer) => {
+      await using service = await startApp();
+      const client = service.app.payingClient(from(peer));
+      expect(client).not.toBeNull();
+      for (const headers of HEADERS) {
+        expect(service.app.payingClient(from(peer, headers))).toBe(client);
+      }
+    },
+  );
 });
