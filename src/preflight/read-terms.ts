@@ -1,4 +1,5 @@
 /** The terms of one challenge; runs on a worker, because a seller wrote them. */
+import { hash } from 'node:crypto';
 import type { HttpData } from '../model/observation.ts';
 import type { JsonValue } from '../parse/json/json.ts';
 import { showJson } from '../parse/json/show-json.ts';
@@ -79,8 +80,7 @@ function digestOf(version: number, offers: readonly Offer[]): string {
     return [scheme ?? null, on, asset ?? null, amount ?? null, payTo ?? null];
   });
   const text = JSON.stringify([version, terms]);
-  // Not imported: the thread that has it beside checks loads it for a preflight alone.
-  return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', text)}`;
+  return `sha256:${hash('sha256', text)}`;
 }
 
 function shown(value: JsonValue | undefined): string | null {
