@@ -1,4 +1,7 @@
-/** Two projects: `unit` is pure and ends in seconds, `real` stands on sockets, processes, databases. */
+/**
+ * Three projects: `unit` is pure and ends in seconds; `real` stands on sockets, processes and the embedded
+ * store; `long` is what soaks: farms, crashes, several hosts, the whole database suite, other languages.
+ */
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Suites that open no socket, process, worker or database; `npm run test:unit` runs them alone. */
@@ -13,6 +16,20 @@ const UNIT = [
   'test/payable/{advise,answer-line}.test.ts',
   'test/parse/{json,openapi,text,x402}/**/*.test.ts',
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
+];
+
+const LONG = [
+  'test/bench/**/*.test.ts',
+  'test/crash/**/*.test.ts',
+  'test/hostile/**/*.test.ts',
+  'test/hosts/**/*.test.ts',
+  'test/sellers/**/*.test.ts',
+  'test/mcp/{judges,python-client}.test.ts',
+  'test/payable/second-judge.test.ts',
+  'test/payment/{chaos,python-client,several-hosts,tries}.test.ts',
+  'test/probe/client/fuzz.test.ts',
+  'test/scan/{growth,hostile-origins,real-mcp-seller,real-sellers}.test.ts',
+  'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races}.test.ts',
 ];
 
 export default defineConfig({
@@ -33,9 +50,13 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...UNIT],
+          exclude: [...configDefaults.exclude, ...UNIT, ...LONG],
           pool: 'forks',
         },
+      },
+      {
+        extends: true,
+        test: { name: 'long', include: LONG, pool: 'forks' },
       },
     ],
   },

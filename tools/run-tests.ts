@@ -1,6 +1,7 @@
 /**
  * `npm test`: runs vitest once, whatever the terminal is, and ends with the line
  * `N passed, N failed` (`, N skipped` may follow). Arguments go to vitest: file filters, `-t NAME`.
+ * Without a filter the project "long" is left out: `npm run test:long` runs that one.
  */
 import { parseCLI, type Reporter, startVitest } from 'vitest/node';
 import { lastLine, summarise, type TestSummary } from './test-summary.ts';
@@ -15,8 +16,10 @@ const counter: Reporter = {
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
 try {
+  const isWhole = filter.length === 0 && options.project === undefined;
   const vitest = await startVitest('test', filter, {
     ...options,
+    ...(isWhole ? { project: ['!long'] } : {}),
     run: true,
     watch: false,
     reporters: ['default', counter],

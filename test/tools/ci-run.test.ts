@@ -22,12 +22,21 @@ type Machine = {
   test?: number;
   /** What `npm test` prints. */
   says?: string;
+  /** What `npm run test:long` prints. */
+  saysLong?: string;
   go?: string;
 };
 
 /** Runs the script where all tools are stand-ins that end as told. */
-async function run({ ci = 0, lint = 0, test = 0, says = '', go = 'go1.24.1' }: Machine) {
-  const npm = `case "$1" in ci) exit ${ci};; run) exit ${lint};; test) printf '%s\\n' '${says}'; exit ${test};; esac`;
+async function run(machine: Machine) {
+  const { ci = 0, lint = 0, test = 0, says = '', go = 'go1.24.1' } = machine;
+  const { saysLong = '0 passed, 0 failed' } = machine;
+  const npm = `case "$*" in
+    ci) exit ${ci};;
+    'run lint') exit ${lint};;
+    'run test:long') echo '${saysLong}';;
+    test*) printf '%s\\n' '${says}'; exit ${test};;
+  esac`;
   const tools = {
     npm,
     go: `echo ${go}`,
@@ -54,6 +63,13 @@ test('all well: the count of the tests, exit 0, nothing installed', async () => 
   expect(last).toBe('12 passed, 0 failed, 3 skipped');
   expect(code).toBe(0);
   expect(output).not.toContain('apt-get');
+});
+
+test('the long tests are run and counted, too', async () => {
+  const says = '12 passed, 0 failed, 3 skipped';
+  const { code, last } = await run({ says, saysLong: '7 passed, 1 failed, 2 skipped' });
+  expect(last).toBe('19 passed, 1 failed, 5 skipped');
+  expect(code).toBe(1);
 });
 
 test('a failed lint counts as one failure', async () => {
