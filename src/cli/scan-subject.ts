@@ -5,7 +5,6 @@ import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';
-import { openGuestTrials } from '../payable/guest-trials.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
@@ -53,7 +52,7 @@ type ScanParts = {
 export async function scanSubject({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
-  const oracle = subject.kind === 'origin' ? createOracle({ trials: openGuestTrials(pool) }) : null;
+  const oracle = subject.kind === 'origin' ? createOracle() : null;
   try {
     const engine = await openEngine(pool, options.checksVersion);
     refuseUnknown(options.only, engine.catalog.checks);

@@ -1,10 +1,9 @@
-/** The buyers: official clients with an account that holds nothing, set up as quickstarts do. */
 import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { AuthCaptureEvmScheme } from '@x402/evm/auth-capture/client';
 import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
-import { createKeylessAccount } from './keyless-account.ts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { SolanaSchemes } from './solana-schemes.ts';
 
 /**
@@ -18,11 +17,13 @@ export type Buyers = (name: BuyerName, solana: boolean) => Promise<x402HTTPClien
 const ALL_EVM = 'eip155:*';
 
 /**
- * A new client each time: some schemes keep what they signed. Solana's packages load when a
- * challenge first names Solana, because they take as long as all others together.
+ * Official clients set up as their quickstarts do, with a throwaway key that no money ever reaches and
+ * without reads of a chain, so every scheme signs from the offer alone. Each call makes a new client,
+ * because some schemes keep what they signed. Solana's packages load when a challenge first names
+ * Solana: they take as long as all others together.
  */
 export function createBuyers(): Buyers {
-  const account = createKeylessAccount();
+  const account = privateKeyToAccount(generatePrivateKey());
   let solanaSchemes: Promise<SolanaSchemes> | undefined;
 
   return async (name, solana) => {

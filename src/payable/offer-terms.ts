@@ -7,8 +7,8 @@ import type { Offer } from '../parse/x402/challenge.ts';
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
-/** Each offer is tried twice; real sellers offer few ways to pay. */
-export const MAX_OFFERS = 32;
+/** Each offer is tried up to twice; real sellers offer few ways to pay. */
+export const MAX_OFFERS = 64;
 
 const MAX_TERM_CHARS = 120;
 

@@ -1,8 +1,8 @@
 /** The thread of the clients: closes the network, loads the packages, tries what it is sent. */
 import { parentPort } from 'node:worker_threads';
 import './no-network.ts';
-import './lean-viem.ts';
 import type { TrialJob, TrialMessage } from './job.ts';
+import { leaveNoTrace } from './leave-no-trace.ts';
 
 const MAX_DETAIL_CHARS = 500;
 
@@ -28,7 +28,7 @@ async function work({ ticket, seen, solana }: TrialJob): Promise<TrialMessage> {
       return loaded;
     });
     say({ kind: 'started', ticket, cpu: process.threadCpuUsage() });
-    return await tryChallenge(seen, buyers).then(
+    return await leaveNoTrace(() => tryChallenge(seen, buyers)).then(
       (trial) => ({ kind: 'done', ticket, trial }),
       (error: unknown) => ({ kind: 'fault', ticket, detail: detailOf(error) }),
     );

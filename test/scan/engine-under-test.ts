@@ -8,7 +8,6 @@ import type { CheckResult } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createOracle } from '../../src/payable/create-oracle.ts';
-import { openGuestTrials } from '../../src/payable/guest-trials.ts';
 import { type Recording, underCatalog } from '../../src/probe/recording.ts';
 import { createScanner, judge, type ScannerOptions } from '../../src/scan/run-scan.ts';
 
@@ -30,15 +29,14 @@ export type EngineUnderTest = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** `withGuests`: as the command line has it, whose clients are guests of the one thread that judges. */
-export async function startEngine({ withGuests = false } = {}): Promise<EngineUnderTest> {
+export async function startEngine(): Promise<EngineUnderTest> {
   const checks = await discoverChecks();
   const catalogs = new Map<string, Catalog>();
   for (const version of [OLDER, NEWER]) {
     catalogs.set(version, await loadCatalog(version, { checks }));
   }
-  const pool = createPool(withGuests ? { threads: 1 } : {});
-  const oracle = createOracle(withGuests ? { trials: openGuestTrials(pool) } : {});
+  const pool = createPool();
+  const oracle = createOracle();
   const catalogOf = (checksVersion: string): Catalog => {
     const catalog = catalogs.get(checksVersion);
     if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);

@@ -31,7 +31,6 @@ test('each is named here, and is there', () => {
     'src/engine/pool/worker.ts',
     'src/engine/pool/yardstick.ts',
     'src/payable/advise.ts',
-    'src/payable/guest-trial.ts',
     'src/payable/list-challenges.ts',
     'src/payable/worker.ts',
     'src/preflight/read-terms.ts',

@@ -16,8 +16,8 @@ import { writeTypes } from './write-types.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** As path-modules.ts names src/payable/worker.ts and guest-trial.ts, which load the official clients. */
-const CLIENTS = ['payable-worker', 'payable-guest-trial'];
+/** As path-modules.ts names src/payable/worker.ts, which loads the official clients. */
+const CLIENTS = ['payable-worker'];
 /** As it names the entries of the thread that judges, which loads all other modules for its jobs. */
 const THREADS = ['pool-worker'];
 
@@ -40,7 +40,6 @@ export async function build(): Promise<void> {
 type Bundle = {
   readonly input: Readonly<Record<string, string>>;
   readonly codeSplitting: true | CodeSplittingOptions;
-  readonly alias?: Readonly<Record<string, string>>;
   readonly plugins?: readonly Plugin[];
 };
 
@@ -68,7 +67,6 @@ async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
   await bundle({
     input: Object.fromEntries(byPath.filter(isOfClients)),
     codeSplitting: true,
-    alias: { viem$: join(ROOT, 'src/payable/viem-without-chains.ts') },
   });
   const threads = byPath.filter(([name]) => THREADS.includes(name));
   const tasks = byPath.filter((one) => !isOfClients(one) && !threads.includes(one));
@@ -85,7 +83,7 @@ async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
 }
 
 /** Writes the bundle; the modules that it loads by their path, by name. */
-async function bundle({ input, codeSplitting, alias, plugins = [] }: Bundle) {
+async function bundle({ input, codeSplitting, plugins = [] }: Bundle) {
   const byPath = new Map<string, string>();
   await using bundled = await rolldown({
     cwd: ROOT,
@@ -95,7 +93,6 @@ async function bundle({ input, codeSplitting, alias, plugins = [] }: Bundle) {
       alias: {
         // Its main file is UMD, whose own requires no bundler sees.
         'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js'),
-        ...alias,
       },
     },
     plugins: [pathModules(byPath), httpVersion1(), builtinModules(), ...plugins],

@@ -35,7 +35,7 @@ export type JudgeTogetherJob = Ticketed &
   };
 
 export type RunJob = Addressed & {
-  readonly kind: 'run' | 'run-guest';
+  readonly kind: 'run';
   readonly exportName: string;
   readonly input: Serialized;
 };

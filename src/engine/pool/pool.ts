@@ -68,14 +68,6 @@ export type Pool = Judges & {
    */
   run(task: PoolTask): Promise<unknown>;
   /**
-   * Work of others beside the tasks, on a thread that is there: one try within the CPU time of a task,
-   * whose function may return a promise. Resolves to null where it failed; after that the thread is a
-   * fresh one, without the guest. Rejects with EngineFault, or the signal's reason.
-   */
-  tryGuest(guest: Omit<PoolTask, 'account'>): Promise<{ readonly output: unknown } | null>;
-  /** Loads modules of guests on each thread that is there, after what it was given before. */
-  loadGuest(modules: readonly string[]): void;
-  /**
    * Measures this machine, once: on a slow one every limit of CPU time is as much longer. The first
    * task that is cut waits for it, so callers need not.
    */
@@ -147,18 +139,6 @@ export function createPool(options: PoolOptions = {}): Pool {
         if (error instanceof TaskFault) settings.onError(error);
         throw error;
       }
-    },
-    async tryGuest({ module, exportName, input, signal }) {
-      const address = (ticket: number): Job => {
-        return { kind: 'run-guest', ticket, module, exportName, input: serialize(input) };
-      };
-      const cpuMs = settings.cpuMs * machine.scale();
-      const task = { name: exportName, address, account: endless, cpuMs, isGuest: true };
-      const answer = await tasks.tryOnce(task, signal);
-      return answer.kind === 'done' ? { output: answer.output } : null;
-    },
-    loadGuest(modules) {
-      for (const thread of threads) if (thread.isAlive()) thread.load(modules);
     },
     ...createJudges(tasks, settings.onError),
     calibrate: machine.calibrate,

@@ -15,8 +15,6 @@ export type Task = {
   readonly account: WorkAccount;
   /** CPU time of each try, ms; default as TaskLimits has it. */
   readonly cpuMs?: number;
-  /** A thread that takes the place of a failed one loads nothing for it; default false. */
-  readonly isGuest?: boolean;
 };
 
 export type TaskLimits = {
@@ -71,7 +69,7 @@ export function createTaskRunner(queue: ThreadQueue<Thread>, limits: TaskLimits)
       tickets += 1;
       const job = task.address(tickets);
       start(thread);
-      if (task.isGuest !== true) for (const url of modulesOf(job)) modules.add(url);
+      for (const url of modulesOf(job)) modules.add(url);
       const answer = await thread.attempt(job, cpuMs, signal);
       account.charge(answer.cpuMs);
       if (answer.kind !== 'done') ready = thread.load([...modules]);

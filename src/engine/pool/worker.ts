@@ -76,7 +76,7 @@ async function perform(job: Job): Promise<Answer> {
     const output = outputOf(job, modules);
     return {
       kind: 'done',
-      output: job.kind === 'run-guest' ? await output : output,
+      output,
       cpuMs: cpuMs(),
     };
   } catch (error) {
@@ -129,7 +129,7 @@ function run(job: RunJob, module: Readonly<Record<string, unknown>>): unknown {
     throw new TypeError(`${job.module} exports no function ${job.exportName}.`);
   }
   const output: unknown = task(deserializeFrozen(job.input));
-  if (job.kind === 'run' && typeof output === 'object' && output !== null && 'then' in output) {
+  if (typeof output === 'object' && output !== null && 'then' in output) {
     throw new TypeError(`${job.exportName} returned a promise: tasks must be synchronous.`);
   }
   return output;

@@ -294,32 +294,3 @@ describe('the threads of a pool', () => {
     });
   }, 60_000);
 });
-
-describe('a guest', () => {
-  const single = createPool({ ...LIMITS, threads: 1 });
-  afterAll(() => single.close());
-  const guest = (exportName: string) => ({ module: TASKS, exportName, input: null });
-
-  test('may answer later', async () => {
-    await expect(single.tryGuest(guest('asynchronous'))).resolves.toEqual({ output: 'later' });
-  });
-
-  test.each(['endless', 'none'])('that fails (%s) is an answer, not an error', async (name) => {
-    await expect(single.tryGuest(guest(name))).resolves.toBeNull();
-  });
-
-  test('is not there any more on the thread that takes the place of a failed one', async () => {
-    await expect(single.tryGuest(guest('endless'))).resolves.toBeNull();
-    await expect(single.tryGuest(guest('mark'))).resolves.toEqual({ output: 1 });
-    await expect(single.tryGuest(guest('mark'))).resolves.toEqual({ output: 2 });
-    await expect(single.tryGuest(guest('endless'))).resolves.toBeNull();
-    await expect(single.tryGuest(guest('mark'))).resolves.toEqual({ output: 1 });
-  });
-
-  test('is ended with the pool', async () => {
-    const closing = createPool({ ...LIMITS, threads: 1 });
-    const ended = expect(closing.tryGuest(guest('endless'))).rejects.toBeInstanceOf(EngineFault);
-    await closing.close();
-    await ended;
-  });
-});
