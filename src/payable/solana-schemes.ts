@@ -1,10 +1,10 @@
 /** The Solana schemes of the official clients, with a throwaway key. */
 import { webcrypto } from 'node:crypto';
+import { base58 } from '@scure/base';
 import type { x402Client } from '@x402/core/client';
 import type { ClientSvmSigner } from '@x402/svm';
 import { registerExactSvmScheme } from '@x402/svm/exact/client';
 import { UptoSvmScheme } from '@x402/svm/upto/client';
-import { base58Text } from '../parse/x402/base58.ts';
 
 export type SolanaSchemes = (client: x402Client, schemes: 'exact' | 'all') => void;
 
@@ -23,7 +23,7 @@ async function createSigner(): Promise<ClientSvmSigner> {
   const pair = await webcrypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');
   const publicKey = await webcrypto.subtle.exportKey('raw', pair.publicKey);
-  const address = base58Text(new Uint8Array(publicKey));
+  const address = base58.encode(new Uint8Array(publicKey));
   const sign = async ({ messageBytes }: Unsigned) => {
     const signature = await webcrypto.subtle.sign('Ed25519', pair.privateKey, messageBytes);
     return Object.freeze({ [address]: new Uint8Array(signature) });

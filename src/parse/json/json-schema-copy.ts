@@ -1,25 +1,7 @@
-/** A copy of an origin's JSON Schema that is safe to evaluate. */
 import type { Schema } from '@cfworker/json-schema';
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue, jsonObject } from './json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
 import { pointerStep } from './json-pointer.ts';
 import { showJson } from './show-json.ts';
-
-/** Thrown from inside the library when a schema costs more than it may. */
-export class BudgetSpent extends Error {
-  constructor() {
-    super('The schema takes too many steps; make it smaller.');
-    this.name = 'BudgetSpent';
-  }
-}
-
-/**
- * What one evaluation may cost: subschemas entered, and the text of the lists that each is compared
- * with. A schema of a few lines with nested `anyOf` can ask for 2^n.
- */
-const MAX_COST = 10_000;
-const CHARS_PER_STEP = 8;
-const PROPERTIES_PER_STEP = 8;
-const MEMBERS_PER_STEP = 8;
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 
@@ -32,6 +14,7 @@ type Kind =
   | 'number'
   | 'count'
   | 'list'
+  | 'flag'
   | 'type'
   | 'ref'
   | 'text'
@@ -49,6 +32,7 @@ const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...each('count', 'minLength maxLength minItems maxItems minProperties maxProperties'),
   ...each('count', 'minContains maxContains'),
   ...each('list', 'enum'),
+  ...each('flag', 'uniqueItems'),
   ...each('type', 'type'),
   ...each('ref', '$ref'),
   ...each('text', '$anchor'),
@@ -57,12 +41,11 @@ const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 
 /**
  * Never copied: text of an origin that would become a regular expression, bases that would make a
- * local reference another document's, names that the library keeps its own notes under,
- * annotations, and `uniqueItems`, which takes time by the square of the list.
- * `patternProperties` takes the keywords with it that count on it.
+ * local reference another document's, names that the library keeps its own notes under, and
+ * annotations. `patternProperties` takes the keywords with it that count on it.
  */
 const LEFT_OUT = new Set(
-  'pattern patternProperties format uniqueItems $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
+  'pattern patternProperties format $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
     ' ',
   ),
 );
@@ -71,33 +54,27 @@ const COUNTS_ON_PATTERNS = new Set(['additionalProperties', 'unevaluatedProperti
 export type SafeSchema = { readonly copy: Schema; readonly errors: readonly string[] };
 
 /**
- * To evaluate `instance` by. `errors` says where the schema is none, by JSON pointers into it.
+ * A copy of an origin's schema that builds no regular expression. Its cost is unbounded: a few lines
+ * of nested `anyOf` ask for 2^n steps, so it is evaluated on a thread that can be killed. `errors`
+ * says where the schema is none, by JSON pointers into it.
  */
-export function safeSchema(schema: JsonValue, instance: JsonValue): SafeSchema {
-  const copier = new Copier(Math.floor(widestOf(instance) / MEMBERS_PER_STEP));
+export function safeSchema(schema: JsonValue): SafeSchema {
+  const copier = new Copier();
   const copy = copier.schema(schema, '');
   return { copy, errors: copier.errors };
 }
 
 class Copier {
   readonly errors: string[] = [];
-  #spent = 0;
-  /** What each subschema costs beside its own text: it may go through all members that it is given. */
-  readonly #perEntry: number;
-
-  constructor(perEntry: number) {
-    this.#perEntry = perEntry;
-  }
 
   schema(value: JsonValue | undefined, at: string): Schema {
-    // As objects, because the library does not enter `true` and `false`, so they would cost nothing.
-    if (value === true) return this.#counted(1);
-    if (value === false) return set(this.#counted(1), 'not', this.#counted(1));
+    if (value === true) return {};
+    if (value === false) return { not: {} };
     if (!isJsonObject(value)) {
       this.#refuse(at, 'is no schema', value);
-      return this.#counted(1);
+      return {};
     }
-    const copy = this.#counted(costOf(value));
+    const copy: Schema = {};
     const hasPatterns = value['patternProperties'] !== undefined;
     for (const [keyword, member] of Object.entries(value)) {
       if (LEFT_OUT.has(keyword) || member === undefined) continue;
@@ -105,18 +82,6 @@ class Copier {
       set(copy, keyword, this.#member(keyword, member, `${at}/${pointerStep(keyword)}`));
     }
     return copy;
-  }
-
-  /** The library reads `$recursiveRef` each time it enters a schema: that is where costs count. */
-  #counted(cost: number): Schema {
-    return Object.defineProperty({}, '$recursiveRef', {
-      enumerable: false,
-      get: () => {
-        this.#spent += cost + this.#perEntry;
-        if (this.#spent > MAX_COST) throw new BudgetSpent();
-        return undefined;
-      },
-    });
   }
 
   #member(keyword: string, value: JsonValue, at: string): unknown {
@@ -173,6 +138,7 @@ const EXPECTED: Readonly<Record<Exclude<Kind, 'schema' | 'schemas' | 'schema-map
   number: 'is no number',
   count: 'is no count',
   list: 'is no list',
+  flag: 'is neither true nor false',
   type: 'is no JSON type',
   ref: 'is no local reference',
   text: 'is no name',
@@ -191,6 +157,8 @@ function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
       return typeof value === 'number' && Number.isInteger(value) && value >= 0;
     case 'list':
       return isJsonList(value);
+    case 'flag':
+      return typeof value === 'boolean';
     case 'type':
       return (isJsonList(value) ? value : [value]).every(
         (one) => typeof one === 'string' && TYPES.has(one),
@@ -202,30 +170,6 @@ function isOfKind(kind: keyof typeof EXPECTED, value: JsonValue): boolean {
     case 'any':
       return true;
   }
-}
-
-/** Entering a schema compares with its lists and looks up each of its properties. */
-function costOf(schema: JsonObject): number {
-  const properties = Object.keys(jsonObject(schema['properties'])).length;
-  let cost = 1 + Math.floor(properties / PROPERTIES_PER_STEP);
-  for (const keyword of ['required', 'enum', 'const', 'dependentRequired']) {
-    const text = JSON.stringify(schema[keyword]) ?? '';
-    cost += Math.floor(text.length / CHARS_PER_STEP);
-  }
-  return cost;
-}
-
-/** Members of the object, or items of the list, that has most of them. */
-function widestOf(instance: JsonValue): number {
-  const waiting: JsonValue[] = [instance];
-  let widest = 0;
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    if (typeof next !== 'object' || next === null) continue;
-    const members = Object.values(next);
-    widest = Math.max(widest, members.length);
-    for (const member of members) if (member !== undefined) waiting.push(member);
-  }
-  return widest;
 }
 
 function isNames(value: JsonValue | undefined): boolean {

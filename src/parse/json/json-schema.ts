@@ -1,8 +1,7 @@
-/** JSON Schema that an origin sends: bounded in cost before a validator sees it. */
 import { type OutputUnit, type Schema, validate } from '@cfworker/json-schema';
 import { cleanText, quoteText } from '../text/text.ts';
 import type { JsonValue } from './json.ts';
-import { BudgetSpent, safeSchema } from './json-schema-copy.ts';
+import { safeSchema } from './json-schema-copy.ts';
 
 const MAX_ERRORS = 5;
 const MAX_ERROR_CHARS = 160;
@@ -22,13 +21,13 @@ const WRAPPERS = new Set([
 ]);
 
 /**
- * JSON Schema 2020-12: the first violations, empty where the schema is one and the instance
- * valid. The schema is an origin's, so some of it is not applied: patterns (regular expressions
- * built from an origin's text), `format` (an annotation in 2020-12 anyway) and `uniqueItems`. Only
- * local `$ref`; evaluation ends when its budget is spent, which is a violation too.
+ * JSON Schema 2020-12: the first violations, empty where the schema is one and the instance valid.
+ * Patterns are not applied, because they are regular expressions built from an origin's text, nor
+ * is `format`, an annotation in 2020-12 anyway. Only local `$ref`. Takes as long as the schema
+ * makes it: run it where it can be killed.
  */
 export function schemaErrors(schema: JsonValue, instance: JsonValue): readonly string[] {
-  const { copy, errors } = safeSchema(schema, instance);
+  const { copy, errors } = safeSchema(schema);
   if (errors.length > 0) return errors.slice(0, MAX_ERRORS).map(shorten);
   try {
     return describe(evaluate(copy, instance));
@@ -52,9 +51,7 @@ function describe(units: readonly OutputUnit[]): readonly string[] {
 
 /** What the library throws is about the schema: a reference that leads nowhere, or in circles. */
 function whyNot(error: unknown): string {
-  if (error instanceof BudgetSpent || error instanceof RangeError) {
-    return 'schema: too costly to evaluate, or its references run in circles';
-  }
+  if (error instanceof RangeError) return 'schema: its references run in circles';
   const reference = error instanceof Error ? UNRESOLVED.exec(error.message)?.[1] : undefined;
   if (reference === undefined) return 'schema: cannot be evaluated';
   return shorten(`schema: $ref ${quoteText(reference, MAX_REFERENCE_CHARS)} leads nowhere`);

@@ -1,6 +1,5 @@
-/** JSON of origins: parsed once, bounded in depth and size, never trusted to have any shape. */
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { scanJson } from './json-scan.ts';
+import { refuseJson } from './refuse-json.ts';
 
 export type { JsonObject, JsonValue } from '../../model/json.ts';
 
@@ -17,7 +16,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  */
 export function parseJson(text: string): JsonReading {
   const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  const refused = scanJson(body);
+  const refused = refuseJson(body);
   if (refused !== null) return { ok: false, detail: refused };
   const value: JsonValue = JSON.parse(body);
   return { ok: true, value };

@@ -39,26 +39,6 @@ export function deserializeFrozen(serialized: Serialized): unknown {
   );
 }
 
-/**
- * The value again, for a thread that passes texts on and hardly reads any: a shared text becomes
- * text where it is read, anew each time, and `serialize` hands on the memory in which it lies.
- */
-export function deserializeLazily(serialized: Serialized): unknown {
-  if (serialized instanceof SharedArrayBuffer) return textOf(serialized);
-  if (typeof serialized !== 'object' || serialized === null) return serialized;
-  if (Array.isArray(serialized)) return serialized.map(deserializeLazily);
-  const value = {};
-  const shared: SharedTexts = new Map();
-  for (const [name, part] of Object.entries(serialized)) {
-    const isShared = part instanceof SharedArrayBuffer;
-    if (isShared) shared.set(name, part);
-    const member = isShared ? { get: () => textOf(part) } : { value: deserializeLazily(part) };
-    Object.defineProperty(value, name, { ...member, enumerable: true });
-  }
-  if (shared.size > 0) Object.defineProperty(value, SHARED_TEXTS, { value: shared });
-  return value;
-}
-
 /** How many bytes of UTF-8 text a serialized value carries. */
 export function textBytes(serialized: Serialized): number {
   if (typeof serialized === 'string') return Buffer.byteLength(serialized, 'utf8');
@@ -67,18 +47,9 @@ export function textBytes(serialized: Serialized): number {
   return Object.values(serialized).reduce<number>((sum, part) => sum + textBytes(part), 0);
 }
 
-/** The texts of an object that lie in shared memory already, by member. */
-type SharedTexts = Map<string, SharedArrayBuffer>;
-const SHARED_TEXTS = Symbol('shared texts');
-
 function serializeMembers(value: object): Serialized {
-  const shared = SHARED_TEXTS in value ? value[SHARED_TEXTS] : null;
-  const known = shared instanceof Map ? shared : null;
   return Object.fromEntries(
-    Object.keys(value).map((name) => [
-      name,
-      known?.get(name) ?? serialize(Reflect.get(value, name)),
-    ]),
+    Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
   );
 }
 

@@ -1,7 +1,6 @@
-/** The form of addresses on the networks that the catalog knows. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { base58Bytes } from './base58.ts';
+import { base58 } from '@scure/base';
 import { type AddressRole, NAMESPACES } from './namespaces.ts';
 import { namespaceOf } from './networks.ts';
 
@@ -9,6 +8,8 @@ export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknow
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
+/** The longest base58 text of 32 bytes; decoding takes time by the square of the length. */
+const SOLANA_ADDRESS_CHARS = 44;
 const MAX_ADDRESS_CHARS = 200;
 
 /**
@@ -45,7 +46,15 @@ function checksummed(digits: string): string {
 }
 
 function solanaForm(address: string): AddressForm {
-  const bytes = base58Bytes(address, SOLANA_ADDRESS_BYTES);
-  if (bytes === null) return 'malformed';
+  const bytes = address.length > SOLANA_ADDRESS_CHARS ? null : base58Bytes(address);
+  if (bytes?.length !== SOLANA_ADDRESS_BYTES) return 'malformed';
   return bytes.every((byte) => byte === 0) ? 'zero' : 'ok';
+}
+
+function base58Bytes(text: string): Uint8Array | null {
+  try {
+    return base58.decode(text);
+  } catch {
+    return null;
+  }
 }

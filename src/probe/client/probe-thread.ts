@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { HttpData, Observation } from '../../model/observation.ts';
-import { deserializeLazily } from '../../parse/json/transfer.ts';
+import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toError } from './messages.ts';
 
@@ -242,7 +242,7 @@ class RemoteClient implements ProbeClient {
       request,
     }));
     // What `request` of the other thread answered, serialized there.
-    if (result.kind === 'seen') return deserializeLazily(result.seen) as Observation<HttpData>;
+    if (result.kind === 'seen') return deserializeFrozen(result.seen) as Observation<HttpData>;
     throw unexpected(result);
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonReading, parseJson } from '../../../src/parse/json/json.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../../src/parse/json/json-scan.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../../src/parse/json/refuse-json.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
 const CAP = 2 * 1024 * 1024;
@@ -23,8 +23,8 @@ describe('parseJson', () => {
     ['{"a":1,}', 'not JSON at character 8'],
     ['{a:1}', 'not JSON at character 2'],
     ['[01]', 'not JSON at character 3'],
-    ['["\\x"]', 'not JSON at character 3'],
-    ['["a\nb"]', 'not JSON at character 4'],
+    ['["\\x"]', 'not JSON at character 2'],
+    ['["a\nb"]', 'not JSON at character 2'],
     ['[}', 'not JSON at character 2'],
     ['NaN', 'not JSON at character 1'],
     ['[1 2]', 'not JSON at character 4'],

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   deserializeFrozen,
-  deserializeLazily,
   SHARED_FROM_CHARS,
   serialize,
   textBytes,
@@ -66,49 +65,8 @@ test('the size of texts is that of their UTF-8, wherever they stand', () => {
   expect(textBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
-describe('for a thread that passes texts on', () => {
-  const long = 'ü'.repeat(SHARED_FROM_CHARS);
-  const value = { ok: true, data: { body: long, headers: [['a', 'b']], hops: [], none: null } };
-  const arrives = (): typeof value =>
-    deserializeLazily(structuredClone(serialize(value))) as typeof value; // as it was sent
-
-  test('what arrives reads as it was sent', () => {
-    const arrived = arrives();
-    expect(arrived).toEqual(value);
-    expect(JSON.stringify(arrived)).toBe(JSON.stringify(value));
-    expect({ ...arrived.data }).toEqual(value.data);
-  });
-
-  test('the memory that came is the memory that goes, and no text is made of it', () => {
-    const arrived = arrives();
-    const [first, again] = [serialize(arrived), serialize({ copied: arrived })];
-    expect(bodyOf(first)).toBeInstanceOf(SharedArrayBuffer);
-    expect(bodyOf(again)).toBe(bodyOf(first));
-    expect(deserializeFrozen(first)).toEqual(value);
-  });
-
-  test('any plain data, a member named __proto__ too', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (json) => {
-        expect(JSON.stringify(deserializeLazily(serialize(json)))).toBe(JSON.stringify(json));
-      }),
-    );
-    const odd: unknown = JSON.parse(`{"__proto__": "${long}", "toString": 1}`);
-    const arrived = deserializeLazily(serialize(odd));
-    expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
-    expect(JSON.stringify(deserializeFrozen(serialize(arrived)))).toBe(JSON.stringify(odd));
-  });
-});
-
 /** Where the C library puts memory, documents leave holes that no later one gives back. */
 test('shared texts have pages of their own', () => {
   const serialized = serialize('x'.repeat(SHARED_FROM_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
 });
-
-function bodyOf(serialized: unknown): unknown {
-  if (typeof serialized !== 'object' || serialized === null) return undefined;
-  if ('copied' in serialized) return bodyOf(serialized.copied);
-  if ('data' in serialized) return bodyOf(serialized.data);
-  return 'body' in serialized ? serialized.body : undefined;
-}

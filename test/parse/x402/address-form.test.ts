@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { getAddress } from 'viem/utils';
 import { describe, expect, it } from 'vitest';
 import { addressForm } from '../../../src/parse/x402/address-form.ts';
-import { base58Bytes } from '../../../src/parse/x402/base58.ts';
 
 const BASE = 'eip155:8453';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
@@ -65,27 +64,24 @@ describe('addressForm', () => {
   ])('on %s, %s is %s', (network, address, form) => {
     expect(addressForm(network, address)).toBe(form);
   });
-});
 
-describe('base58Bytes', () => {
-  it('undoes base58, leading zeroes included', () => {
+  it('takes base58 of 32 bytes for Solana, leading zeroes included, and of no other length', () => {
     const bytes = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
     const withZeroes = fc.tuple(fc.nat(32), bytes).map(([zeroes, all]) => all.fill(0, 0, zeroes));
     fc.assert(
-      fc.property(withZeroes, (expected) => {
-        expect(base58Bytes(encode(expected), 32)).toEqual(expected);
+      fc.property(withZeroes, (all) => {
+        const form = all.every((byte) => byte === 0) ? 'zero' : 'ok';
+        expect(addressForm(SOLANA, encode(all))).toBe(form);
+        expect(addressForm(SOLANA, encode(all.slice(1)))).toBe('malformed');
+        expect(addressForm(SOLANA, encode([...all, 7]))).toBe('malformed');
       }),
     );
-  });
-
-  it('takes no other length', () => {
-    expect(base58Bytes(encode(Array(31).fill(7)), 32)).toBeNull();
-    expect(base58Bytes(encode(Array(33).fill(7)), 32)).toBeNull();
-    expect(base58Bytes('', 32)).toBeNull();
+    expect(addressForm(SOLANA, '1'.repeat(1_000_000))).toBe('malformed');
+    expect(addressForm(SOLANA, `${SOLANA_USDC.slice(1)}0`)).toBe('malformed');
   });
 });
 
-/** By big integers, the other way than the one under test. */
+/** By big integers. */
 function encode(bytes: readonly number[]): string {
   const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);

@@ -3,7 +3,6 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
 import { DEFAULT_POLICY } from '../../../src/guard/origin.ts';
-import { serialize } from '../../../src/parse/json/transfer.ts';
 import type { ProbeClient } from '../../../src/probe/client/client.ts';
 import {
   openProbeThread,
@@ -51,17 +50,11 @@ describe('a client on a thread of its own', () => {
     expect(client.stats().bytes).toBeGreaterThan(100);
   });
 
-  test('hands long texts on unread', async () => {
+  test('brings long texts', async () => {
     const body = `é${'x'.repeat(200_000)}`;
     const target = await startOrigin((_, response) => response.end(body));
     const seen = await ask(clientOf(target), target, '/', { capBytes: 300_000 });
-    const data = dataOf(seen);
-    expect(Object.getOwnPropertyDescriptor(data, 'body')?.get).toBeTypeOf('function');
-    expect(data.body).toBe(body);
-    expect({ ...data }).toMatchObject({ status: 200, body });
-    const serialized: unknown = serialize(data);
-    expect(serialized).toMatchObject({ body: expect.any(SharedArrayBuffer) });
-    expect(serialize(data)).toHaveProperty('body', Reflect.get(Object(serialized), 'body'));
+    expect(dataOf(seen)).toMatchObject({ status: 200, body });
   });
 
   test('trusts the roots that it is given', async () => {

@@ -1,0 +1,54 @@
+import { printParseErrorCode, visit } from 'jsonc-parser';
+
+export const MAX_JSON_DEPTH = 64;
+export const MAX_JSON_NODES = 50_000;
+
+const BLANK = /^[ \t\r\n]*$/;
+
+/** Ends the visit, which goes on after errors and recurses into whatever is nested. */
+class Refusal extends Error {}
+
+/** Null where a text is JSON within the limits; else the reason, in words fit for evidence. */
+export function refuseJson(text: string): string | null {
+  if (BLANK.test(text)) return 'empty';
+  let depth = 0;
+  let nodes = 0;
+  const countNode = () => {
+    nodes += 1;
+    if (nodes > MAX_JSON_NODES) throw new Refusal(`over ${MAX_JSON_NODES} nodes`);
+  };
+  const begin = () => {
+    countNode();
+    depth += 1;
+    if (depth > MAX_JSON_DEPTH) throw new Refusal(`deeper than ${MAX_JSON_DEPTH}`);
+  };
+  const end = () => {
+    depth -= 1;
+  };
+  const visitor = {
+    onObjectBegin: begin,
+    onObjectEnd: end,
+    onArrayBegin: begin,
+    onArrayEnd: end,
+    onLiteralValue: countNode,
+    onError(code: number, offset: number, length: number) {
+      throw new Refusal(describeError(text, code, offset, length));
+    },
+  };
+  try {
+    visit(text, visitor, { disallowComments: true, allowTrailingComma: false });
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+function describeError(text: string, code: number, offset: number, length: number): string {
+  const isCutString =
+    printParseErrorCode(code) === 'UnexpectedEndOfString' && offset + length >= text.length;
+  if (isCutString || offset >= text.length) {
+    return `not JSON: it breaks off after ${text.length} characters`;
+  }
+  return `not JSON at character ${offset + 1}`;
+}
