@@ -4,7 +4,6 @@ import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
-import type { SignerCheck } from './gate/authorization.ts';
 import type { PaymentTerms } from './gate/challenge.ts';
 import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
@@ -25,8 +24,6 @@ export type PaymentsOptions = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
-  /** Shared with a facilitator that recovers signatures, too; default one of its own. */
-  readonly isSigned?: SignerCheck | undefined;
   /** Where settlements can be looked up; null without one, and it is not asked in mock mode. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];

@@ -4,7 +4,6 @@ import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
-import { rememberingSignerCheck, type SignerCheck } from '../payment/gate/authorization.ts';
 import type { PaymentTerms } from '../payment/gate/challenge.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { TIMING } from '../payment/ledger/reconciler.ts';
@@ -36,7 +35,6 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
   const terms = termsOf(config);
   const sold = soldRoutes(options);
   const metrics = new MoneyMetrics();
-  const isSigned = rememberingSignerCheck(terms);
   const onEvent = (event: PaymentEvent) => {
     metrics.observe(event);
     if (options.onAlarm !== undefined) alarmOf(event, options.onAlarm);
@@ -45,8 +43,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     store,
     terms,
     baseUrl,
-    facilitator: await facilitatorFor(config, { terms, store, isSigned, onEvent }),
-    isSigned,
+    facilitator: await facilitatorFor(config, { terms, store, onEvent }),
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
@@ -87,14 +84,13 @@ export function termsOf({ payment }: Config): PaymentTerms {
 type FacilitatorOptions = {
   readonly terms: PaymentTerms;
   readonly store: Store;
-  readonly isSigned: SignerCheck;
   readonly onEvent: OnPaymentEvent;
 };
 
 /** The one that is wanted is loaded: each brings packages of its own. */
 async function facilitatorFor(
   { payment }: Config,
-  { terms, store, isSigned, onEvent }: FacilitatorOptions,
+  { terms, store, onEvent }: FacilitatorOptions,
 ): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
@@ -107,5 +103,5 @@ async function facilitatorFor(
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
   const { createMockFacilitator } = await import('../payment/settle/mock-facilitator.ts');
-  return createMockFacilitator({ terms, now: () => store.now(), isSigned });
+  return createMockFacilitator({ terms, now: () => store.now() });
 }

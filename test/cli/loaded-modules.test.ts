@@ -74,7 +74,7 @@ test('explain reads what checks say of themselves, and loads no check and no pac
 
 /** What a chain, an index and an official client are asked with, and what signatures are recovered by. */
 function asking(packages: readonly (string | undefined)[]) {
-  return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts|tiny-)/.test(name ?? ''));
+  return packages.filter((name) => /^(viem|@x402\/|undici|mongodb|tldts)/.test(name ?? ''));
 }
 
 test('diff compares two reports, and starts no engine', async () => {
@@ -141,16 +141,16 @@ test('a service at rest has one thread, and loads what it serves without being p
   const metrics = ['@opentelemetry/api', 'tdigest', 'bintrees'];
   const unused = [...heavy, ...documents, ...metrics, '@fastify/static', 'glob', 'ip-address'];
   const sdk = packages.filter((name) => name?.startsWith('@modelcontextprotocol/'));
-  expect(asking(packages)).toEqual([]);
+  expect(asking(packages)).toEqual(['@x402/core', '@x402/extensions']);
   expect(packages.filter((name) => unused.includes(name ?? ''))).toEqual([]);
   expect([sdk, threads]).toEqual([[], 0]);
 });
 
-test('a first payment brings a curve along, and nothing of a chain', async () => {
+test('a first payment brings along what recovers its signer, and asks no chain', async () => {
   const { headers } = await newPurchase('changes');
   const { packages } = await loadedByService(async (host) => {
     const path = '/v1/changes?since=2026-01-01T00:00:00Z';
     expect((await host.get(path, headers)).status).toBe(200);
   });
-  expect(asking(packages)).toEqual(['tiny-secp256k1']);
+  expect(asking(packages)).toEqual(['@x402/core', '@x402/evm', '@x402/extensions', 'viem']);
 });

@@ -1,13 +1,9 @@
 /** All that is decided about the signed fields of a payment: its key, its signer, its terms. */
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Hex } from 'viem';
+import { hash } from 'node:crypto';
 import { isSameAddress } from '../../config/evm-address.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { Authorization, PaidRoute, SignedPayment } from '../paid-route.ts';
-import { PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
-import { recoverSigner } from './recover-signer.ts';
-import { transferDigester } from './transfer-digest.ts';
+import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
 
 /**
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
@@ -26,8 +22,7 @@ export function payerOf(payment: SignedPayment): string {
 
 /** Looks like a transaction hash, and is the same whenever the same payment is settled again. */
 export function mockTransaction(key: string): `0x${string}` {
-  const name = new TextEncoder().encode(`mock settlement of ${key}`);
-  return `0x${bytesToHex(keccak_256(name))}`;
+  return `0x${hash('sha256', `mock settlement of ${key}`)}`;
 }
 
 /** Clients sign for five minutes; what is valid longer would have to be remembered longer. */
@@ -46,25 +41,31 @@ export type SignerCheck = (
 ) => Promise<boolean>;
 
 /**
- * Whether the key behind `from` itself signed an authorization for our token (EIP-712, EIP-3009). False says
- * nothing of contract wallets: only the chain can ask them.
- * A signature is recovered once a call: the gate asks before anything, the mock facilitator before the
- * work and as it settles. An authorization is known as the object that it was decoded to.
+ * Recovers the signer of an authorization for our token (EIP-712, EIP-3009). False says nothing of
+ * contract wallets: only the chain can ask them.
  */
-export function rememberingSignerCheck(terms: PaymentTerms): SignerCheck {
-  const known = new WeakMap<Authorization, { signature: Hex; isSigned: Promise<boolean> }>();
-  const digestOf = transferDigester(terms);
-  const check: SignerCheck = async ({ authorization, signature }) => {
-    if (!isPlainSignature({ signature })) return false;
-    const signer = await recoverSigner(digestOf(authorization), signature);
-    return signer !== null && isSameAddress(signer, authorization.from);
+export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerCheck {
+  const domain = {
+    name: token.assetName,
+    version: token.assetVersion,
+    chainId: chainIdOf(network),
+    verifyingContract: asset,
   };
-  return ({ authorization, signature }) => {
-    const found = known.get(authorization);
-    if (found?.signature === signature) return found.isSigned;
-    const isSigned = check({ authorization, signature });
-    known.set(authorization, { signature, isSigned });
-    return isSigned;
+  return async ({ authorization, signature }) => {
+    if (!isPlainSignature({ signature })) return false;
+    // With the first payment: no start waits for the modules of viem.
+    const [{ recoverTypedDataAddress }, { authorizationTypes }] = await Promise.all([
+      import('viem'),
+      import('@x402/evm'),
+    ]);
+    const signer = await recoverTypedDataAddress({
+      domain,
+      types: authorizationTypes,
+      primaryType: 'TransferWithAuthorization',
+      message: authorization,
+      signature,
+    }).catch(() => null); // numbers that are no signature of any key
+    return signer !== null && isSameAddress(signer, authorization.from);
   };
 }
 

@@ -1,13 +1,13 @@
 /** What is asked for, and how a 402 says it. */
+import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
+import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
+import {
+  declarePaymentIdentifierExtension,
+  PAYMENT_IDENTIFIER,
+} from '@x402/extensions/payment-identifier';
 import type { Address } from 'viem';
 import type { PaidRoute } from '../paid-route.ts';
-import {
-  discoveryExtension,
-  encodeHeader,
-  PAYMENT_IDENTIFIER,
-  paymentIdentifierExtension,
-} from './x402-terms.ts';
 
 /** CAIP-2 name of an EVM chain. */
 export type EvmNetwork = `eip155:${number}`;
@@ -119,9 +119,20 @@ export function offerOf<Input>(
     },
     extensions: {
       bazaar: discoveryExtension(route),
-      [PAYMENT_IDENTIFIER]: paymentIdentifierExtension(),
+      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(),
     },
   };
+}
+
+/** How a route is called and what it answers, for indexes of paid resources. */
+function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
+  const { input, inputSchema, output } = discovery;
+  const described = { input, inputSchema, output };
+  const { bazaar } = declareDiscoveryExtension(
+    method === 'GET' ? described : { ...described, bodyType: 'json' },
+  );
+  // The package leaves the method to its own server.
+  return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
 }
 
 /** Throws where the header would be too long for clients to echo: a fault of the route's texts. */
@@ -133,7 +144,7 @@ export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefuse
     accepts: [{ ...offer.requirements, extra: { ...offer.requirements.extra } }],
     extensions: offer.extensions,
   };
-  const header = encodeHeader(required);
+  const header = encodePaymentRequiredHeader(required);
   if (header.length > MAX_CHALLENGE_HEADER_LENGTH) {
     throw new Error(
       `The challenge of ${offer.resource.url} has ${header.length} characters, over ${MAX_CHALLENGE_HEADER_LENGTH}: shorten its description or its discovery example.`,
@@ -161,7 +172,7 @@ export type SettlementNotice = {
 
 export function encodeSettlement(notice: SettlementNotice): string {
   const { network, payer, transaction, errorReason } = notice;
-  return encodeHeader({
+  return encodePaymentResponseHeader({
     success: errorReason === undefined,
     ...(errorReason === undefined ? {} : { errorReason }),
     transaction: transaction ?? '',

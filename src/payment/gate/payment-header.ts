@@ -1,10 +1,10 @@
 /** Reads the payment header of a request: form alone, nothing in it is proved. */
 
+import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
 import { checksummed, isEvmAddress } from '../../config/evm-address.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
-import { PAYMENT_IDENTIFIER } from './x402-terms.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;

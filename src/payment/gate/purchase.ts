@@ -8,7 +8,6 @@ import type { PublishByRoute } from '../ledger/publisher.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
-import type { SignerCheck } from './authorization.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
 
 /** One paid request, decoded: who wants what, and which payment is to pay for it. */
@@ -59,8 +58,6 @@ export type GateOptions = {
   /** Without a trailing slash; every URL that a challenge names begins with it. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
-  /** Shared with a facilitator that recovers signatures, too; default one of its own. */
-  readonly isSigned?: SignerCheck | undefined;
   readonly reconciler: Reconciler;
   /** Whether there is a contract at an address; null where no node is there to say, or it does not. */
   readonly isContract: (address: Address) => Promise<boolean | null>;

@@ -7,8 +7,8 @@ import {
   checkValidity,
   differingField,
   isPlainSignature,
-  rememberingSignerCheck,
   type SignerCheck,
+  signerCheck,
 } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
@@ -63,7 +63,7 @@ export class SignatureProofs {
   constructor(gate: GateOptions, stopping: AbortSignal) {
     this.#gate = gate;
     this.#stopping = stopping;
-    this.#isSigned = gate.isSigned ?? rememberingSignerCheck(gate.terms);
+    this.#isSigned = signerCheck(gate.terms);
   }
 
   /**

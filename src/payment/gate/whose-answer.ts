@@ -1,5 +1,6 @@
 /** Whose answer a payment may get: its own, that of its identifier, or one that was lost. */
 import { randomUUID } from 'node:crypto';
+import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import {
   AnswerPrivate,
   InvalidPaymentIdentifier,
@@ -14,7 +15,6 @@ import type { SignedPayment } from '../paid-route.ts';
 import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
 import type { Purchase } from './purchase.ts';
-import { isPaymentIdentifier } from './x402-terms.ts';
 
 /** How long after its settlement an answer that was never delivered whole is owed to its payer. */
 const OWED_MS = 10 * 60_000;
@@ -36,7 +36,7 @@ type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
 export function identifierOf(payment: SignedPayment, terms: PaymentTerms): IdentifierScope | null {
   const id = payment.identifier;
   if (id === null) return null;
-  if (!isPaymentIdentifier(id)) throw new InvalidPaymentIdentifier();
+  if (typeof id !== 'string' || !isValidPaymentId(id)) throw new InvalidPaymentIdentifier();
   return { network: terms.network, payer: payerOf(payment), id };
 }
 

@@ -1,10 +1,5 @@
 /** Verifies signatures for real and records settlements without a chain: first runs, demos, tests. */
-import {
-  mockTransaction,
-  paymentKey,
-  rememberingSignerCheck,
-  type SignerCheck,
-} from '../gate/authorization.ts';
+import { mockTransaction, paymentKey, signerCheck } from '../gate/authorization.ts';
 import type { PaymentTerms } from '../gate/challenge.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
@@ -21,8 +16,6 @@ export type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;
-  /** Default: one of its own. */
-  readonly isSigned?: SignerCheck | undefined;
   /** Called once for each settlement that is asked for, before it is answered. */
   readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
 };
@@ -31,12 +24,9 @@ export type MockOptions = {
  * Checks signatures for real and settles nothing: no chain, no money. Settling the same payment
  * again names the same transaction, so that recovery works as with a chain.
  */
-export function createMockFacilitator({
-  terms,
-  now,
-  isSigned = rememberingSignerCheck(terms),
-  onSettle,
-}: MockOptions): Facilitator {
+export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
+  const isSigned = signerCheck(terms);
+
   async function verify(payment: StoredPayment): Promise<VerifyOutcome> {
     const { authorization, requirements, signature } = payment;
     const nowSec = BigInt(Math.floor(now() / 1000));
