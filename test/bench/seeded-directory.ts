@@ -3,7 +3,6 @@
 import type { Store } from '../../src/store/contract/store.ts';
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { rebuildListed } from '../../src/store/sqlite/rebuild-listed.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import {
   type DirectorySeed,
@@ -59,7 +58,6 @@ export async function seedDirectory(database: string, seed: DirectorySeed): Prom
         if (seed.hasHidden !== false) hideHost(connection, host);
       }
       connection.exec("INSERT INTO versions (name, n) VALUES ('preferences', 1)");
-      rebuildListed(connection);
     });
   } finally {
     connection.close();

@@ -3,7 +3,6 @@ import { MongoClient } from 'mongodb';
 import type * as documents from '../../src/store/mongo/documents.ts';
 import { type Tables, tablesOf } from '../../src/store/mongo/tables.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { allNgramsOf } from '../../src/store/shared/host-ngrams.ts';
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
@@ -76,12 +75,11 @@ function toRecord({ scan }: SeededHost): documents.RecordDocument {
     firstSeenAtMs: scannedAtMs,
     scanCount: 1,
     scan: publishedScanToJson(scan),
-    ngrams: allNgramsOf(host),
   };
 }
 
 function toChange({ n, scan }: SeededHost): documents.ChangeDocument {
-  const { host, scanId, grade, score, checksVersion, branding } = scan;
+  const { host, scanId, grade, score, checksVersion } = scan;
   return {
     _id: String(n + 1),
     n: n + 1,
@@ -95,7 +93,5 @@ function toChange({ n, scan }: SeededHost): documents.ChangeDocument {
     checksVersion,
     previousGrade: null,
     previousScore: null,
-    category: branding.category,
-    previousCategory: null,
   };
 }

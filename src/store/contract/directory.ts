@@ -49,11 +49,8 @@ export type DirectoryStore = {
   /** The record of a host, opted out or not (see `listed`); null if never published. */
   get(host: string): Promise<DirectoryRecord | null>;
 
-  /**
-   * The grade of a host's current scan, opted out or not; null if never published. A store that
-   * reads without waiting answers at once, and with the same object until the host changes.
-   */
-  gradeOf(host: string): HostGrade | null | Promise<HostGrade | null>;
+  /** The grade of a host's current scan, opted out or not; null if never published. */
+  gradeOf(host: string): Promise<HostGrade | null>;
 
   /** Two look-ups by primary key, of what all instances wrote. */
   versions(): Promise<DirectoryVersions>;

@@ -7,7 +7,7 @@ const WALK_AT_MOST = 100;
 /** Hosts whose last change is remembered; beyond it all are forgotten and looked up again. */
 const REMEMBER_HOSTS = 10_000;
 
-type HostChange = Pick<ChangeDocument, 'grade' | 'score' | 'category'>;
+type HostChange = Pick<ChangeDocument, 'grade' | 'score'>;
 
 /**
  * The end of the feed as far as this process has followed it: changes are numbered without gaps

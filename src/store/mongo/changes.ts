@@ -30,13 +30,10 @@ export function mongoChanges(context: MongoContext): ChangeStore {
   };
 }
 
-/** A change, and what counting needs to know beside. */
-export type CountedChange = DirectoryChange & Pick<ChangeDocument, 'category' | 'previousCategory'>;
-
 /** Tries to be this number of the feed. Lost: the number, or the scan, is in the feed already. */
 export function insertChange(
   { changes }: Pick<MongoContext, 'changes'>,
-  { previousGrade, previousScore, ...members }: CountedChange,
+  { previousGrade, previousScore, ...members }: DirectoryChange,
   attempt: string,
 ): Promise<InsertOutcome> {
   const row = {
@@ -54,8 +51,6 @@ function toChange({
   attempt,
   previousGrade,
   previousScore,
-  category,
-  previousCategory,
   ...members
 }: ChangeDocument): DirectoryChange {
   if (previousGrade === null || previousScore === null) return members;

@@ -1,12 +1,11 @@
-/** The directory on MongoDB. */
 import type { Filter, Sort } from 'mongodb';
+import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery, DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { countsOf } from '../shared/grade-counts.ts';
-import { hostSubstring, ngramsOfSubstring } from '../shared/host-ngrams.ts';
+import { hostSubstring } from '../shared/host-substring.ts';
 import { publishedScanFromJson } from '../shared/published-scan.ts';
 import type { MongoContext } from './context.ts';
 import type { RecordDocument } from './documents.ts';
-import { KeptCounts } from './kept-counts.ts';
 import { optedOutHosts, verifiedHosts, withOwnerPreferences } from './owner-preferences.ts';
 import { readVersions } from './versions.ts';
 
@@ -14,12 +13,9 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
   grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
 };
-/** The ngrams are for searching alone. */
-const PROJECTION = { ngrams: 0 };
 
 export function mongoDirectory(context: MongoContext): DirectoryStore {
-  const { records, announced } = context;
-  const keptCounts = new KeptCounts(context);
+  const { records } = context;
   return {
     async get(host) {
       const record = await records.byId(host);
@@ -36,26 +32,28 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
     async list(query) {
       const q = hostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
-      const state = query.verified || q !== '' ? await keptCounts.state() : null;
       const [optedOut, verified] = await Promise.all([
         optedOutHosts(context),
         query.verified ? verifiedHosts(context) : null,
       ]);
       const filter = directoryFilter({ ...query, q }, optedOut, verified);
-      const count =
-        state === null
-          ? (await announced.countWithout(optedOut)).count({ category: query.category })
-          : await keptCounts.count(query, filter, state);
+      const count = await records.count(filter);
       const { sort, page, pageSize } = query;
       const skip = page * pageSize;
       if (skip >= count) return { count, records: [] };
-      const options = { sort: SORTS[sort], skip, limit: pageSize, projection: PROJECTION };
+      const options = { sort: SORTS[sort], skip, limit: pageSize };
       return { count, records: await listedOnly(context, await records.all(filter, options)) };
     },
 
     async grades() {
-      const counts = await announced.countWithout(await optedOutHosts(context));
-      return countsOf((grade) => counts.count({ grade }));
+      const listed = notIn(await optedOutHosts(context));
+      const counts = await Promise.all(
+        ALL_GRADES.map(
+          async (grade) => [grade, await records.count({ grade, ...listed })] as const,
+        ),
+      );
+      const byGrade = new Map(counts);
+      return countsOf((grade) => byGrade.get(grade) ?? 0);
     },
 
     async featured({ sinceMs, limit }) {
@@ -64,7 +62,7 @@ export function mongoDirectory(context: MongoContext): DirectoryStore {
         scannedAtMs: { $gte: sinceMs },
         ...notIn(await optedOutHosts(context)),
       };
-      const options = { sort: SORTS.recent, limit, projection: PROJECTION };
+      const options = { sort: SORTS.recent, limit };
       const [count, found] = await Promise.all([
         records.count(filter),
         records.all(filter, options),
@@ -91,10 +89,7 @@ function directoryFilter(
   const conditions: Filter<RecordDocument>[] = [notIn(optedOut)];
   if (verified !== null) conditions.push({ _id: { $in: [...verified] } });
   if (category !== undefined) conditions.push({ category });
-  // The index finds hosts that have all the runs of characters, the pattern those in one piece.
-  if (q !== '') {
-    conditions.push({ ngrams: { $all: [...ngramsOfSubstring(q)] }, _id: { $regex: literal(q) } });
-  }
+  if (q !== '') conditions.push({ _id: { $regex: literal(q) } });
   return { $and: conditions };
 }
 

@@ -117,8 +117,6 @@ export type RecordDocument = {
   readonly firstSeenAtMs: number;
   readonly scanCount: number;
   readonly scan: string;
-  /** Every run of one to three characters of the host. */
-  readonly ngrams: readonly string[];
 };
 
 export type ChangeDocument = {
@@ -135,19 +133,6 @@ export type ChangeDocument = {
   readonly checksVersion: string;
   readonly previousGrade: Grade | null;
   readonly previousScore: number | null;
-  /** Of the host's current record, as the grade is; for counting alone. */
-  readonly category: string;
-  /** What this feed said of the host before; null for a new one. */
-  readonly previousCategory: string | null;
-};
-
-/** How many hosts the feed has announced up to a number, kept so that no instance counts them again. */
-export type CountsDocument = {
-  /** The number of the change as text. */
-  readonly _id: string;
-  readonly n: number;
-  /** JSON: hosts by category and grade. */
-  readonly counts: string;
 };
 
 export type SlotDocument = {

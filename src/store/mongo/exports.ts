@@ -48,7 +48,7 @@ async function readRecords(
   const found = new Map<string, RecordDocument>();
   for (let at = 0; at < hosts.length; at += RECORDS_BATCH) {
     const ids = hosts.slice(at, at + RECORDS_BATCH);
-    const rows = await context.records.all({ _id: { $in: ids } }, { projection: { ngrams: 0 } });
+    const rows = await context.records.all({ _id: { $in: ids } });
     for (const row of rows) found.set(row._id, row);
   }
   const inOrder = hosts.map((host) => found.get(host)).filter((row) => row !== undefined);

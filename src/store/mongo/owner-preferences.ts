@@ -25,13 +25,6 @@ export async function verifiedHosts({ confirms, now }: MongoContext): Promise<re
   return rows.map((row) => row._id);
 }
 
-/** When the first proof that counts at `nowMs` will be too old. */
-export async function firstExpiryMs({ confirms }: MongoContext, nowMs: number): Promise<number> {
-  const recent = { atMs: { $gt: verifiedSinceMs(nowMs) } };
-  const oldest = await confirms.first(recent, { sort: { atMs: 1 }, projection: { atMs: 1 } });
-  return verifiedUntilMs(oldest?.atMs ?? null, nowMs) ?? Number.POSITIVE_INFINITY;
-}
-
 export async function listingOf(
   { listing }: MongoContext,
   hosts: readonly string[],

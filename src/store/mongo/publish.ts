@@ -4,7 +4,6 @@ import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { nextChange } from '../shared/changes.ts';
-import { allNgramsOf } from '../shared/host-ngrams.ts';
 import { publishedScanToJson } from '../shared/published-scan.ts';
 import { changeId } from './change-feed.ts';
 import { insertChange } from './changes.ts';
@@ -90,7 +89,6 @@ async function projectRecord({ records }: MongoContext, history: HostHistory): P
       firstSeenAtMs,
       scanCount: seq,
       scan: publishedScanToJson(newest),
-      ngrams: allNgramsOf(host),
     });
   } while (await history.catchUp());
 }
@@ -110,9 +108,7 @@ async function appendChange(
     await history.catchUp();
     const current = newestOf(history);
     const change = nextChange({ scanId, current, tail, lastOfHost, nowMs: now() });
-    const previousCategory = lastOfHost?.category ?? null;
-    const counted = { ...change, category: current.branding.category, previousCategory };
-    if ((await insertChange(context, counted, attempt)) === 'won') return;
+    if ((await insertChange(context, change, attempt)) === 'won') return;
     if (await isThere(context.changes, changeId(change.n), scanId)) return;
     await jitter();
   }

@@ -30,16 +30,9 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
     verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
     confirms.removeInBatches({ atMs: before(VERIFIED_FOR_MS) }, BATCH),
     limits.removeInBatches({ resetAtMs: { $lte: nowMs } }, BATCH),
-    purgeCounts(context),
     instances.removeInBatches({ beatAtMs: before(RETENTION_MS.silentHost) }, BATCH),
   ]);
   return { ledgerKeys, answers, results, other: removed.reduce((sum, count) => sum + count, 0) };
-}
-
-/** All but the last: from there on the feed tells. */
-async function purgeCounts({ counts }: MongoContext): Promise<number> {
-  const last = await counts.first({}, { sort: { n: -1 } });
-  return last === null ? 0 : counts.remove({ n: { $lt: last.n } });
 }
 
 async function purgeLedger(

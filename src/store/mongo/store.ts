@@ -6,7 +6,6 @@ import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
 import { sharesOn } from '../shared/shares.ts';
-import { AnnouncedHosts } from './announced-hosts.ts';
 import { mongoAnswers } from './answers.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { mongoChanges } from './changes.ts';
@@ -88,7 +87,6 @@ async function storeOn(
     timeScale,
     now: clock.now,
     feed: new ChangeFeed(tables.changes),
-    announced: new AnnouncedHosts(tables),
   };
   const leases = mongoLeases(context);
   const slots = mongoSlots(context);

@@ -28,7 +28,6 @@ export type Tables = {
   readonly history: Table<documents.HistoryDocument>;
   readonly records: Table<documents.RecordDocument>;
   readonly changes: Table<documents.ChangeDocument>;
-  readonly counts: Table<documents.CountsDocument>;
   readonly slots: Table<documents.SlotDocument>;
   readonly confirms: Table<documents.ConfirmDocument>;
   readonly listing: Table<documents.ListingDocument>;
@@ -53,7 +52,6 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     history: table('history'),
     records: table('records'),
     changes: table('changes'),
-    counts: table('counts'),
     slots: table('slots'),
     confirms: table('confirms'),
     listing: table('listing'),

@@ -1,19 +1,12 @@
-/** Versions of what lists are made of on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import type { DirectoryVersions } from '../contract/directory.ts';
 import type { MongoContext } from './context.ts';
 
 const PREFERENCES = 'preferences';
 
-export async function readVersions({
-  versions,
-  announced,
-}: MongoContext): Promise<DirectoryVersions> {
-  const [published, preferences] = await Promise.all([
-    announced.follow(),
-    versions.byId(PREFERENCES),
-  ]);
-  return { published: String(published), preferences: preferences?.version ?? '' };
+export async function readVersions({ versions, feed }: MongoContext): Promise<DirectoryVersions> {
+  const [tail, preferences] = await Promise.all([feed.tail(), versions.byId(PREFERENCES)]);
+  return { published: String(tail?.n ?? 0), preferences: preferences?.version ?? '' };
 }
 
 /**

@@ -6,8 +6,6 @@ import { Row } from './row.ts';
 
 /** A store without a file: what is in it ends with its connection. */
 export const MEMORY = ':memory:';
-/** The most that SQLite maps. */
-const MAPPED_BYTES = 2_147_418_112;
 
 /**
  * One synchronous connection with its prepared statements. Every statement is a literal of this
@@ -17,7 +15,6 @@ export class Connection {
   readonly location: string;
   readonly #database: DatabaseSync;
   readonly #file: string;
-  #isMapped = false;
   readonly #statements = new Map<string, StatementSync>();
 
   /** @throws StoreError */
@@ -83,16 +80,6 @@ export class Connection {
   openReader(): Connection | null {
     if (this.#file === MEMORY) return null;
     return new Connection(this.#file, this.location, { readOnly: true });
-  }
-
-  /**
-   * From here on pages are read from memory that the file is mapped to, without a call and a copy for each. All that
-   * was read counts as memory of this process then, until the system wants it back.
-   */
-  mapFile(): void {
-    if (this.#isMapped) return;
-    this.#isMapped = true;
-    this.exec(`PRAGMA mmap_size = ${MAPPED_BYTES}`);
   }
 
   get isOpen(): boolean {

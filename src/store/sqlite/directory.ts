@@ -1,13 +1,9 @@
-/** The directory on SQLite. */
 import type { DirectoryStore } from '../contract/directory.ts';
 import { countsOf } from '../shared/grade-counts.ts';
-import { hostSubstring } from '../shared/host-ngrams.ts';
-import { publishedScanFromJson } from '../shared/published-scan.ts';
+import { hostSubstring } from '../shared/host-substring.ts';
 import type { SqliteContext } from './context.ts';
-import { recordsOfIds } from './listed-records.ts';
-import { findListed } from './listed-search.ts';
+import { countRecords, hiddenRecords, listRecords, pageStatement } from './record-lists.ts';
 import { RECORD_COLUMNS, toDirectoryRecord, toHostGrade } from './record-sql.ts';
-import type { Row } from './row.ts';
 import { readVersions } from './versions.ts';
 
 const GRADE_OF_HOST = `SELECT scanned_at_ms, grade, score, scan -> '$.counts' AS counts
@@ -15,62 +11,53 @@ const GRADE_OF_HOST = `SELECT scanned_at_ms, grade, score, scan -> '$.counts' AS
 const RECORD_OF_HOST = `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.host = ?`;
 
 export function sqliteDirectory(context: SqliteContext): DirectoryStore {
-  const { connection, now, recordRows } = context;
-  const read = (row: Row) => toDirectoryRecord(row, now());
-
+  const { connection, now } = context;
   return {
     async versions() {
       return readVersions(context);
     },
 
     async get(host) {
-      // A closed store answers nothing, whatever is in memory.
-      const kept = connection.isOpen ? recordRows.get(host) : undefined;
-      if (kept !== undefined) return toDirectoryRecord(kept.row, now(), kept.scan);
       const row = connection.get(RECORD_OF_HOST, host);
-      if (row === null) return null;
-      const scan = publishedScanFromJson(row.text('scan'));
-      recordRows.keep(host, { row, scan });
-      return toDirectoryRecord(row, now(), scan);
+      return row && toDirectoryRecord(row, now());
     },
 
-    gradeOf(host) {
-      const kept = connection.isOpen ? recordRows.grade(host) : undefined;
-      if (kept !== undefined) return kept;
+    async gradeOf(host) {
       const row = connection.get(GRADE_OF_HOST, host);
-      if (row === null) return null;
-      const grade = toHostGrade(row);
-      recordRows.keepGrade(host, grade);
-      return grade;
+      return row && toHostGrade(row);
     },
 
     async list(query) {
       const q = hostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
-      const { page, pageSize } = query;
-      const range = { offset: page * pageSize, size: pageSize };
-      const { count, rows } = await findListed(context, query, q, range);
-      return { count, records: rows.map(read) };
+      const nowMs = now();
+      const { count, rows } = listRecords(connection, { ...query, q }, nowMs);
+      return { count, records: rows.map((row) => toDirectoryRecord(row, nowMs)) };
     },
 
     async grades() {
       const rows = connection.all(
-        'SELECT grade, sum(n) AS count FROM listed_counts GROUP BY grade',
+        `SELECT grade, sum(n) AS count FROM (
+           SELECT grade, count(*) AS n FROM records GROUP BY grade UNION ALL
+           SELECT grade, -1 FROM json_each(?) AS hidden CROSS JOIN records r
+             ON r.id = hidden.value)
+         GROUP BY grade`,
+        hiddenRecords(connection),
       );
       const counts = new Map(rows.map((row) => [row.text('grade'), row.integer('count')]));
       return countsOf((grade) => counts.get(grade) ?? 0);
     },
 
     async featured({ sinceMs, limit }) {
-      const from = "FROM listed INDEXED BY listed_best WHERE grade = 'A' AND recency <= ?";
-      const count = connection.get(`SELECT count(*) AS count ${from}`, -sinceMs);
-      const ids = connection
-        .all(`SELECT id ${from} ORDER BY recency, host LIMIT ?`, -sinceMs, limit)
-        .map((row) => row.integer('id'));
-      return {
-        count: count?.integer('count') ?? 0,
-        records: recordsOfIds(connection, ids).map(read),
+      const best = {
+        from: 'records r INDEXED BY records_recent',
+        conditions: ["r.grade = 'A'", 'r.scanned_at_ms >= ?'],
+        values: [sinceMs],
       };
+      const hidden = hiddenRecords(connection);
+      const count = countRecords(connection, best, hidden);
+      const rows = connection.all(pageStatement(best, 'recent'), sinceMs, hidden, limit, 0);
+      return { count, records: rows.map((row) => toDirectoryRecord(row, now())) };
     },
   };
 }

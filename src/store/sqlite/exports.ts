@@ -5,6 +5,7 @@ import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { readHistory } from './history.ts';
+import { hiddenRecords } from './record-lists.ts';
 import { RECORD_COLUMNS, toDirectoryRecord } from './record-sql.ts';
 import type { Row } from './row.ts';
 
@@ -54,7 +55,10 @@ async function readAtOneMoment(context: SqliteContext, limit: number): Promise<r
 
 function idsByRecency(connection: Connection, limit: number): readonly number[] {
   const rows = connection.all(
-    'SELECT id FROM listed INDEXED BY listed_recent ORDER BY recency, host LIMIT ?',
+    `SELECT r.id FROM records r INDEXED BY records_recent 
+       WHERE r.id NOT IN (SELECT value FROM json_each(?))
+     ORDER BY r.scanned_at_ms DESC, r.host LIMIT ?`,
+    hiddenRecords(connection),
     limit,
   );
   return rows.map((row) => row.integer('id'));

@@ -1,7 +1,6 @@
 /** Owners' preferences on SQLite. */
 import type { ListingSettings, ListingStore } from '../contract/listing.ts';
 import type { SqliteContext } from './context.ts';
-import { changeHosts } from './listed-rows.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteListing(context: SqliteContext): ListingStore {
@@ -21,7 +20,7 @@ export function sqliteListing(context: SqliteContext): ListingStore {
     async set(host, { listed, enrichmentSuppressed }, keyedBy = null) {
       const write = (setting: keyof ListingSettings, value: boolean) =>
         writeSetting(context, { host, setting, value, keyedBy });
-      return changeHosts(context, [host], () => {
+      return context.connection.transaction(() => {
         if (listed !== undefined) write('listed', listed);
         if (enrichmentSuppressed !== undefined) {
           write('enrichmentSuppressed', enrichmentSuppressed);

@@ -1,17 +1,14 @@
-/** The schema of the embedded store, as steps. */
-import type { Connection } from './connection.ts';
-import { COMMON_RUNS_SCHEMA, LISTED_MARKS_SCHEMA, LISTED_SCHEMA } from './listed-schema.ts';
-import { rebuildListed } from './rebuild-listed.ts';
-
-/** SQL, or what SQL alone cannot say. */
-export type Migration = string | ((connection: Connection) => void);
-
 /**
- * The schema, step by step. A published step never changes; a new need is a new step at the end.
- * `user_version` counts the steps a file has had.
+ * Each index holds everything that its list is filtered by and counted from, so that skipped hosts cost no look-up of
+ * their row.
  */
-export const MIGRATIONS: readonly Migration[] = [
-  `
+const RECORD_INDEXES = `
+  CREATE INDEX records_recent ON records (scanned_at_ms DESC, host, category, grade);
+  CREATE INDEX records_grade ON records (grade, score DESC, scanned_at_ms DESC, host, category);
+  CREATE INDEX records_category ON records (category, scanned_at_ms DESC, host);`;
+
+/** The schema of a new file. */
+export const SCHEMA = `
   CREATE TABLE ledger (
     key TEXT NOT NULL, step INTEGER NOT NULL, state TEXT NOT NULL, attempt TEXT NOT NULL,
     at_ms INTEGER NOT NULL, owner_host TEXT NOT NULL, owner_boot TEXT NOT NULL,
@@ -19,7 +16,9 @@ export const MIGRATIONS: readonly Migration[] = [
     scan_id TEXT, answer_id TEXT, data TEXT NOT NULL,
     UNIQUE (key, step)
   ) STRICT;
-  CREATE INDEX ledger_by_request ON ledger (payer, request, at_ms);
+  CREATE INDEX ledger_settled ON ledger (payer, at_ms) WHERE state = 'settled';
+  CREATE INDEX ledger_released ON ledger (key, at_ms) WHERE state = 'released';
+  CREATE INDEX ledger_unknown ON ledger (payer, at_ms) WHERE state = 'unknown';
   CREATE INDEX ledger_by_time ON ledger (at_ms);
   CREATE INDEX ledger_by_answer ON ledger (answer_id) WHERE answer_id IS NOT NULL;
   CREATE INDEX ledger_by_scan ON ledger (scan_id) WHERE scan_id IS NOT NULL;
@@ -56,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX results_by_time ON results (scanned_at_ms);
   CREATE TABLE unpaid (
     payer TEXT NOT NULL, scan_id TEXT NOT NULL, host TEXT NOT NULL, at_ms INTEGER NOT NULL,
-    PRIMARY KEY (payer, scan_id)
+    is_debt INTEGER NOT NULL, PRIMARY KEY (payer, scan_id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX unpaid_by_payer ON unpaid (payer, at_ms);
   CREATE INDEX unpaid_by_time ON unpaid (at_ms);
@@ -64,7 +63,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE TABLE history (
     host TEXT NOT NULL, seq INTEGER NOT NULL, scan_id TEXT NOT NULL UNIQUE,
     scanned_at_ms INTEGER NOT NULL, grade TEXT NOT NULL, score INTEGER NOT NULL,
-    checks_version TEXT NOT NULL, first_seen_at_ms INTEGER NOT NULL, scan TEXT NOT NULL,
+    checks_version TEXT NOT NULL,
     UNIQUE (host, seq)
   ) STRICT;
   CREATE INDEX history_by_host ON history (host, scanned_at_ms, scan_id);
@@ -75,15 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
     category TEXT NOT NULL, first_seen_at_ms INTEGER NOT NULL, scan_count INTEGER NOT NULL,
     scan TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX records_by_time ON records (scanned_at_ms DESC, host);
-  CREATE INDEX records_by_grade ON records (grade, score DESC, scanned_at_ms DESC, host);
-  CREATE INDEX records_by_grade_and_time ON records (grade, scanned_at_ms DESC, host);
-  CREATE INDEX records_by_category_and_time ON records (category, scanned_at_ms DESC, host);
-  CREATE INDEX records_by_category_and_grade
-    ON records (category, grade, score DESC, scanned_at_ms DESC, host);
-  CREATE VIRTUAL TABLE host_trigrams USING fts5(host, content='', tokenize='trigram');
-  CREATE TABLE host_ngrams (ngram TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (ngram, id))
-    STRICT, WITHOUT ROWID;
+  ${RECORD_INDEXES}
 
   CREATE TABLE changes (
     n INTEGER PRIMARY KEY, scan_id TEXT NOT NULL UNIQUE, change_type TEXT NOT NULL,
@@ -132,22 +123,20 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (host, check_id)
   ) STRICT;
   CREATE INDEX verdicts_by_time ON verdicts (at_ms);
-  `,
-  `
-  ALTER TABLE unpaid ADD COLUMN is_debt INTEGER NOT NULL DEFAULT 1;
+`;
 
-  DROP INDEX ledger_by_request;
-  CREATE INDEX ledger_settled ON ledger (payer, at_ms) WHERE state = 'settled';
-  CREATE INDEX ledger_released ON ledger (key, at_ms) WHERE state = 'released';
-  `,
+/** The oldest `user_version` that can be brought to the present schema. */
+export const OLDEST_VERSION = 8;
+
+/** Each step brings a file from one `user_version` to the next, beginning with the oldest. */
+export const STEPS: readonly string[] = [
   `
-  CREATE INDEX ledger_unknown ON ledger (payer, at_ms) WHERE state = 'unknown';
+  DROP TABLE listed;
+  DROP TABLE listed_counts;
+  DROP TABLE listed_marks;
+  DROP TABLE ngram_counts;
+  DROP TABLE common_runs;
+  DROP TABLE host_trigrams;
+  ${RECORD_INDEXES}
   `,
-  LISTED_SCHEMA,
-  // Lists were made of the records here; the last step makes them, and more.
-  '',
-  // The newest scan of a host is in its record, and no other is ever shown again.
-  'ALTER TABLE history DROP COLUMN scan; ALTER TABLE history DROP COLUMN first_seen_at_ms',
-  LISTED_MARKS_SCHEMA + COMMON_RUNS_SCHEMA,
-  (connection) => rebuildListed(connection),
 ];

@@ -3,7 +3,6 @@ import type { OwnershipStore } from '../contract/ownership.ts';
 import type { SlotStore } from '../contract/slots.ts';
 import { ownershipOn } from '../shared/ownership.ts';
 import type { SqliteContext } from './context.ts';
-import { changeHosts } from './listed-rows.ts';
 import { bumpPreferences } from './versions.ts';
 
 export function sqliteOwnership(context: SqliteContext, slots: SlotStore): OwnershipStore {
@@ -25,7 +24,7 @@ export function sqliteOwnership(context: SqliteContext, slots: SlotStore): Owner
     },
 
     async put(host, { atMs, tokenHash, keyHash, client }) {
-      changeHosts(context, [host], () => {
+      connection.transaction(() => {
         connection.run(
           `INSERT INTO confirms (host, at_ms, token_hash, key_hash, client) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET at_ms = excluded.at_ms, token_hash = excluded.token_hash,

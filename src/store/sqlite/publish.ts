@@ -5,19 +5,18 @@ import { nextChange } from '../shared/changes.ts';
 import { publishedScanFromJson, publishedScanToJson } from '../shared/published-scan.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
-import { changeHosts } from './listed-rows.ts';
 
 /** History row, record and change in one transaction; nothing is left to do a second time. */
 export function publishToSqlite(context: SqliteContext, scan: PublishedScan): void {
   const { connection } = context;
-  changeHosts(context, [scan.host], () => {
+  connection.transaction(() => {
     if (connection.get('SELECT n FROM changes WHERE scan_id = ?', scan.scanId)) return;
     const known = readRecord(context, scan.host);
     const seq = (known?.scanCount ?? 0) + 1;
     insertHistory(context, scan, seq);
     const current = known && !isNewer(scan, known.scan) ? known.scan : scan;
     const firstSeenAtMs = Math.min(known?.firstSeenAtMs ?? scan.scannedAtMs, scan.scannedAtMs);
-    writeRecord(context, { scan: current, firstSeenAtMs, scanCount: seq }, known === null);
+    writeRecord(context, { scan: current, firstSeenAtMs, scanCount: seq });
     insertChange(context, scan.scanId, current);
   });
 }
@@ -71,7 +70,6 @@ function insertHistory({ connection }: SqliteContext, scan: PublishedScan, seq: 
 function writeRecord(
   { connection }: SqliteContext,
   { scan, firstSeenAtMs, scanCount }: StoredRecord,
-  isFirst: boolean,
 ): void {
   connection.run(
     `INSERT INTO records (host, scan_id, scanned_at_ms, grade, score, category, first_seen_at_ms,
@@ -90,19 +88,13 @@ function writeRecord(
     scanCount,
     publishedScanToJson(scan),
   );
-  if (!isFirst) return;
-  connection.run(
-    'INSERT INTO host_trigrams (rowid, host) SELECT id, host FROM records WHERE host = ?',
-    scan.host,
-  );
 }
 
 function insertChange(
-  { connection, now, versions }: SqliteContext,
+  { connection, now }: SqliteContext,
   scanId: string,
   current: PublishedScan,
 ): void {
-  versions.forget();
   const tail = connection.get('SELECT n, changed_at_ms FROM changes ORDER BY n DESC LIMIT 1');
   const last = connection.get(
     'SELECT grade, score FROM changes WHERE host = ? ORDER BY n DESC LIMIT 1',

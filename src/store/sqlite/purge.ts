@@ -8,11 +8,9 @@ import { ledgerHistoryExpired } from '../shared/ledger.ts';
 import { RETENTION_MS } from '../shared/retention.ts';
 import type { SqliteContext } from './context.ts';
 import { readHistory } from './ledger.ts';
-import { changeHosts } from './listed-rows.ts';
 
 /** Rows, or keys, between two turns of the event loop. */
 const BATCH = 200;
-const CONFIRM_BATCH = 20;
 
 export async function purgeSqlite(context: SqliteContext, nowMs: number): Promise<PurgeReport> {
   const ledgerKeys = (await purgeUnsent(context, nowMs)) + (await purgeLedger(context, nowMs));
@@ -29,24 +27,7 @@ export async function purgeSqlite(context: SqliteContext, nowMs: number): Promis
   for (const [table, condition, ageMs] of SIMPLE_PURGES) {
     other += await deleteAll(context, table, condition, nowMs - ageMs);
   }
-  other += await purgeConfirms(context, nowMs - VERIFIED_FOR_MS);
   return { ledgerKeys, answers, results, other };
-}
-
-/** Each host's counters follow, which is some hundred small writes. */
-async function purgeConfirms(context: SqliteContext, untilMs: number): Promise<number> {
-  const { connection } = context;
-  const sql = `SELECT host FROM confirms WHERE at_ms <= ? LIMIT ${CONFIRM_BATCH}`;
-  let total = 0;
-  for (;;) {
-    const hosts = connection.all(sql, untilMs).map((row) => row.text('host'));
-    changeHosts(context, hosts, () => {
-      for (const host of hosts) connection.run('DELETE FROM confirms WHERE host = ?', host);
-    });
-    total += hosts.length;
-    if (hosts.length < CONFIRM_BATCH) return total;
-    await nextTurn();
-  }
 }
 
 /** Table, what may go, age. */
@@ -60,6 +41,7 @@ const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
   ],
   ['snapshots', 'taken_at_ms <= ?', RETENTION_MS.snapshot],
   ['verdicts', 'at_ms <= ?', VERDICT_LIFETIME_MS],
+  ['confirms', 'at_ms <= ?', VERIFIED_FOR_MS],
 ];
 
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
@@ -69,6 +51,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   leases: 'name, turn',
   snapshots: 'source, key',
   verdicts: 'host, check_id',
+  confirms: 'host',
 };
 
 async function deleteAll(

@@ -1,14 +1,8 @@
-/** SQL of a directory record, shared by all who read one. */
 import type { DirectoryRecord, HostGrade } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
-import type { PublishedScan } from '../contract/published-scan.ts';
 import { countsFromJson, publishedScanFromJson } from '../shared/published-scan.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
 import type { Row } from './row.ts';
-
-/** 1 where an owner wants no branding shown. */
-export const IS_SUPPRESSED = `COALESCE((SELECT value FROM listing
-    WHERE setting = 'enrichmentSuppressed' AND listing.host = r.host), 0)`;
 
 /**
  * Columns of a directory record `r`. The owner's preferences are looked up in rows of their own at every
@@ -18,19 +12,13 @@ export const RECORD_COLUMNS = `
   r.scan, r.first_seen_at_ms, r.scan_count,
   (SELECT at_ms FROM confirms WHERE confirms.host = r.host) AS confirmed_at_ms,
   COALESCE((SELECT value FROM listing WHERE setting = 'listed' AND host = r.host), 1) AS listed,
-  ${IS_SUPPRESSED} AS suppressed`;
+  COALESCE((SELECT value FROM listing
+    WHERE setting = 'enrichmentSuppressed' AND host = r.host), 0) AS suppressed`;
 
-export const IS_LISTED = `NOT EXISTS (
-  SELECT 1 FROM listing WHERE setting = 'listed' AND listing.host = r.host AND value = 0)`;
-
-export function toDirectoryRecord(
-  row: Row,
-  nowMs: number,
-  scan: PublishedScan = publishedScanFromJson(row.text('scan')),
-): DirectoryRecord {
+export function toDirectoryRecord(row: Row, nowMs: number): DirectoryRecord {
   const untilMs = verifiedUntilMs(row.integerOrNull('confirmed_at_ms'), nowMs);
   return {
-    ...scan,
+    ...publishedScanFromJson(row.text('scan')),
     firstSeenAtMs: row.integer('first_seen_at_ms'),
     scanCount: row.integer('scan_count'),
     verified: untilMs !== null,

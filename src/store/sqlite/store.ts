@@ -7,7 +7,6 @@ import type { OpenStoreOptions } from '../open-store-options.ts';
 import { sharesOn } from '../shared/shares.ts';
 import { sqliteAnswers } from './answers.ts';
 import { sqliteChanges } from './changes.ts';
-import { CommonRuns } from './common-runs.ts';
 import { Connection, MEMORY } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { sqliteDirectory } from './directory.ts';
@@ -16,33 +15,24 @@ import { sqliteExports } from './exports.ts';
 import { sqliteHistory } from './history.ts';
 import { sqliteIdentifiers } from './identifiers.ts';
 import { sqliteInstances } from './instances.ts';
-import { KeptVersions } from './kept-versions.ts';
 import { sqliteLeases } from './leases.ts';
 import { sqliteLedger } from './ledger.ts';
-import { countListed } from './listed-counts.ts';
 import { sqliteListing } from './listing.ts';
-import { mapWhereLarge } from './map-large-file.ts';
 import { MemoryLimits } from './memory-limits.ts';
 import { migrate } from './migrate.ts';
 import { sqliteOwnership } from './ownership.ts';
-import { PageEnds } from './page-ends.ts';
 import { lockProcess } from './process-lock.ts';
 import { publishToSqlite } from './publish.ts';
 import { purgeSqlite } from './purge.ts';
-import { RecordRows } from './record-rows.ts';
 import { sqliteResults } from './results.ts';
-import { ALL_LISTED } from './run-counts.ts';
-import { SEARCH_EFFORT, type SearchEffort } from './search-effort.ts';
 import { sqliteSlots } from './slots.ts';
 import { sqliteSnapshots } from './snapshots.ts';
-import { SubstringCounts } from './substring-counts.ts';
 
 export { MEMORY };
 
 export type SqliteOptions = OpenStoreOptions & {
   /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
   readonly maxPages?: number | undefined;
-  readonly search?: SearchEffort | undefined;
 };
 
 /**
@@ -61,7 +51,6 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
     connection.exec('PRAGMA synchronous = FULL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
     migrate(connection);
-    mapWhereLarge(connection, countListed(connection, ALL_LISTED));
     return storeOn(connection, path, options, () => lock?.release());
   } catch (cause) {
     connection?.close();
@@ -73,20 +62,10 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
 function storeOn(
   connection: Connection,
   path: string,
-  { clock: now = Date.now, owner = newOwner(), search = SEARCH_EFFORT }: SqliteOptions,
+  { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const context: SqliteContext = {
-    connection,
-    now,
-    owner,
-    search,
-    substringCounts: new SubstringCounts(connection, search),
-    commonRuns: new CommonRuns(connection),
-    recordRows: new RecordRows(),
-    versions: new KeptVersions(),
-    pageEnds: new PageEnds(),
-  };
+  const context: SqliteContext = { connection, now, owner };
   const limits = new MemoryLimits(now);
   const slots = sqliteSlots(context);
   return {
