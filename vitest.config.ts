@@ -9,7 +9,7 @@ const UNIT = [
   'test/checks/**/*.test.ts',
   'test/cli/formatters/**/*.test.ts',
   'test/cli/{diff-command,progress,scan-options,select-results,thresholds}.test.ts',
-  'test/directory/{fetch-turns,instant}.test.ts',
+  'test/directory/{origin-turns,instant}.test.ts',
   'test/engine/catalog/**/*.test.ts',
   'test/engine/{read-verdict,score}.test.ts',
   'test/golden/golden-table.test.ts',

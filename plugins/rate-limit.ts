@@ -16,14 +16,19 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Counts a request in the bucket of its client; absent where rates are not limited. */
     limitRate?(limit: RateLimit): onRequestHookHandler;
+    /** Counts a request as one of the route at `url`, by the offer of that route; null where it has no limit. */
+    limitAs?(url: string, offer: Offer, isPaying: IsPaying): onRequestHookHandler | null;
   }
   interface FastifyRequest {
-    /** A HEAD has the hooks of its GET, too, and counts once. */
-    isRateCounted: boolean;
+    /** The bucket it was counted in last: a HEAD has the hooks of its GET, too, and counts once. */
+    rateBucket: string | null;
   }
 }
 
 export type RateLimitOptions = { readonly store: Pick<Store, 'limits' | 'now'> };
+
+/** Whether a request carries a payment: those have a bucket of their own. */
+export type IsPaying = (request: FastifyRequest) => boolean;
 
 export type RateLimit = {
   /** Requests a minute. */
@@ -47,19 +52,24 @@ export default fp(
     const limitRate =
       ({ max: maxOf, bucket }: RateLimit): onRequestHookHandler =>
       (request, reply, next) => {
-        if (request.isRateCounted) return next();
-        request.isRateCounted = true;
+        const key = bucket(request, keyOf(request.ip));
+        if (request.rateBucket === key) return next();
+        request.rateBucket = key;
         const max = maxOf(request);
-        const counted = store.limits.hit(bucket(request, keyOf(request.ip)), MINUTE_MS);
+        const counted = store.limits.hit(key, MINUTE_MS);
         const go = (one: Counted) => next(answerCount(reply, max, one, store.now()));
         if (!(counted instanceof Promise)) return go(counted);
         counted.catch(uncounted).then(go);
       };
-    app.decorateRequest('isRateCounted', false);
+    app.decorateRequest('rateBucket', null);
     app.decorate('limitRate', limitRate);
+    app.decorate('limitAs', (url, offer, isPaying) => {
+      const limit = limitOf(offer, url, isPaying);
+      return limit === null ? null : limitRate(limit);
+    });
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
-      const limit = offer === undefined ? null : limitOf(offer, route.url);
+      const limit = offer === undefined ? null : limitOf(offer, route.url, hasPaymentHeader);
       if (limit === null) return;
       route.onRequest = [...[route.onRequest ?? []].flat(), limitRate(limit)];
     });
@@ -83,7 +93,7 @@ function answerCount(
   return count > max ? new RateLimited(max, Math.max(1, resetSec)) : undefined;
 }
 
-function limitOf(offer: Offer, url: string): RateLimit | null {
+function limitOf(offer: Offer, url: string, isPaying: IsPaying): RateLimit | null {
   if (offer.kind === 'free') {
     const { requestsPerMinute } = offer;
     if (requestsPerMinute === null) return null;
@@ -95,6 +105,6 @@ function limitOf(offer: Offer, url: string): RateLimit | null {
   };
 }
 
-function isPaying({ headers }: FastifyRequest): boolean {
+function hasPaymentHeader({ headers }: FastifyRequest): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
 }

@@ -88,7 +88,7 @@ function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Ca
         const policy = policyOf(url);
         client = createProbeClient({ policy, userAgent });
         const asked = { ...askedUrl(url, policy), method, maxPrice };
-        return await preflightUrl(asked, { ...judges, client, mayPost: true, mayFollow: true });
+        return await preflightUrl(asked, { ...judges, client });
       } catch (error) {
         if (error instanceof OriginRefused) return refusedPreflight(error);
         throw error;

@@ -51,7 +51,7 @@ async function judge(call: Call): Promise<Preflight> {
   const oracle = createOracle();
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
-    const options = { ...engine, oracle, client, mayPost: true, mayFollow: true };
+    const options = { ...engine, oracle, client };
     return await preflightUrl({ ...asked, method, maxPrice }, options);
   } finally {
     client.close();

@@ -2,8 +2,9 @@
 
 import { ResolverDown } from '../guard/failures.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import { ScannerFailed } from '../model/errors.ts';
+import { Saturated, ScannerFailed } from '../model/errors.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import type { AdmitAddresses } from './origin-turns.ts';
 
 export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
 const CHALLENGE_CAP_BYTES = 512;
@@ -21,8 +22,8 @@ export type FetchedChallenge = ServedChallenge & {
   readonly handshakeMs?: number;
 };
 
-/** Throws OriginRefused where the guard refuses the host, ScannerFailed where the fault is ours. */
-export type FetchChallenge = (origin: Origin) => Promise<FetchedChallenge>;
+/** Dials nothing that `admit` does not let it. Throws ScannerFailed where the fault is ours. */
+export type FetchChallenge = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedChallenge>;
 
 export type ChallengeFetcherOptions = {
   readonly policy: OriginPolicy;
@@ -36,10 +37,15 @@ export function createChallengeFetcher({
   createClient,
   ...options
 }: ChallengeFetcherOptions): FetchChallenge {
-  return async (origin) => {
+  return async (origin, admit) => {
     const signal = AbortSignal.timeout(CHALLENGE_TIMEOUT_MS);
     const client = createClient({ ...options, signal });
     try {
+      const resolved = await client.check(origin);
+      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      // A refused host reads as one without an address: no caller learns what a name points to.
+      if (resolved.kind !== 'addresses') return unusable('unreachable', 'no answer (dns)');
+      if (!(await admit(resolved.addresses))) throw new Saturated();
       const served = await readChallenge(client, origin);
       return { ...served, handshakeMs: client.stats().handshakeMs };
     } catch (error) {

@@ -1,12 +1,11 @@
 /** Reads challenge files for all waiters: one fetch answers every caller that asked before it began. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { FetchChallenge, UnusableReason } from './challenge-fetch.ts';
 import type { Client } from './client-key.ts';
-import { createFetchTurns } from './fetch-turns.ts';
+import type { OriginTurn, OriginTurns } from './origin-turns.ts';
 import { hashSecret } from './verification-token.ts';
 
 /** What a fetch found: the hash of the text, so that no store keeps a token. */
@@ -33,6 +32,7 @@ export type ChallengeReader = {
 export type ChallengeReaderOptions = {
   readonly store: Store;
   readonly fetchChallenge: FetchChallenge;
+  readonly turns: OriginTurns;
   /** Waits so many milliseconds; rejects when the signal says so. */
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
@@ -47,9 +47,8 @@ type Waiter = {
 type Round = { readonly origin: Origin; readonly blocks: Set<string>; waiters: Waiter[] };
 
 export function createChallengeReader(options: ChallengeReaderOptions): ChallengeReader {
-  const { store, fetchChallenge, wait = waitOnClock } = options;
+  const { store, fetchChallenge, turns, wait = waitOnClock } = options;
   const { ownership } = store;
-  const turns = createFetchTurns(() => store.now());
   const rounds = new Map<string, Round>();
   const stopping = new AbortController();
 
@@ -74,7 +73,8 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
   /** False where another instance fetches this host now. */
   async function fetchInTurn(round: Round): Promise<boolean> {
     const { origin, blocks } = round;
-    const turn = await turns.enter(blocks);
+    const turn = await turns.enter({ origin, blocks });
+    if (turn === null) throw new Saturated();
     let handshakeMs = 0;
     try {
       stopping.signal.throwIfAborted();
@@ -83,7 +83,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       if (!slot.taken) return false;
       // Callers that arrive from here on wait for the next fetch.
       rounds.delete(origin.host);
-      const fetched = await fetchOrRefuse(fetchChallenge, origin);
+      const fetched = await fetchOnce(fetchChallenge, origin, turn);
       handshakeMs = fetched.handshakeMs;
       const reading = { finding: fetched.finding, beganAtMs: slot.atMs };
       await tellOthers(store, origin, reading);
@@ -134,20 +134,16 @@ async function answerFromOthers({ info, ownership }: Store, round: Round): Promi
   round.waiters = left;
 }
 
-async function fetchOrRefuse(
+async function fetchOnce(
   fetchChallenge: FetchChallenge,
   origin: Origin,
+  turn: OriginTurn,
 ): Promise<{ readonly finding: ChallengeFinding; readonly handshakeMs: number }> {
-  try {
-    const { handshakeMs = 0, ...served } = await fetchChallenge(origin);
-    if (served.kind === 'unusable') return { finding: served, handshakeMs };
-    const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
-    return { finding, handshakeMs };
-  } catch (error) {
-    // As for a name without an address: no caller learns here what a name points to.
-    if (error instanceof OriginRefused) return { finding: NO_ADDRESS, handshakeMs: 0 };
-    throw error;
-  }
+  const fetched = await fetchChallenge(origin, (addresses) => turn.toward(addresses));
+  const { handshakeMs = 0, ...served } = fetched;
+  if (served.kind === 'unusable') return { finding: served, handshakeMs };
+  const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
+  return { finding, handshakeMs };
 }
 
 /** Stores a finding for the other instances whose callers wait for it. */
@@ -166,12 +162,6 @@ function leave(round: Round, waiter: Waiter): void {
   round.waiters = round.waiters.filter((one) => one !== waiter);
   waiter.reject(new Saturated());
 }
-
-const NO_ADDRESS = {
-  kind: 'unusable',
-  reason: 'unreachable',
-  detail: 'no answer (dns)',
-} as const satisfies ChallengeFinding;
 
 async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, undefined, { signal });

@@ -58,10 +58,14 @@ export function rememberingClientKey(): (ip: string) => string {
 }
 
 export function clientOf(ip: string, gone?: AbortSignal): Client {
+  return { key: clientKey(ip), block: digest(networkOf(ip)), gone };
+}
+
+/** The /24 or /48 around an address. */
+export function networkOf(ip: string): string {
   const wide = addressBlock(ip, IPV6_BLOCK_BITS);
   // IPv4 comes back whole, mapped addresses as IPv4.
-  const block = wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
-  return { key: clientKey(ip), block: digest(block), gone };
+  return wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');
 }
 
 function digest(text: string): string {

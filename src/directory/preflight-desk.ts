@@ -1,18 +1,29 @@
-/** Preflights of a service: at most one request a host and window, everything else from what is stored. */
 import { OriginRefused } from '../guard/errors.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/contract/store.ts';
+import type { Client } from './client-key.ts';
 import { findFreshReport } from './fresh-report.ts';
+import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
 
-/** Sends one GET, and judges the answer. */
-export type AskSeller = (asked: Asked) => Promise<Preflight>;
+/** Sends one GET, to addresses that `admit` lets through, and judges the answer. */
+export type AskSeller = (asked: AskedByGet, admit: AdmitAddresses) => Promise<AskedSeller>;
+
+export type AskedByGet = Asked & { readonly method: 'GET' };
+
+export type AskedSeller = {
+  /** Null where `admit` refused: nothing was sent. */
+  readonly preflight: Preflight | null;
+  /** Processor time that TLS handshakes took. */
+  readonly handshakeMs: number;
+};
 
 export type PreflightCall = {
   readonly url: string;
   readonly method: string;
   readonly maxPrice: string | null;
+  readonly client: Client;
 };
 
 export type PreflightDesk = (call: PreflightCall) => Promise<Preflight>;
@@ -21,15 +32,19 @@ export type PreflightDeskOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly askSeller: AskSeller;
+  readonly turns: OriginTurns;
 };
 
 /** Calls are free: no host is asked more often for the sake of anonymous callers. */
 const COOL_DOWN_MS = 5_000;
+/** Who would wait longer for a turn is answered from what is stored. */
+const MAX_WAIT_MS = 1_000;
 
 export function createPreflightDesk({
   store,
   policy,
   askSeller,
+  turns,
 }: PreflightDeskOptions): PreflightDesk {
   async function stored(asked: Asked, why: string): Promise<Preflight> {
     const { host, url } = asked.origin;
@@ -40,7 +55,22 @@ export function createPreflightDesk({
     return storedPreflight(asked, payability) ?? notAsked(why);
   }
 
-  return async ({ url, method, maxPrice }) => {
+  async function askInTurn(asked: AskedByGet, { block }: Client): Promise<Preflight | null> {
+    const { origin } = asked;
+    const blocks = new Set([block]);
+    const turn = await turns.enter({ origin, blocks, withinMs: MAX_WAIT_MS });
+    let handshakeMs = 0;
+    try {
+      if (turn === null) return null;
+      const answer = await askSeller(asked, (addresses) => turn.toward(addresses));
+      handshakeMs = answer.handshakeMs;
+      return answer.preflight;
+    } finally {
+      turn?.end(handshakeMs);
+    }
+  }
+
+  return async ({ url, method, maxPrice, client }) => {
     let asked: Asked;
     try {
       asked = { ...askedUrl(url, policy), method, maxPrice };
@@ -53,7 +83,11 @@ export function createPreflightDesk({
       return stored(asked, `${method} is not sent, and no report of ${host} tells of it`);
     }
     const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
-    if (count === 1) return askSeller(asked);
+    if (count === 1) {
+      const preflight = await askInTurn({ ...asked, method }, client);
+      if (preflight !== null) return preflight;
+      return stored(asked, 'too many are asked at once: ask again in a few seconds');
+    }
     return stored(asked, `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`);
   };
 }

@@ -22,7 +22,9 @@ import {
   type ChallengeReaderOptions,
   createChallengeReader,
 } from '../directory/challenge-reader.ts';
+import { createOriginTurns } from '../directory/origin-turns.ts';
 import { type AskSeller, createPreflightDesk } from '../directory/preflight-desk.ts';
+
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
@@ -103,9 +105,17 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
   const { fetchChallenge, askSeller, wait } = service;
-  const preflight = createPreflightDesk({ store, policy: config.originPolicy, askSeller });
-  const reader = createChallengeReader({ store, fetchChallenge, wait });
-  app.addHook('preClose', async () => reader.stop());
+  const turns = createOriginTurns({
+    now: () => store.now(),
+    runningScans: () => scanCoordinator.running(),
+    wait,
+  });
+  const preflight = createPreflightDesk({ store, policy: config.originPolicy, askSeller, turns });
+  const reader = createChallengeReader({ store, fetchChallenge, turns, wait });
+  app.addHook('preClose', async () => {
+    reader.stop();
+    turns.stop();
+  });
   const verification = createVerification({ store, reader });
   const context = { config, store, scanCoordinator, catalog, checks, verification, preflight };
   await registerRoutes(app, context);

@@ -2,6 +2,8 @@
 import type { Explanation } from '../engine/catalog/explain.ts';
 import type { Preflight } from '../preflight/result.ts';
 
+export const PAYMENT_META = 'x402/payment';
+
 /** The parts of a call beside its arguments. */
 export type ToolCall = {
   /** `_meta["x402/payment"]`; undefined where the call carries no payment. */

@@ -1,4 +1,3 @@
-/** The tools: what each takes, answers and asks of its host. */
 import { type TSchema, Type } from '../model/schema.ts';
 import { VERDICTS } from '../preflight/result.ts';
 import {
@@ -17,6 +16,8 @@ export type Tool = {
   /** Loose: clients hold errors to it too. */
   readonly output: TSchema;
   readonly asksOthers: boolean;
+  /** Whether the answer holds text of origins; it then says so. */
+  readonly quotesOrigins: boolean;
   /** `input` has let the arguments through. */
   run(host: McpHost, input: never, call: ToolCall): Promise<ToolAnswer>;
 };
@@ -31,7 +32,12 @@ const price = Type.String({
   description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
 });
 
+const notice = Type.Optional(
+  Type.String({ description: 'Whose words the answer quotes, and what to make of them.' }),
+);
+
 const report = Type.Object({
+  notice,
   origin: Type.Optional(Type.String()),
   grade: Type.Optional(Type.String({ description: 'A to F.' })),
   score: Type.Optional(Type.Integer()),
@@ -41,6 +47,7 @@ const report = Type.Object({
   results: Type.Optional(Type.Array(Type.Object({ id: Type.String(), status: Type.String() }))),
 });
 const preflight = Type.Object({
+  notice,
   verdict: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...VERDICTS] })),
   reasons: Type.Optional(Type.Array(Type.Object({ code: Type.String(), evidence: Type.String() }))),
   terms: Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'] })),
@@ -58,6 +65,7 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({ url }),
     output: report,
     asksOthers: true,
+    quotesOrigins: true,
     run: (host, input: { url: string }, call) => host.scan(input.url, call),
   },
   {
@@ -67,6 +75,7 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({ url }),
     output: report,
     asksOthers: false,
+    quotesOrigins: true,
     run: async (host, input: { url: string }) => plain(await host.report(input.url)),
   },
   {
@@ -80,6 +89,7 @@ export const TOOLS: readonly Tool[] = [
       outcomes: Type.Optional(Type.Array(Type.String())),
     }),
     asksOthers: false,
+    quotesOrigins: false,
     run: async (host, input: { id: string }) => plain(await host.explain(input.id.toUpperCase())),
   },
   {
@@ -94,6 +104,7 @@ export const TOOLS: readonly Tool[] = [
     }),
     output: preflight,
     asksOthers: true,
+    quotesOrigins: true,
     run: async (host, input: { url: string; method?: string; maxPrice?: string }) =>
       plain(await host.preflight(input.url, input.method ?? 'GET', input.maxPrice ?? null)),
   },
@@ -111,6 +122,7 @@ export const TOOLS: readonly Tool[] = [
     }),
     output: preflight,
     asksOthers: false,
+    quotesOrigins: true,
     run: async (host, input: { challenge: object; url?: string }) =>
       plain(await host.validate(input.challenge, input.url ?? null)),
   },
@@ -120,10 +132,12 @@ export const TOOLS: readonly Tool[] = [
     description: 'Which checks moved between two reports, and what fell.',
     input: Type.Object({ before: comparedReportSchema, after: comparedReportSchema }),
     output: Type.Object({
+      notice,
       differences: Type.Optional(Type.Array(Type.String())),
       regressions: Type.Optional(Type.Array(Type.String())),
     }),
     asksOthers: false,
+    quotesOrigins: true,
     run: async (_host, input: { before: ComparedReport; after: ComparedReport }) =>
       plain({
         differences: differencesOf(input.before, input.after),
@@ -141,10 +155,12 @@ export const TOOLS: readonly Tool[] = [
       page: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999 })),
     }),
     output: Type.Object({
+      notice,
       count: Type.Optional(Type.Integer()),
       projects: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))),
     }),
     asksOthers: false,
+    quotesOrigins: true,
     run: async (host, input: DirectorySearch) => plain(await host.search(input)),
   },
 ];

@@ -1,56 +1,109 @@
-/** Asks one URL once, without a payment, and judges what it answers. */
-
+import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
+import type { Address, Resolution } from '../guard/resolve.ts';
 import type { HttpData, HttpMethod } from '../model/observation.ts';
-import type { ProbeClient } from '../probe/client/client.ts';
+import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { type Asked, notAsked, refusedPreflight } from './asked.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';
 import { type Preflight, type PreflightReason, preflightOf } from './result.ts';
 import { verdictOn } from './verdict.ts';
 
-export type PreflightOptions = Judges & {
-  /** A client for this one URL; closed by the caller. */
-  readonly client: Pick<ProbeClient, 'check' | 'request'>;
-  /** Whether a POST of `{}` may be sent; else POST resources are `not_asked`. */
-  readonly mayPost: boolean;
-  /** Whether a redirect on the same origin is followed; else the one request is all there is. */
-  readonly mayFollow: boolean;
-  /** Ends the wait for an answer (`no_answer`); give it to the client as well. */
-  readonly deadline?: AbortSignal;
+/** Closed by the caller; of this one URL alone. */
+type Client = Pick<ProbeClient, 'check' | 'request'>;
+
+export type PreflightOptions = Judges & { readonly client: Client };
+
+export type StrangersOptions = PreflightOptions & {
+  /** For the look-up of the name, and again for the answer. */
+  readonly answerWithinMs: number;
+  /** Whether these addresses may be dialled. */
+  readonly admit: (addresses: readonly Address[]) => Promise<boolean>;
 };
 
 const CAP_BYTES = 64 * 1024;
 const ACCEPT = 'application/json, */*;q=0.5';
 
-/** Rejects where the failure is ours. */
-export async function preflightUrl(asked: Asked, options: PreflightOptions): Promise<Preflight> {
-  const { origin, path, method, maxPrice } = asked;
-  const isAsked = method === 'GET' || (method === 'POST' && options.mayPost);
-  if (!isAsked) return notAsked(`${method} ${path}: this method is not sent without a payment`);
-  const resolved = await before(options.deadline, options.client.check(origin));
-  if (resolved === 'late') {
-    return preflightOf([{ code: 'no_answer', evidence: `${origin.host}: its name was not found` }]);
+/**
+ * Asks one URL once, without a payment, and judges what it answers, for whoever runs this process:
+ * GET is followed within the origin, POST is sent with an empty object. Rejects where the failure
+ * is ours.
+ */
+export async function preflightUrl(
+  asked: Asked,
+  { client, ...judges }: PreflightOptions,
+): Promise<Preflight> {
+  const { origin, path, method } = asked;
+  if (method !== 'GET' && method !== 'POST') {
+    return notAsked(`${method} ${path}: this method is not sent without a payment`);
   }
+  const resolved = await client.check(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
-  if (resolved.kind === 'our-fault') {
-    return notAsked(`the resolver here does not answer: ${resolved.detail}`);
+  if (resolved.kind === 'our-fault') return resolverFailed(resolved);
+  const sent =
+    method === 'GET'
+      ? ({ method, redirects: 'same-origin' } as const)
+      : ({ method, redirects: 'none', body: '{}' } as const);
+  return askOnce(asked, sent, { client, ...judges });
+}
+
+/**
+ * The same for an anonymous caller: one GET, and one answer for all names that give no public
+ * address, so that nobody reads our DNS through it. Null where `admit` says no.
+ */
+export async function preflightForStranger(
+  asked: Asked & { readonly method: 'GET' },
+  { answerWithinMs, admit, client, ...judges }: StrangersOptions,
+): Promise<Preflight | null> {
+  const { origin, method } = asked;
+  const resolved = await withinTime(client.check(origin), answerWithinMs);
+  if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
+  if (resolved?.kind !== 'addresses') {
+    const evidence = `${origin.host}: its name gave no public address in time`;
+    return preflightOf([{ code: 'unreachable', evidence }]);
   }
-  const seen = await options.client.request({
+  if (!(await admit(resolved.addresses))) return null;
+  const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
+  return askOnce(asked, sent, { client, ...judges });
+}
+
+type Sent = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
+  readonly method: 'GET' | 'POST';
+};
+
+async function askOnce(
+  { origin, path, maxPrice }: Asked,
+  sent: Sent,
+  { client, ...judges }: PreflightOptions,
+): Promise<Preflight> {
+  const { method } = sent;
+  const seen = await client.request({
+    ...sent,
     origin,
-    method,
     path,
-    ...(method === 'POST' ? { body: '{}' as const } : {}),
     accept: ACCEPT,
     capBytes: CAP_BYTES,
-    redirects: method === 'GET' && options.mayFollow ? 'same-origin' : 'none',
   });
   if (!seen.ok) {
     const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
     return preflightOf([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
   }
   if (seen.data.status !== 402) return preflightOf([withoutPrice(method, path, seen.data)]);
-  const judged = await judgeChallenge({ origin, method }, seen.data, options);
+  const judged = await judgeChallenge({ origin, method }, seen.data, judges);
   return verdictOn(judged, { origin, maxPrice });
+}
+
+function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {
+  return notAsked(`the resolver here does not answer: ${detail}`);
+}
+
+/** Null where the time ran out first. */
+async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
+  const ended = new AbortController();
+  try {
+    return await Promise.race([work, pause(ms, null, { signal: ended.signal })]);
+  } finally {
+    ended.abort();
+  }
 }
 
 function withoutPrice(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
@@ -58,13 +111,4 @@ function withoutPrice(method: HttpMethod, path: string, { status }: HttpData): P
   if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
   if (status === 404 || status === 410) return { code: 'not_found', evidence };
   return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
-}
-
-function before<T>(deadline: AbortSignal | undefined, work: Promise<T>): Promise<T | 'late'> {
-  if (deadline === undefined) return work;
-  const late = new Promise<'late'>((resolve) => {
-    if (deadline.aborted) resolve('late');
-    deadline.addEventListener('abort', () => resolve('late'), { once: true });
-  });
-  return Promise.race([work, late]);
 }

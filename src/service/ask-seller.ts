@@ -1,8 +1,7 @@
-/** The one request of a preflight, on the thread that asks origins, judged by the engine of the scans. */
 import type { AskSeller } from '../directory/preflight-desk.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
-import { preflightUrl } from '../preflight/preflight.ts';
+import { preflightForStranger } from '../preflight/preflight.ts';
 import type { CreateProbeClient } from '../probe/client/client.ts';
 
 export type AskSellerOptions = {
@@ -12,25 +11,20 @@ export type AskSellerOptions = {
   readonly createClient: CreateProbeClient;
   /** Boots what asks, where it rests: that takes no time of the seller's. Default: it is there. */
   readonly ready?: () => Promise<void>;
-  /** From the moment on at which it can be asked; default 1,000. */
+  /** For the look-up of the name, and then for the answer; default 1,000. */
   readonly answerWithinMs?: number;
 };
 
 export function createAskSeller(options: AskSellerOptions): AskSeller {
   const { judges, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
-  return async (asked) => {
+  return async (asked, admit) => {
     judges.pool.start();
     await options.ready?.();
-    const deadline = AbortSignal.timeout(answerWithinMs);
-    const client = createClient({ policy, userAgent, signal: deadline });
+    const client = createClient({ policy, userAgent });
     try {
-      return await preflightUrl(asked, {
-        ...judges,
-        client,
-        deadline,
-        mayPost: false,
-        mayFollow: false,
-      });
+      const options = { ...judges, client, answerWithinMs, admit };
+      const preflight = await preflightForStranger(asked, options);
+      return { preflight, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();
     }

@@ -31,7 +31,7 @@ export function openScanning(options: ScanningOptions): Scanning {
         await scanner?.close();
       },
     },
-    fetchChallenge: async (origin) => (await scanning()).fetchChallenge(origin),
+    fetchChallenge: async (...asked) => (await scanning()).fetchChallenge(...asked),
     judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
   };

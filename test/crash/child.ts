@@ -69,7 +69,7 @@ const app = await buildApp(config, {
   checks: [],
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   judgeInHand: async () => notAsked('nothing is judged here'),
-  askSeller: async () => notAsked('nobody is asked here'),
+  askSeller: async () => ({ preflight: notAsked('nobody is asked here'), handshakeMs: 0 }),
   payments,
   log: pino({ level: config.logLevel }),
 });

@@ -17,7 +17,7 @@ test('a fetch tells what its handshakes cost, whatever the host serves', async (
     createClient: createProbeClient,
     extraCa: [origin.ca],
   });
-  const fetched = () => fetchChallenge(parseOrigin(origin.url, policy));
+  const fetched = () => fetchChallenge(parseOrigin(origin.url, policy), async () => true);
   origin.serve('a token\n');
   expect(await fetched()).toEqual({
     kind: 'served',

@@ -1,9 +1,12 @@
 /** Who is answered by which fetch, and who fetches when. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+// Loaded here, as the queue loads it when it is asked first.
+import 'tldts';
 import { expect, test } from 'vitest';
 import type { FetchedChallenge } from '../../src/directory/challenge-fetch.ts';
 import { createChallengeReader } from '../../src/directory/challenge-reader.ts';
 import { clientOf } from '../../src/directory/client-key.ts';
+import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { createVerification } from '../../src/directory/verification.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { ScannerFailed } from '../../src/model/errors.ts';
@@ -34,6 +37,7 @@ function startReading(instances = 1) {
   const readers = Array.from({ length: instances }, () =>
     createChallengeReader({
       store: shared,
+      turns: createOriginTurns({ now: clock.now, runningScans: () => 0, wait: clock.wait }),
       wait: clock.wait,
       fetchChallenge: ({ host }) => {
         const { promise, resolve, reject } = Promise.withResolvers<FetchedChallenge>();
@@ -107,7 +111,7 @@ test('who asks while a fetch runs is answered by the next, which begins 10 s aft
 test('hosts do not wait for each other, but at most 8 are fetched at once', async () => {
   await using reading = startReading();
   const { fetches, reader } = reading;
-  const hosts = Array.from({ length: 10 }, (_value, n) => `shop${n}.example.com`);
+  const hosts = Array.from({ length: 10 }, (_value, n) => `shop${n}.dev`);
   for (const host of hosts) {
     const origin = parseOrigin(host, { allowedPorts: [443], allowHosts: new Set() });
     void reader.read(origin, OWNER);
@@ -126,7 +130,7 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
   await using reading = startReading();
   const { fetches, reader } = reading;
   const read = (name: string, client: typeof OWNER) => {
-    const origin = parseOrigin(`${name}.example.com`, {
+    const origin = parseOrigin(`${name}.dev`, {
       allowedPorts: [443],
       allowHosts: new Set(),
     });
@@ -141,10 +145,10 @@ test('a block whose hosts cost a second of handshakes waits behind the others', 
   expect(fetches).toHaveLength(9);
   fetches[1]?.answer('a token');
   await settled();
-  expect(fetches.at(-1)?.host).toBe('late.example.com');
+  expect(fetches.at(-1)?.host).toBe('late.dev');
   for (const fetch of fetches) fetch.answer('a token');
   await settled();
-  expect(fetches.at(-1)?.host).toBe('more.example.com');
+  expect(fetches.at(-1)?.host).toBe('more.dev');
 });
 
 test('instances on one store fetch a host 10 s apart, and share what they find', async () => {

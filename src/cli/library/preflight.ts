@@ -132,7 +132,7 @@ async function ask(url: string, options: PreflightOptions, judges: Judges): Prom
     const asked = { ...askedUrl(url, policy), method: method.toUpperCase(), maxPrice };
     const client = createProbeClient({ policy, userAgent: scannerUserAgent('library') });
     try {
-      return await preflightUrl(asked, { ...judges, client, mayPost: true, mayFollow: true });
+      return await preflightUrl(asked, { ...judges, client });
     } finally {
       client.close();
     }

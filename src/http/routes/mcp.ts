@@ -1,15 +1,22 @@
-/** `/mcp`: the tools over streamable HTTP, without sessions; a scan costs what its route costs. */
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyPluginAsync,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+} from 'fastify';
 import { toServiceError } from '../../../plugins/errors.ts';
+import type { OperationId } from '../../config/revision.ts';
+import { clientOf } from '../../directory/client-key.ts';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { toReportBody } from '../../directory/report-body.ts';
 import { explainAlone } from '../../engine/catalog/explain.ts';
-import type { McpHost } from '../../mcp/host.ts';
+import { type McpHost, PAYMENT_META } from '../../mcp/host.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
 import { PaidCallFailed } from '../../model/error-codes.ts';
-import { Forbidden, NoFreshReport } from '../../model/errors.ts';
+import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../model/errors.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
@@ -45,9 +52,20 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
   if (offer === undefined) return;
   app.post(
     '/mcp',
-    { config: { offer }, schema: { hide: true }, bodyLimit: BODY_LIMIT_BYTES },
+    {
+      config: { offer },
+      schema: { hide: true },
+      bodyLimit: BODY_LIMIT_BYTES,
+      onRequest: async (request) => refuseForeigner(request, options),
+      preHandler: [refuseBatch, limitCalls(app, options)],
+      errorHandler: async (error, { body }) => {
+        // Nobody has looked whether a payment that came along was charged before, or came at all.
+        const mayPay = body === undefined || paymentIn(body) !== undefined;
+        const isUnknown = error instanceof RateLimited && mayPay;
+        throw isUnknown ? new PaidCallFailed(error, null) : error;
+      },
+    },
     async (request, reply) => {
-      refuseForeignHost(request, options);
       const gone = goneOf(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
@@ -72,16 +90,77 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
 };
 
 /**
- * A page that points its own name at this machine (DNS rebinding) could reach an instance that
- * listens for this machine alone.
+ * An instance that listens for this machine alone is not for the pages of other sites: they could
+ * call it from a browser here, or point their own name at it (DNS rebinding).
  */
-function refuseForeignHost(
-  { hostname }: FastifyRequest,
-  { config: { host, baseUrl } }: Pick<McpRouteOptions, 'config'>,
+function refuseForeigner(
+  { hostname, headers: { origin } }: FastifyRequest,
+  { config: { host, baseUrl, siteUrl } }: Pick<McpRouteOptions, 'config'>,
 ): void {
-  if (!LOOPBACK.has(host) || LOOPBACK.has(hostname)) return;
-  if (hostname === new URL(baseUrl).hostname) return;
-  throw new Forbidden('This host name is not one of this service: call it by its BASE_URL.');
+  if (!isLoopback(host)) return;
+  const own = [baseUrl, siteUrl].map((url) => new URL(url).hostname);
+  const isOwn = (name: string) => isLoopback(name) || own.includes(name);
+  if (!isOwn(hostname)) {
+    throw new Forbidden('This host name is not one of this service: call it by its BASE_URL.');
+  }
+  if (origin !== undefined && !isOwn(URL.parse(origin)?.hostname ?? '')) {
+    throw new Forbidden('This service takes no calls from pages of other sites.');
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return LOOPBACK.has(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** A batch would cost one token for all its calls; MCP has had none since its revision of 2025-06-18. */
+async function refuseBatch({ body }: FastifyRequest): Promise<void> {
+  if (Array.isArray(body)) {
+    throw new InvalidRequest('The body is a JSON-RPC batch. Send one message in each request.');
+  }
+}
+
+/** The routes whose work a tool does: a call counts as one of theirs. */
+const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, path: string]>> = {
+  scan_origin: ['scan', '/v1/scan'],
+  get_report: ['report', '/v1/report'],
+  preflight: ['preflight', '/v1/preflight'],
+  search_directory: ['directory', '/v1/directory'],
+};
+
+function limitCalls(
+  app: FastifyInstance,
+  { config: { revision } }: McpRouteOptions,
+): onRequestHookHandler {
+  const limits = new Map(
+    Object.entries(TOOL_ROUTES).map(([tool, [operation, path]]) => {
+      const offer = revision.offers[operation];
+      const isPaying = ({ body }: FastifyRequest) => paymentIn(body) !== undefined;
+      return [tool, offer && app.limitAs?.(path, offer, isPaying)] as const;
+    }),
+  );
+  return function limitCall(request, reply, next) {
+    const { method, params } = messageOf(request.body);
+    const limit = method === 'tools/call' ? limits.get(String(params?.name)) : null;
+    if (limit) limit.call(this, request, reply, next);
+    else next();
+  };
+}
+
+type Message = {
+  readonly method?: unknown;
+  readonly params?: {
+    readonly name?: unknown;
+    readonly _meta?: { readonly [PAYMENT_META]?: unknown } | null;
+  } | null;
+};
+
+/** What the SDK reads of a message, before it has checked anything. */
+function messageOf(body: unknown): Message {
+  return typeof body === 'object' && body !== null ? body : {};
+}
+
+function paymentIn(body: unknown): unknown {
+  return messageOf(body).params?._meta?.[PAYMENT_META];
 }
 
 function hostOf(
@@ -112,7 +191,8 @@ function hostOf(
       return toReportBody(finished, { cache: 'hit', siteUrl, saysCharged: false });
     },
     explain: (id) => explainAlone(id, catalog),
-    preflight: (url, method, maxPrice) => preflight({ url, method, maxPrice }),
+    preflight: (url, method, maxPrice) =>
+      preflight({ url, method, maxPrice, client: clientOf(request.ip) }),
     validate: judgeInHand,
     async search({ q, category, sort = 'recent', page = 0 }) {
       const query = { q, category, sort, page, pageSize: PAGE_SIZE };

@@ -1,5 +1,5 @@
-/** Whether to pay one URL, asked before anything is signed. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { clientOf } from '../../directory/client-key.ts';
 import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
@@ -54,7 +54,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         },
       },
     },
-    async ({ body: { url, method = 'GET', maxPrice = null } }) =>
-      preflight({ url, method, maxPrice }),
+    async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
+      preflight({ url, method, maxPrice, client: clientOf(ip) }),
   );
 };

@@ -31,7 +31,7 @@ function recordingAsker() {
   const asked: Asked[] = [];
   const askSeller = async (one: Asked) => {
     asked.push(one);
-    return preflightOf([]);
+    return { preflight: preflightOf([]), handshakeMs: 0 };
   };
   return { asked, askSeller };
 }

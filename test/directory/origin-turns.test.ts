@@ -1,0 +1,198 @@
+/** What is free and asks origins: how much at once, in which order, and how often one server is asked. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+// Loaded here, as the queue loads it when it is asked first.
+import 'tldts';
+import { expect, test } from 'vitest';
+import { createOriginTurns, type OriginTurn } from '../../src/directory/origin-turns.ts';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import type { Address } from '../../src/guard/resolve.ts';
+import { ManualClock } from './manual-clock.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Twenty turns of the event loop: nothing here waits for anything else. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+}
+
+/** `runningScans: 1` is one request at a time, so that the order is what is seen. */
+function startTurns(runningScans = 0) {
+  const clock = new ManualClock();
+  const state = { runningScans };
+  const turns = createOriginTurns({
+    now: clock.now,
+    wait: clock.wait,
+    runningScans: () => state.runningScans,
+  });
+  const order: string[] = [];
+  const refused: string[] = [];
+  const running: OriginTurn[] = [];
+  const dialled: { readonly name: string; readonly atMs: number }[] = [];
+  const beganAtMs = clock.now();
+  const enter = async (host: string, block: string | Set<string>, withinMs?: number) => {
+    const origin = parseOrigin(host);
+    const blocks = typeof block === 'string' ? new Set([block]) : block;
+    const turn = await turns.enter({ origin, blocks, ...(withinMs ? { withinMs } : {}) });
+    (turn === null ? refused : order).push(host.split('.')[0] ?? '');
+    if (turn !== null) running.push(turn);
+    return turn;
+  };
+  return {
+    clock,
+    state,
+    turns,
+    order,
+    refused,
+    running,
+    dialled,
+    enter: (...call: Parameters<typeof enter>) => void enter(...call),
+    /** Looks a name up, dials what it found, and ends at once. */
+    async dial(host: string, block: string, address: string, withinMs?: number): Promise<void> {
+      const turn = await enter(host, block, withinMs);
+      const found: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
+      if (turn === null || !(await turn.toward(found))) return;
+      dialled.push({ name: host, atMs: clock.now() - beganAtMs });
+      turn.end(0);
+    },
+    async endNext(handshakeMs = 0): Promise<void> {
+      await settled();
+      running.shift()?.end(handshakeMs);
+      await settled();
+    },
+    async advance(ms: number): Promise<void> {
+      for (let past = 0; past < ms; past += 50) {
+        await settled();
+        clock.advance(50);
+      }
+      await settled();
+    },
+  };
+}
+
+test('a block that asks for many waits behind one that asks for one', async () => {
+  const { enter, endNext, order } = startTurns(1);
+  for (const n of [1, 2, 3, 4]) enter(`flood${n}.dev`, 'flood');
+  enter('owner.dev', 'home');
+  for (let n = 0; n < 5; n += 1) await endNext();
+  expect(order).toEqual(['flood1', 'owner', 'flood2', 'flood3', 'flood4']);
+});
+
+test('a block that spent a second on handshakes within the hour goes behind all others', async () => {
+  const { enter, endNext, order, clock } = startTurns(1);
+  enter('costly1.dev', 'hostile');
+  await endNext(999);
+  enter('a.dev', 'home');
+  enter('b.dev', 'home');
+  enter('costly2.dev', 'hostile');
+  await endNext();
+  await endNext(1);
+  for (const name of ['c.dev', 'd.dev']) enter(name, 'home');
+  enter('costly3.dev', 'hostile');
+  for (let n = 0; n < 4; n += 1) await endNext();
+  expect(order).toEqual(['costly1', 'a', 'costly2', 'b', 'c', 'd', 'costly3']);
+
+  clock.advance(HOUR_MS);
+  enter('e.dev', 'home');
+  enter('f.dev', 'home');
+  enter('forgiven.dev', 'hostile');
+  for (let n = 0; n < 3; n += 1) await endNext();
+  expect(order.slice(-3)).toEqual(['e', 'forgiven', 'f']);
+});
+
+test('work that several blocks wait for has the best place that one of them gives', async () => {
+  const { enter, endNext, order } = startTurns(1);
+  enter('first.dev', 'hostile');
+  await endNext(5_000);
+  enter('running.dev', 'home');
+  enter('others.dev', 'home');
+  const joined = new Set(['hostile']);
+  enter('shared.dev', joined);
+  joined.add('office');
+  for (let n = 0; n < 3; n += 1) await endNext();
+  expect(order).toEqual(['first', 'running', 'shared', 'others']);
+});
+
+test('eight run at once, and who cannot wait is sent away', async () => {
+  const { enter, order, refused, running, advance, turns } = startTurns();
+  for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
+  enter('hasty.dev', 'block', 1_000);
+  await settled();
+  expect(order).toHaveLength(8);
+  await advance(1_000);
+  expect(refused).toEqual([]);
+  await advance(50);
+  expect(refused).toEqual(['hasty']);
+  running[0]?.end(0);
+  await settled();
+  expect(order).toHaveLength(9);
+  turns.stop();
+  await settled();
+  expect(refused).toEqual(['hasty', 'shop9']);
+});
+
+test('64 wait; whoever cannot wait long is sent away at once beyond them', async () => {
+  const { enter, refused, turns } = startTurns();
+  for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
+  await settled();
+  expect(refused).toEqual([]);
+  enter('late.dev', 'other', 1_000);
+  await settled();
+  expect(refused).toEqual(['late']);
+  turns.stop();
+});
+
+test('a registrable domain is asked twice a second, however many names it has', async () => {
+  const { dial, dialled, advance } = startTurns();
+  for (let n = 0; n < 6; n += 1) {
+    void dial(`shop${n}.victim.co.uk`, `block ${n}`, `198.51.${100 + n}.1`);
+  }
+  await advance(2_000);
+  const times = dialled.map(({ atMs }) => atMs);
+  expect(times).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000]);
+});
+
+test('the customers of a host of sites are not one domain', async () => {
+  const { dial, dialled } = startTurns();
+  for (let n = 0; n < 6; n += 1) {
+    void dial(`shop${n}.vercel.app`, `block ${n}`, `198.51.${100 + n}.1`);
+  }
+  await settled();
+  expect(dialled).toHaveLength(6);
+});
+
+test.each([
+  ['a /24', (n: number) => `198.51.100.${n}`],
+  ['a /48', (n: number) => `2001:db8:1:${n}::1`],
+])('%s is dialled twice a second, however many domains lead there', async (_network, address) => {
+  const { dial, dialled, advance, refused } = startTurns();
+  for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, address(n));
+  void dial('elsewhere.dev', 'home', '203.0.113.1');
+  await settled();
+  // Names that wait for their server take no place of the others.
+  expect(dialled.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
+  await advance(2_000);
+  expect(dialled.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
+  expect(refused).toEqual([]);
+});
+
+test('who would wait over a second for the server is told so, and nothing is dialled', async () => {
+  const { dial, dialled, advance } = startTurns();
+  const calls = Array.from({ length: 6 }, (_value, n) =>
+    dial(`shop${n}.dev`, `block ${n}`, '198.51.100.7', 1_000),
+  );
+  await advance(1_100);
+  await Promise.all(calls);
+  expect(dialled).toHaveLength(4);
+});
+
+test('beside a scan, what is free opens one connection a second; after it, all go on', async () => {
+  const { dial, dialled, advance, state } = startTurns(1);
+  for (let n = 0; n < 12; n += 1) {
+    void dial(`shop${n}.dev`, `block ${n}`, `198.51.${100 + n}.1`);
+  }
+  await advance(2_950);
+  expect(dialled.map(({ atMs }) => atMs)).toEqual([0, 1_000, 2_000]);
+  state.runningScans = 0;
+  await advance(50);
+  expect(dialled).toHaveLength(12);
+});

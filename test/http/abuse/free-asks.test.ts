@@ -1,0 +1,111 @@
+/** Everything that is free and asks origins, by route and by tool, shares one queue. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import 'tldts';
+import { expect, test } from 'vitest';
+import type { FetchChallenge } from '../../../src/directory/challenge-fetch.ts';
+import type { AskSeller } from '../../../src/directory/preflight-desk.ts';
+import type { Address } from '../../../src/guard/resolve.ts';
+import { preflightOf } from '../../../src/preflight/result.ts';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { startSelling } from '../routes/paid/selling.ts';
+
+type World = {
+  /** What names resolve to; default an address of a network of its own. */
+  addressOf(host: string): string;
+};
+
+/** Origins that are dialled, and a clock that stands still unless the test moves it. */
+function startWorld({ addressOf }: World) {
+  const dialled: string[] = [];
+  let wake = Promise.withResolvers<void>();
+  const found = (host: string): Address[] => [{ address: addressOf(host), family: 4 }];
+  const askSeller: AskSeller = async ({ origin }, admit) => {
+    if (!(await admit(found(origin.host)))) return { preflight: null, handshakeMs: 0 };
+    dialled.push(origin.host);
+    return { preflight: preflightOf([]), handshakeMs: 0 };
+  };
+  const fetchChallenge: FetchChallenge = async ({ host }, admit) => {
+    await admit(found(host));
+    dialled.push(host);
+    return { kind: 'served', text: 'nothing of ours' };
+  };
+  return {
+    dialled,
+    options: { askSeller, fetchChallenge, wait: () => wake.promise },
+    async advance(service: TestApp, ms: number): Promise<void> {
+      for (let past = 0; past < ms; past += 50) {
+        service.advance(50);
+        wake.resolve();
+        wake = Promise.withResolvers<void>();
+        await settled();
+      }
+    },
+  };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 60; turn += 1) await nextTurn();
+}
+
+const preflight = (service: TestApp, url: string) => service.post('/v1/preflight', { url });
+
+const preflightTool = (service: TestApp, url: string) =>
+  service.post(
+    '/mcp',
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'preflight', arguments: { url } },
+    },
+    { accept: 'application/json, text/event-stream' },
+  );
+
+const confirm = async (service: TestApp, url: string) => {
+  await service.post('/v1/verify/start', { url });
+  return service.post('/v1/verify/confirm', { url });
+};
+
+test.each([
+  ['names of one address', (n: number) => `https://shop${n}.dev`],
+  ['names of one domain', (n: number) => `https://n${n}.victim.dev`],
+])('%s are dialled twice a second, by routes, tools and confirms together', async (_what, url) => {
+  const isOneDomain = url(0).includes('victim');
+  const world = startWorld({
+    addressOf: (host) => (isOneDomain ? `198.51.${host.charCodeAt(1)}.7` : '198.51.100.7'),
+  });
+  await using service = await startApp(world.options);
+  // Loads the SDK, which takes many turns of the event loop.
+  await preflightTool(service, 'https://127.0.0.1');
+  const asks = [preflight, preflightTool, confirm];
+  const answers = Array.from({ length: 9 }, (_value, n) => asks[n % 3]?.(service, url(n)));
+  await settled();
+  expect(world.dialled).toHaveLength(2);
+  await world.advance(service, 1_000);
+  expect(world.dialled).toHaveLength(4);
+  await world.advance(service, 3_000);
+  const told = (await Promise.all(answers)).map((answer) => answer?.body ?? '');
+  expect(told.filter((body) => body.includes('not_asked')).length).toBeGreaterThan(0);
+  // Owners are never turned away: they have waited for their turn.
+  expect(told.filter((body) => body.includes('"mismatch"'))).toHaveLength(3);
+  const asked = told.filter((body) => body.includes('not_asked')).length;
+  expect(world.dialled).toHaveLength(9 - asked);
+});
+
+test('a paid scan goes first: beside it one free connection a second is opened', async () => {
+  const world = startWorld({ addressOf: (host) => `198.51.${host.charCodeAt(4)}.7` });
+  const until = Promise.withResolvers<void>();
+  await using selling = await startSelling('0.3.0', world.options);
+  const { app } = selling;
+  app.scanner.will('honest.dev', { grade: 'A', until: until.promise });
+  const paid = selling.scan('https://honest.dev', await selling.header(50_000n));
+  await expect.poll(() => app.scanner.began).toEqual(['honest.dev']);
+  const flood = Array.from({ length: 12 }, (_value, n) => preflight(app, `https://shop${n}.dev`));
+  await settled();
+  expect(world.dialled).toHaveLength(1);
+  await world.advance(app, 1_100);
+  expect(world.dialled.length).toBeLessThanOrEqual(2);
+  await Promise.all(flood);
+  until.resolve();
+  expect((await paid).json()).toMatchObject({ grade: 'A', charged: true });
+});

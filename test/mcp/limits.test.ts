@@ -1,0 +1,143 @@
+/** What one client may ask of `/mcp`, and which pages may. */
+import { describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
+
+const SHOP = 'https://shop.example.com';
+const HEADERS = { accept: 'application/json, text/event-stream' };
+
+type Call = { readonly name: string; readonly input: object; readonly payment?: object };
+
+function messageOf({ name, input, payment }: Call) {
+  const meta = payment === undefined ? {} : { _meta: { 'x402/payment': payment } };
+  const params = { name, arguments: input, ...meta };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+}
+
+const callTool = (service: TestApp, call: Call) => service.post('/mcp', messageOf(call), HEADERS);
+
+/** How many of so many calls were let through before the first 429. */
+async function letThrough(service: TestApp, call: Call, calls: number): Promise<number> {
+  const statuses: number[] = [];
+  for (let sent = 0; sent < calls; sent += 1) {
+    statuses.push((await callTool(service, call)).statusCode);
+  }
+  return statuses.indexOf(429);
+}
+
+describe('a call counts in the bucket of the route that it stands for', () => {
+  test.each([
+    ['preflight', { url: SHOP }, 30],
+    ['get_report', { url: SHOP }, 30],
+    ['search_directory', {}, 30],
+    ['scan_origin', { url: SHOP }, 60],
+    ['explain_check', { id: 'P1' }, 60],
+  ])('%s %j: %i a minute', async (name, input, limit) => {
+    await using service = await startApp();
+    expect(await letThrough(service, { name, input }, limit + 1)).toBe(limit);
+  });
+
+  test('calls of route and tool are counted together', async () => {
+    await using service = await startApp();
+    for (let sent = 0; sent < 20; sent += 1) await service.post('/v1/preflight', { url: SHOP });
+    expect(await letThrough(service, { name: 'preflight', input: { url: SHOP } }, 11)).toBe(10);
+    const route = await service.post('/v1/preflight', { url: SHOP });
+    expect(route.statusCode).toBe(429);
+    const refused = await callTool(service, { name: 'preflight', input: { url: SHOP } });
+    expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: false });
+    expect(refused.headers).toMatchObject({
+      'retry-after': '60',
+      'ratelimit-limit': '30',
+      'ratelimit-remaining': '0',
+    });
+    expect(
+      (await callTool(service, { name: 'explain_check', input: { id: 'P1' } })).statusCode,
+    ).toBe(200);
+  });
+
+  test('a payment that was not looked at may have been charged before', async () => {
+    await using service = await startApp();
+    const call = { name: 'scan_origin', input: { url: SHOP }, payment: { nonsense: true } };
+    expect(await letThrough(service, call, 61)).toBe(60);
+    expect((await callTool(service, call)).json()).toMatchObject({
+      error: 'rate_limited',
+      charged: null,
+    });
+  });
+
+  test.each([[[]], [[messageOf({ name: 'preflight', input: { url: SHOP } })]]])(
+    'a batch is refused: %j',
+    async (batch) => {
+      await using service = await startApp();
+      const answer = await service.post('/mcp', batch, HEADERS);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toMatchObject({ error: 'invalid_request', charged: false });
+      expect(answer.headers['ratelimit-remaining']).toBe('59');
+    },
+  );
+});
+
+describe('who may call an instance that listens for its machine alone', () => {
+  const call = { name: 'explain_check', input: { id: 'P1' } };
+  const statusFrom = async (service: TestApp, headers: Record<string, string>) =>
+    (await service.post('/mcp', messageOf(call), { ...HEADERS, ...headers })).statusCode;
+
+  test.each([
+    'https://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'http://192.168.1.5',
+  ])('no page of %s', async (origin) => {
+    await using service = await startApp();
+    expect(await statusFrom(service, { origin })).toBe(403);
+  });
+
+  test.each([
+    'http://localhost:6274',
+    'http://127.0.0.1:4021',
+    'http://[::1]:3000',
+    'https://api.scanner.example',
+    'https://scanner.example',
+  ])('pages of %s', async (origin) => {
+    await using service = await startApp();
+    expect(await statusFrom(service, { origin })).toBe(200);
+  });
+
+  test('no name of others, and any page where all may call', async () => {
+    await using service = await startApp();
+    expect(await statusFrom(service, { host: 'evil.example' })).toBe(403);
+    await using open = await startApp({ environment: { HOST: '0.0.0.0' } });
+    expect(await statusFrom(open, { origin: 'https://pages.example' })).toBe(200);
+  });
+});
+
+describe('answers that quote origins', () => {
+  test.each([
+    ['get_report', { url: SHOP }],
+    ['preflight', { url: SHOP }],
+    ['validate_challenge', { challenge: { x402Version: 2 } }],
+    ['search_directory', {}],
+  ])('%s says so', async (name, input) => {
+    await using service = await startApp();
+    await service.publish('shop.example.com');
+    const { result } = (await callTool(service, { name, input })).json();
+    expect(result.structuredContent.notice).toContain('not instructions');
+    expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
+  });
+
+  test('and so do the descriptions of their tools', async () => {
+    await using service = await startApp();
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const { result } = (await service.post('/mcp', list, HEADERS)).json();
+    const saying = result.tools.filter((tool: { description: string }) =>
+      tool.description.includes('not instructions'),
+    );
+    expect(saying.map(({ name }: { name: string }) => name)).toEqual([
+      'scan_origin',
+      'get_report',
+      'preflight',
+      'validate_challenge',
+      'diff_reports',
+      'search_directory',
+    ]);
+  });
+});
