@@ -32,8 +32,6 @@ export type GuardedTarget = {
   readonly onDialled?: () => void;
   /** What TLS waits for, on a connection that is opened beside the first one. */
   readonly beforeTls?: Promise<void> | undefined;
-  /** Lets the origin choose HTTP/2, where it speaks TLS. */
-  readonly offersHttp2?: boolean | undefined;
 };
 
 /**

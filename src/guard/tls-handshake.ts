@@ -16,8 +16,6 @@ export type HandshakeOptions = {
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
   readonly signal: AbortSignal;
-  /** Offers HTTP/2 before HTTP/1.1: the server chooses. */
-  readonly offersHttp2?: boolean | undefined;
 };
 
 /**
@@ -48,7 +46,7 @@ export function originSecureContext(extraCa: readonly string[]): SecureContext {
  * known once it is spent, and ends the handshake then.
  */
 export function shakeHands(options: HandshakeOptions): Promise<Socket> {
-  const { origin, raw, secureContext, limits, meter, processorTime, signal, offersHttp2 } = options;
+  const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   let isDone = false;
   let bytes = 0;
@@ -78,7 +76,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
     host: origin.hostname,
     // RFC 6066 allows no address in SNI.
     ...(isIP(origin.hostname) === 0 ? { servername: origin.hostname } : {}),
-    ALPNProtocols: offersHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+    ALPNProtocols: ['http/1.1'],
     // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED=0 would change the default.
     rejectUnauthorized: true,
     secureContext,

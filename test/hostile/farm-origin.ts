@@ -10,10 +10,10 @@ export type FarmOrigin = {
   start(tools: FarmTools): Promise<Seller>;
 };
 
-export type FarmKind = 'TLS' | 'wire' | 'HTTP/2' | 'clock' | 'redirect' | 'document' | 'value';
+export type FarmKind = 'TLS' | 'wire' | 'clock' | 'redirect' | 'document' | 'value';
 
 /** Kinds that keep a scan waiting on purpose: the others have all the time that a busy machine needs. */
-export const WAITING_KINDS: ReadonlySet<FarmKind> = new Set(['TLS', 'wire', 'HTTP/2', 'clock']);
+export const WAITING_KINDS: ReadonlySet<FarmKind> = new Set(['TLS', 'wire', 'clock']);
 
 export type FarmTools = {
   /** Trusted by the scanner: a hostile origin has a right certificate unless it says otherwise. */

@@ -7,7 +7,6 @@ import { createTestCa } from '../fixtures/tls/test-ca.ts';
 import type { FarmOrigin } from './farm-origin.ts';
 import { CLOCK_ORIGINS } from './origins/clocks.ts';
 import { DOCUMENT_ORIGINS } from './origins/documents.ts';
-import { HTTP2_ORIGINS } from './origins/http2.ts';
 import { REDIRECT_ORIGINS } from './origins/redirects.ts';
 import { TLS_ORIGINS } from './origins/tls.ts';
 import { VALUE_ORIGINS } from './origins/values.ts';
@@ -16,7 +15,6 @@ import { WIRE_ORIGINS } from './origins/wire.ts';
 export const FARM: readonly FarmOrigin[] = [
   ...TLS_ORIGINS,
   ...WIRE_ORIGINS,
-  ...HTTP2_ORIGINS,
   ...CLOCK_ORIGINS,
   ...REDIRECT_ORIGINS,
   ...DOCUMENT_ORIGINS,

@@ -1,12 +1,10 @@
 /** The connections of one scan to one origin. */
 
-import type { Socket } from 'node:net';
 import type { Failure } from '../../guard/failures.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { emptiestOf, holdsPost, idleOf } from './choose-connection.ts';
 import { Exchange, type ExchangeRequest, type Outcome } from './exchange.ts';
 import { isExcused } from './excused-failure.ts';
-import { MultiplexedConnection, type MultiplexedEvents } from './multiplexed-connection.ts';
 import {
   type ConnectionEvents,
   type OpenedAhead,
@@ -43,7 +41,7 @@ const FAILED_CONNECTIONS = 2;
  * Where one request is known to be the first of many, the other connections are opened beside it:
  * dialled once an address has accepted the first, taken to TLS once the first got through it.
  */
-export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
+export class ConnectionPool implements ConnectionEvents {
   readonly #options: ConnectionPoolOptions;
   readonly #connections = new Set<PipelinedConnection>();
   readonly #queue: Exchange[] = [];
@@ -54,7 +52,6 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
   #hasConnected = false;
   #closed: Failure | null = null;
   readonly #schedule = new PumpSchedule(() => this.#pump());
-  #session: MultiplexedConnection | null = null;
   #isFirstOfMany = false;
   readonly #firstOpened = Promise.withResolvers<void>();
 
@@ -84,39 +81,18 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
     this.#schedule.stop();
     for (const exchange of this.#queue.splice(0)) exchange.fail(failure);
     for (const connection of [...this.#connections]) connection.end(failure);
-    this.#session?.end(failure);
   }
 
   dialled(): void {
     if (!this.#isFirstOfMany) return;
     this.#isFirstOfMany = false;
     const beforeTls = this.#firstOpened.promise;
-    for (let offersHttp2 = true; this.#mayOpenConnection; offersHttp2 = false) {
-      this.#openConnection({ beforeTls, offersHttp2 }).open();
-    }
-  }
-
-  /** The others that were to stand beside the first one are not needed now. */
-  multiplexed(connection: PipelinedConnection, socket: Socket): MultiplexedConnection {
-    const { originUrl, limits, budget } = this.#options;
-    this.#connections.delete(connection);
-    this.#session = new MultiplexedConnection(socket, { originUrl, limits, budget, events: this });
-    for (const waiting of [...this.#connections]) if (!waiting.isConnected) waiting.end(null);
-    this.abandoned(connection.inFlight, LOST);
-    return this.#session;
+    while (this.#mayOpenConnection) this.#openConnection({ beforeTls }).open();
   }
 
   abandoned(responses: readonly ResponseCollector[], failure: Failure): void {
     // From the last, as each goes to the front of the queue.
     for (const response of responses.toReversed()) this.#again(response, failure);
-    this.#schedule.soon();
-  }
-
-  sessionEnded(responses: readonly ResponseCollector[], failure: Failure): void {
-    this.#session = null;
-    const final = this.#closed ?? (failure.reason === 'budget' ? failure : null);
-    if (final === null) this.abandoned(responses, failure);
-    else for (const response of responses) response.settle(response.conclude(final));
     this.#schedule.soon();
   }
 
@@ -179,7 +155,7 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
   /** A connection beyond those that work is done without; the first ones decide for all. */
   #connectionFailed(pending: readonly ResponseCollector[], failure: Failure): void {
     if (this.#hasOtherConnection()) {
-      this.#maxConnections = Math.max(1, this.#openConnections);
+      this.#maxConnections = Math.max(1, this.#connections.size);
       this.abandoned(pending, failure);
       return;
     }
@@ -217,7 +193,7 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
       }
       const connection = this.#connectionFor(exchange);
       if (!connection) {
-        const isLast = this.#openConnections === 0 && !this.#options.budget.mayConnect;
+        const isLast = this.#connections.size === 0 && !this.#options.budget.mayConnect;
         if (isLast) this.#dequeue(exchange).fail(NO_MORE_CONNECTIONS);
         continue;
       }
@@ -232,9 +208,7 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
     return exchange;
   }
 
-  #connectionFor(exchange: Exchange): PipelinedConnection | MultiplexedConnection | null {
-    const most = this.#depth * this.#options.limits.socketsPerOrigin;
-    if (this.#session?.hasRoom(exchange, most)) return this.#session;
+  #connectionFor(exchange: Exchange): PipelinedConnection | null {
     return exchange.isExclusive ? this.#connectionForPost() : this.#connectionForMany();
   }
 
@@ -260,12 +234,8 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
   }
 
   get #mayOpenConnection(): boolean {
-    const hasRoom = this.#openConnections < this.#maxConnections && !this.#session?.isOpenForWork;
+    const hasRoom = this.#connections.size < this.#maxConnections;
     return hasRoom && !this.#isHopeless && this.#options.budget.mayConnect;
-  }
-
-  get #openConnections(): number {
-    return this.#connections.size + (this.#session === null ? 0 : 1);
   }
 
   get #isHopeless(): boolean {
@@ -280,7 +250,6 @@ export class ConnectionPool implements ConnectionEvents, MultiplexedEvents {
   }
 
   #hasOtherConnection(than?: PipelinedConnection): boolean {
-    if (this.#session?.isOpenForWork) return true;
     return [...this.#connections].some((l) => l !== than && l.isConnected && l.isOpenForWork);
   }
 

@@ -3,7 +3,7 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import Client from 'undici/lib/dispatcher/client.js';
-import { classifyFailure, type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { classifyFailure, type Failure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
 import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
@@ -21,8 +21,8 @@ export type PipelinedConnectionOptions = {
   readonly events: ConnectionEvents;
 } & OpenedAhead;
 
-/** Of a connection that is opened beside the first one: what its TLS waits for, and what it offers. */
-export type OpenedAhead = Pick<GuardedTarget, 'beforeTls' | 'offersHttp2'>;
+/** Of a connection that is opened beside the first one: what its TLS waits for. */
+export type OpenedAhead = Pick<GuardedTarget, 'beforeTls'>;
 
 export type OpenSocket = (
   opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled'> & OpenedAhead,
@@ -33,8 +33,6 @@ export type ConnectionEvents = {
   dialled(): void;
   /** Requests can be sent. */
   opened(): void;
-  /** The origin chose HTTP/2: this connection is over, and its socket and meter go to what is returned. */
-  multiplexed(connection: PipelinedConnection, socket: Socket): Meter;
   /** An answer is complete and the connection holds. */
   freed(connection: PipelinedConnection): void;
   /** The first in line has held the others up for `stallMs`. */
@@ -69,8 +67,6 @@ export class PipelinedConnection implements ResponseListener, Meter {
   /** undici has its socket, or will have it. */
   #isTaken = false;
   #isEnded = false;
-  /** Counts for whatever has its socket. */
-  #meter: Meter = this;
   /** Off the wire since the answer before ended; the handshake does not count. */
   #answerBytes = 0;
   #stallTimer: PatientTimer | undefined;
@@ -215,16 +211,12 @@ export class PipelinedConnection implements ResponseListener, Meter {
   }
 
   #openSocket(): Promise<Socket> {
-    const { open, events, beforeTls, offersHttp2 } = this.#options;
+    const { open, events, beforeTls } = this.#options;
     const { signal } = this.#opening;
     this.#opened ??= open({
       signal,
-      meter: {
-        received: (bytes) => this.#meter.received(bytes),
-        spent: (ms) => this.#meter.spent(ms),
-      },
+      meter: this,
       beforeTls,
-      offersHttp2,
       onDialled: () => events.dialled(),
     }).then((socket) => {
       this.#adopt(socket);
@@ -239,20 +231,10 @@ export class PipelinedConnection implements ResponseListener, Meter {
       return;
     }
     this.#options.budget.sockets += 1;
-    if ('alpnProtocol' in socket && socket.alpnProtocol === 'h2') this.#handOver(socket);
     this.#socket = socket;
     this.isConnected = true;
     this.#stallTimer?.restart();
     this.#options.events.opened();
-  }
-
-  #handOver(socket: Socket): never {
-    if (socket.destroyed) throw new ProbeFailure('reset', 'the connection closed after TLS');
-    this.#isEnded = true;
-    this.#stopClocks();
-    this.#meter = this.#options.events.multiplexed(this, socket);
-    this.#destroyClient();
-    throw new ConnectionClosed();
   }
 
   #destroyClient(): void {

@@ -7,7 +7,7 @@ import type { Answer, Exchange, Outcome } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
-/** Headers about the connection, which HTTP/2 does without: an answer is the same over either. */
+/** Headers about the connection and not about the answer. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -55,10 +55,6 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#limits = limits;
     this.#budget = budget;
     this.#listener = listener;
-  }
-
-  get hasHead(): boolean {
-    return this.#head !== undefined;
   }
 
   /** The outcome if the connection ends now; a header that was seen outlives its body. */

@@ -19,11 +19,11 @@ function listenerOf(n: number): RequestListener {
   return answerMs === undefined ? seller : oneByOne(seller, answerMs);
 }
 
-/** As proxies do with what is pipelined; streams of HTTP/2 are none of one another's business. */
+/** As proxies do with what is pipelined. */
 function oneByOne(listener: RequestListener, answerMs: number): RequestListener {
   const last = new WeakMap<object, Promise<void>>();
   return async (request, response) => {
-    const turn = request.httpVersionMajor === 2 ? undefined : last.get(request.socket);
+    const turn = last.get(request.socket);
     const done = Promise.withResolvers<void>();
     last.set(request.socket, done.promise);
     response.once('close', done.resolve);
@@ -33,7 +33,7 @@ function oneByOne(listener: RequestListener, answerMs: number): RequestListener 
 }
 
 async function urlOf(n: number): Promise<string> {
-  const { url } = await serve(listenerOf(n), certificate, order.http2 ? 'spoken' : undefined);
+  const { url } = await serve(listenerOf(n), certificate);
   if (certificate === undefined) return url;
   return `https://localhost:${await putAtDistance(Number(new URL(url).port), order.delayMs)}`;
 }

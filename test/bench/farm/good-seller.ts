@@ -21,9 +21,8 @@ export function goodSeller(delayMs: number, posts = 1): RequestListener {
   );
   let known: readonly SellerDocument[] | null = null;
   return (request, response) => {
-    // Over HTTP/2 the socket is seen through a proxy, and the host is called the authority.
     const scheme = 'encrypted' in request.socket ? 'https' : 'http';
-    const url = `${scheme}://${request.headers.host ?? request.headers[':authority']}`;
+    const url = `${scheme}://${request.headers.host}`;
     const path = request.url ?? '/';
     setTimeout(() => {
       const sold = [WEATHER, ...posted].find((one) => one.path === path);

@@ -11,8 +11,6 @@ export type FarmOrder = {
   readonly count: number;
   /** Before each answer of a good seller; of each round trip to a distant one. */
   readonly delayMs: number;
-  /** Of a distant one: it speaks HTTP/2 beside HTTP/1.1. */
-  readonly http2?: boolean;
   /** Operations of a distant one that are posted to, default 1. */
   readonly posts?: number;
   /** Of a distant one behind a proxy: an answer takes so long, those of one connection one after the other. */
