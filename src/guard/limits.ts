@@ -19,12 +19,10 @@ export type Limits = {
   /** Processor time of all handshakes of a scan, and of all TLS records after them. */
   readonly maxTlsMs: number;
   readonly socketsPerOrigin: number;
-  /** Requests on one connection that wait for their answers at once; 1 switches it off. */
-  readonly pipelining: number;
-  /** From being next in line on a connection (opening it included) to the end of the answer. */
+  /** From having a connection (opening it included) to the end of the answer. */
   readonly requestTimeoutMs: number;
-  /** How long the answer at the head of a connection may hold up those behind it. */
-  readonly stallMs: number;
+  /** Until a further connection is given up, where others of the origin stand. */
+  readonly connectTimeoutMs: number;
   /** Per address, while the host has others left to try. */
   readonly dialTimeoutMs: number;
   readonly maxHeaders: number;
@@ -45,9 +43,8 @@ const ANSWER_WIRE_FACTOR = 4;
 export function maxAnswerBytes(
   bodyBytes: number,
   { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,
-  answers = 1,
 ): number {
-  return ANSWER_WIRE_FACTOR * bodyBytes + answers * answerOverheadBytes;
+  return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 
 /** What small pieces of a body must hold on average. */
@@ -63,10 +60,9 @@ export const DEFAULT_LIMITS: Limits = {
   maxHandshakeBytes: 16_384,
   maxHandshakeMs: 150,
   maxTlsMs: 500,
-  socketsPerOrigin: 4,
-  pipelining: 10,
+  socketsPerOrigin: 6,
   requestTimeoutMs: 10_000,
-  stallMs: 2_000,
+  connectTimeoutMs: 2_000,
   dialTimeoutMs: 2_500,
   maxHeaders: 128,
   maxHeaderBytes: 65_536,

@@ -1,6 +1,6 @@
 /**
  * The requests of a scan, in waves: root, fixed paths, then what they name, then what those answers
- * ask for. Four dependent round trips however many requests there are.
+ * ask for.
  */
 
 import type { Origin } from '../guard/origin.ts';

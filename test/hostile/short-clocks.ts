@@ -1,2 +1,6 @@
 /** What takes 10 s in earnest: long enough for a busy machine to answer, short enough to wait for. */
-export const SHORT_CLOCKS = { requestTimeoutMs: 1_500, stallMs: 500, dialTimeoutMs: 1_000 };
+export const SHORT_CLOCKS = {
+  requestTimeoutMs: 1_500,
+  connectTimeoutMs: 500,
+  dialTimeoutMs: 1_000,
+};

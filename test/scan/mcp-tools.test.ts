@@ -21,7 +21,7 @@ import {
 import { serve } from '../fixtures/sellers/seller.ts';
 import { type EngineUnderTest, NEWER, OLDER, resultOf, startEngine } from './engine-under-test.ts';
 
-const LIMITS = { requestTimeoutMs: 1_500, stallMs: 700 };
+const LIMITS = { requestTimeoutMs: 1_500, connectTimeoutMs: 700 };
 const GONE = { status: 404, body: { error: 'Not found' } };
 /** Nothing is sold over HTTP. */
 const MCP_ONLY = {

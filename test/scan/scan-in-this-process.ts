@@ -21,7 +21,7 @@ export type ScanCosts = {
 };
 
 const MIB = 1_048_576;
-const LIMITS = { requestTimeoutMs: 2_000, stallMs: 700, dialTimeoutMs: 1_000 };
+const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_000 };
 
 const urls = process.argv.slice(2);
 const engine = await startEngine();

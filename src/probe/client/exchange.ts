@@ -1,5 +1,3 @@
-/** One request to an origin and its answer, as the connection gives them. */
-
 import type { Failure } from '../../guard/failures.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 
@@ -29,32 +27,3 @@ export type Answer = {
 export type Outcome =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure };
-
-/** A request that waits for its outcome, on whatever connection it ends up. */
-export class Exchange {
-  readonly request: ExchangeRequest;
-  readonly outcome: Promise<Outcome>;
-  /** Sent a second time already, which is once more than a seller should see. */
-  isResent = false;
-  readonly #resolve: (outcome: Outcome) => void;
-
-  constructor(request: ExchangeRequest) {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
-    this.request = request;
-    this.outcome = promise;
-    this.#resolve = resolve;
-  }
-
-  /** A POST may have effects: it travels alone on its connection and is never sent again. */
-  get isExclusive(): boolean {
-    return this.request.method === 'POST';
-  }
-
-  settle(outcome: Outcome): void {
-    this.#resolve(outcome);
-  }
-
-  fail(failure: Failure): void {
-    this.settle({ kind: 'failure', failure });
-  }
-}

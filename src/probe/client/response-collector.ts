@@ -1,10 +1,10 @@
-/** Collects one answer on a connection, within its caps. */
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
-import { type Failure, ProbeFailure } from '../../guard/failures.ts';
+import { classifyFailure, type Failure, ProbeFailure } from '../../guard/failures.ts';
 import { type Limits, SMALL_PIECE_BYTES } from '../../guard/limits.ts';
-import type { Answer, Exchange, Outcome } from './exchange.ts';
+import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
+import type { GuardedSocket } from './guarded-socket.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection and not about the answer. */
@@ -16,30 +16,29 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What a connection wants to hear of the requests on it. */
-export type ResponseListener = {
-  ended(response: ResponseCollector): void;
-  failed(response: ResponseCollector, error: unknown): void;
-  /** The answer is settled, but its body goes on: only closing the connection stops it. */
-  enough(response: ResponseCollector): void;
-};
-
 /**
- * One exchange on one connection: collects the answer within its caps. Handles undici's dispatch
+ * Sends one request and collects its answer within its caps. Handles undici's dispatch
  * events itself, because its `request` shows neither repeated interim responses nor raw headers,
  * and a body stream would buffer past the cap.
  */
 export class ResponseCollector implements Dispatcher.DispatchHandler {
-  readonly exchange: Exchange;
-  /** Number of round trips up to and with this one. */
-  readonly round: number;
+  readonly request: ExchangeRequest;
+  readonly outcome: Promise<Outcome>;
   isSent = false;
   hasAnswerBegun = false;
-  /** Settled, or carried on elsewhere: bytes that still arrive here are dropped. */
+  /** Settled: bytes that still arrive here are dropped. */
   isOver = false;
+  /** The connection that carries it. */
+  socket: GuardedSocket | null = null;
+  /** The connection stood before: the origin may have closed it as the request went out. */
+  isOnKept = false;
+  /** A connection was opened, or taken, for this request. */
+  hasConnected = false;
+  readonly #settle: (outcome: Outcome) => void;
+  /** Number of round trips up to and with this one. */
+  readonly #round: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
-  readonly #listener: ResponseListener;
   readonly #startedAt = performance.now();
   readonly #body: GrowingBuffer;
   #pieces = 0;
@@ -47,24 +46,38 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #interimResponses = 0;
   #firstByteMs: number | undefined;
   #head: Pick<Answer, 'status' | 'headers'> | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(exchange: Exchange, limits: Limits, budget: ScanBudget, listener: ResponseListener) {
-    this.exchange = exchange;
-    this.#body = new GrowingBuffer(exchange.request.capBytes);
-    this.round = budget.roundTrips + 1;
+  constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget) {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.request = request;
+    this.outcome = promise;
+    this.#settle = resolve;
+    this.#body = new GrowingBuffer(request.capBytes);
+    this.#round = budget.roundTrips + 1;
     this.#limits = limits;
     this.#budget = budget;
-    this.#listener = listener;
   }
 
-  /** The outcome if the connection ends now; a header that was seen outlives its body. */
-  conclude(failure: Failure): Outcome {
-    if (!this.#head) return { kind: 'failure', failure };
-    return this.#answered({ truncated: true, bodyFailure: failure.reason });
+  /** Takes the connection that the request goes out on. */
+  ride(socket: GuardedSocket): void {
+    if (this.socket !== null) this.socket.carried = null;
+    this.socket = socket;
+    this.isOnKept = socket.isOpen;
+    socket.carried = this;
   }
 
-  onRequestStart(): void {
-    this.isSent = true;
+  /** Ends the request and its connection; a header that was seen outlives its body. */
+  end(failure: Failure): void {
+    if (this.isOver) return;
+    this.#conclude(failure);
+    this.#hangUp(failure);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.isOver) controller.abort(new Error('ended before it was sent'));
+    else this.isSent = true;
   }
 
   onResponseStarted(): void {
@@ -73,63 +86,58 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
-    this.begin(status, Array.isArray(rawHeaders) ? rawHeaders : []);
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.take(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.complete();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.isOver) this.#listener.failed(this, error);
-  }
-
-  /** Status and headers, names and values in turn: of an interim answer, or of the final one. */
-  begin(status: number, fields: readonly (string | Buffer)[]): void {
     if (this.isOver) return;
-    const headers = readHeaders(fields);
+    const headers = readHeaders(Array.isArray(rawHeaders) ? rawHeaders : []);
     if (headers.length > this.#limits.maxHeaders) {
-      const detail = `more than ${this.#limits.maxHeaders} headers`;
-      this.#listener.failed(this, new ProbeFailure('malformed', detail));
+      this.end({ reason: 'malformed', detail: `more than ${this.#limits.maxHeaders} headers` });
     } else if (status >= 200) {
       this.#head = { status, headers: headers.filter(([name]) => !OF_THE_CONNECTION.has(name)) };
     } else if (++this.#interimResponses > this.#limits.maxInterimResponses) {
       const detail = `more than ${this.#limits.maxInterimResponses} interim responses`;
-      this.#listener.failed(this, new ProbeFailure('malformed', detail));
+      this.end({ reason: 'malformed', detail });
     }
-    if (this.#budget.spent !== null) this.#overBudget(this.#budget.spent);
+    this.#endOverBudget();
   }
 
-  /** A piece of the body. */
-  take(chunk: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
     const isWithinCap = this.#body.append(chunk);
     this.#pieces += 1;
     this.#pieceBytes += chunk.length;
-    if (this.#budget.spent !== null) {
-      this.#overBudget(this.#budget.spent);
-    } else if (!isWithinCap) {
-      this.settle(this.#answered({ truncated: true }));
-      this.#listener.enough(this);
+    this.#endOverBudget();
+    if (!isWithinCap && !this.isOver) {
+      this.#finish(this.#answered({ truncated: true }));
+      // Only closing the connection stops the rest of the body.
+      this.#hangUp({ reason: 'malformed', detail: 'the rest of a body that is too long' });
     } else if (this.#isCrumbs) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
-      this.#listener.failed(this, new ProbeFailure('malformed', detail));
+      this.end({ reason: 'malformed', detail });
     }
   }
 
-  complete(): void {
-    if (!this.isOver) this.settle(this.#answered({ truncated: false }));
-    this.#listener.ended(this);
+  onResponseEnd(): void {
+    if (!this.isOver) this.#finish(this.#answered({ truncated: false }));
+    this.socket?.answered(this.request.method);
   }
 
-  settle(outcome: Outcome): void {
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.isOver) this.#conclude(classifyFailure(error));
+  }
+
+  #conclude(failure: Failure): void {
+    if (this.#head === undefined) this.#finish({ kind: 'failure', failure });
+    else this.#finish(this.#answered({ truncated: true, bodyFailure: failure.reason }));
+  }
+
+  #finish(outcome: Outcome): void {
     this.isOver = true;
-    this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.round);
-    this.exchange.settle(outcome);
+    this.#budget.roundTrips = Math.max(this.#budget.roundTrips, this.#round);
+    this.#settle(outcome);
+  }
+
+  #hangUp(failure: Failure): void {
+    if (this.#controller === undefined) this.socket?.close(failure);
+    else this.#controller.abort(new ProbeFailure(failure.reason, failure.detail));
   }
 
   /** Each piece costs as much as a thousand bytes do, however small it is. */
@@ -139,10 +147,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     return this.#pieces > smallBodyPieces && this.#pieceBytes < SMALL_PIECE_BYTES * this.#pieces;
   }
 
-  #overBudget(detail: string): void {
-    if (this.isOver) return;
-    this.settle(this.conclude({ reason: 'budget', detail }));
-    this.#listener.enough(this);
+  #endOverBudget(): void {
+    const { spent } = this.#budget;
+    if (spent !== null) this.end({ reason: 'budget', detail: spent });
   }
 
   #answered(rest: Pick<Answer, 'truncated' | 'bodyFailure'>): Outcome {

@@ -8,8 +8,8 @@ import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/
 import type { ProcessorTime } from '../../guard/processor-time.ts';
 import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
 import { originSecureContext } from '../../guard/tls-handshake.ts';
-import { ConnectionPool } from './connection-pool.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
+import { OriginPool } from './origin-pool.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { ScanBudget } from './scan-budget.ts';
 
@@ -32,7 +32,7 @@ export class ScanConnections {
   readonly budget: ScanBudget;
   readonly #options: ScanConnectionsOptions;
   #secureContext: SecureContext | undefined;
-  readonly #pools = new Map<string, ConnectionPool>();
+  readonly #pools = new Map<string, OriginPool>();
   readonly #resolutions = new Map<string, Promise<Resolution>>();
   /** Releases the requests that wait for a name when the scan ends. */
   readonly #end = Promise.withResolvers<{ kind: 'closed'; failure: Failure }>();
@@ -82,7 +82,7 @@ export class ScanConnections {
     for (const pool of this.#pools.values()) pool.close(this.#closed);
   }
 
-  async #poolOf(origin: Origin): Promise<ConnectionPool> {
+  async #poolOf(origin: Origin): Promise<OriginPool> {
     // The end first: a race goes to the first that is settled.
     const resolution = await Promise.race([this.#end.promise, this.check(origin)]);
     switch (resolution.kind) {
@@ -104,17 +104,14 @@ export class ScanConnections {
     return pool;
   }
 
-  #newPool(
-    origin: Origin,
-    { addresses }: Extract<Resolution, { kind: 'addresses' }>,
-  ): ConnectionPool {
+  #newPool(origin: Origin, { addresses }: Extract<Resolution, { kind: 'addresses' }>): OriginPool {
     const { policy, connector, limits, extraCa, processorTime } = this.#options;
     const common = { policy, connector, limits, processorTime };
     const secureContext = () => {
       this.#secureContext ??= originSecureContext(extraCa);
       return this.#secureContext;
     };
-    return new ConnectionPool({
+    return new OriginPool({
       originUrl: origin.url,
       limits,
       budget: this.budget,

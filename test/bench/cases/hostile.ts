@@ -8,7 +8,7 @@ import type { BenchCase } from '../measurement.ts';
 const AT_ONCE = 20;
 const MIB = 1_024 * 1_024;
 /** Shorter than in service: what drips and hangs takes time on the wall, and nothing else. */
-const LIMITS = { requestTimeoutMs: 2_000, stallMs: 700, dialTimeoutMs: 1_000 };
+const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_000 };
 
 /** What sellers that mean harm do to the process that scans them. */
 const hostile: BenchCase = async ({ isQuick }) => {

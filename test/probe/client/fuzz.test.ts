@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { HttpMethod } from '../../../src/model/observation.ts';
 import { ask, clientFor, onRequestLine, startRawOrigin } from './harness.ts';
 
-const LIMITS = { stallMs: 30, requestTimeoutMs: 120, dialTimeoutMs: 200 };
+const LIMITS = { connectTimeoutMs: 30, requestTimeoutMs: 120, dialTimeoutMs: 200 };
 
 /** What a server does when a request head has arrived. */
 const move = fc.oneof(

@@ -89,7 +89,7 @@ export function clientFor(
   options: Partial<ProbeClientOptions> = {},
 ): ProbeClient {
   // Patient, as the machine may be busy: a test of a clock sets its own.
-  const limits = { stallMs: 30_000, requestTimeoutMs: 45_000, ...options.limits };
+  const limits = { connectTimeoutMs: 30_000, requestTimeoutMs: 45_000, ...options.limits };
   const common = { policy: target.policy, userAgent: 'test/1' };
   const client = createProbeClient({ ...common, ...options, limits });
   onTestFinished(() => client.close());
