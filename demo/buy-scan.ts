@@ -38,6 +38,7 @@ export async function buyScan(
     text: formatText({
       report,
       printed: report.results,
+      rules: new Map(),
       timing: null,
       locate: NO_SOURCES.locate,
       colour: false,

@@ -12,6 +12,7 @@ import { type Recording, underCatalog } from '../probe/recording.ts';
 import { type Trim, trimObservations } from '../probe/trim-recording.ts';
 import { judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { toPrintedJson } from './formatters/workflow-commands.ts';
 import { scanCommand } from './scan-command.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
@@ -36,7 +37,7 @@ export async function captureCommand(args: readonly string[], streams: Streams):
   const engine = await startEngine(checksVersion);
   try {
     const { recording, secrets, moved } = await trim(whole, engine);
-    const text = `${JSON.stringify(recording, null, 1)}\n`;
+    const text = toPrintedJson(recording, 1);
     await writeOutput('--output', output, text);
     const before = JSON.stringify(whole, null, 1).length;
     const lines = [

@@ -10,6 +10,7 @@ import {
   regressionsOf,
 } from '../scan/compare-reports.ts';
 import { callOf } from './call-form.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
 import { readReport } from './read-report.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
@@ -24,7 +25,7 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
   const { files, failOnRegression } = parse(args);
   const read = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
   const [before, after] = await Promise.all([read(files[0]), read(files[1])]);
-  await write(out, `${differencesOf(before, after).join('\n')}\n`);
+  await write(out, breakCommands(`${differencesOf(before, after).join('\n')}\n`));
   if (!failOnRegression) return 0;
   const fallen = regressionsOf(before, after);
   if (fallen.length > 0) await write(err, `--fail-on-regression: ${fallen.join(', ')}\n`);

@@ -10,6 +10,7 @@ import { STACKS, type Stack } from '../patches/patch.ts';
 import type { PatchReport } from '../patches/patch-values.ts';
 import { isStack } from '../patches/patches-for.ts';
 import { callOf } from './call-form.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
 import { showPatches, showStacks } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
@@ -32,8 +33,11 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(`${id}: no such check; there are ${ids}`);
   }
-  if (stack !== null) await write(out, showPatches(wanted, stack, report));
-  else await write(out, render(await explainAlone(wanted, catalog), report));
+  const text =
+    stack === null
+      ? render(await explainAlone(wanted, catalog), report)
+      : showPatches(wanted, stack, report);
+  await write(out, breakCommands(text));
   return 0;
 }
 

@@ -4,6 +4,8 @@
  */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { cleanText } from '../parse/text/text.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
 import { SCAN_USAGE } from './scan-usage.ts';
 import type { Streams } from './streams.ts';
 
@@ -14,6 +16,8 @@ type Command = (args: readonly string[], streams: Streams) => Promise<number>;
  * package has one in the user's own cache folder (tools/pack/cli.js).
  */
 const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
+
+const MAX_ERROR_CHARS = 2_000;
 
 /** Loaded when called: usage and `diff` need no engine. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -90,7 +94,8 @@ function isCommand(name: string): boolean {
 
 function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.split('\n')[0] ?? text;
+  // It may quote a file of a stranger.
+  return breakCommands(cleanText(text.split('\n')[0] ?? text, MAX_ERROR_CHARS));
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));

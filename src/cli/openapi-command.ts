@@ -9,6 +9,8 @@ import type { CheckResult } from '../model/report.ts';
 import { judge } from '../scan/run-scan.ts';
 import { NOBODY } from '../scan/warm-up.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { findingText } from './formatters/findings.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
 import { readSources } from './sources.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
@@ -32,12 +34,10 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
       const findings = await findingsIn(document.text, engine);
       const { locate } = await readSources([`${PATH}=${document.file}`]);
       for (const finding of findings) {
-        const { id, title, status, evidence, fix } = finding;
-        const line = locate(finding)?.line ?? 1;
-        await write(
-          out,
-          `${document.file}:${line}: ${status} ${id} ${title}: ${evidence}. ${fix}\n`,
-        );
+        const { id, title, status } = finding;
+        const place = `${document.file}:${locate(finding)?.line ?? 1}`;
+        const text = `${place}: ${status} ${id} ${title}: ${findingText(finding)}\n`;
+        await write(out, breakCommands(text));
         missed ||= status === 'fail' || failOn === 'warn';
       }
     }

@@ -10,6 +10,7 @@ import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
 import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { startEngine } from './engine.ts';
+import { breakCommands, toPrintedJson } from './formatters/workflow-commands.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -31,8 +32,7 @@ type Call = {
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
   const preflight = await judge(call);
-  const text =
-    call.format === 'json' ? `${JSON.stringify(preflight, null, 2)}\n` : toText(preflight);
+  const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
   await write(out, text);
   return exitOf(preflight.verdict, call.isStrict);
 }
@@ -113,5 +113,5 @@ function toText({ verdict, reasons, terms, termsDigest }: Preflight): string {
     ),
     ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
   ];
-  return `${lines.join('\n')}\n`;
+  return breakCommands(`${lines.join('\n')}\n`);
 }

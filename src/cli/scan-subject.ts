@@ -11,6 +11,7 @@ import type { McpWanted } from '../scan/observe-tools.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { FORMATS } from './formatters/formats.ts';
+import { toPrintedJson } from './formatters/workflow-commands.ts';
 import { createProgress } from './progress.ts';
 import type { ScanOptions } from './scan-options.ts';
 import { refuseUnknown, selectResults } from './select-results.ts';
@@ -130,13 +131,14 @@ async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome
 
 async function deliver(
   outcome: ScanOutcome,
-  { sources, options, streams: { out, err } }: ScanParts,
+  { engine, sources, options, streams: { out, err } }: ScanParts,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
   const printed = selectResults(report.results, options.only);
   const text = FORMATS[options.format]({
     report,
     printed,
+    rules: rulesOf(engine),
     timing: options.timing ? timing : null,
     locate: sources.locate,
     colour: options.output === null && hasColours(out),
@@ -147,7 +149,7 @@ async function deliver(
     options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
     options.save === null
       ? undefined
-      : writeOutput('--save', options.save, `${JSON.stringify(recording, null, 1)}\n`),
+      : writeOutput('--save', options.save, toPrintedJson(recording, 1)),
   ]);
   if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
   // A scan is not done again for a file that could not be written: the other one is there.
@@ -157,6 +159,12 @@ async function deliver(
   const missed = missedThresholds(report, printed, options);
   for (const line of missed) await write(err, `${line}\n`);
   return missed.length === 0 ? 0 : 1;
+}
+
+function rulesOf({ catalog, checks }: Engine): ReadonlyMap<string, string> {
+  const impls = new Set(catalog.checks.map(({ impl }) => impl));
+  const judging = checks.filter(({ impl }) => impls.has(impl));
+  return new Map(judging.map(({ id, definition }) => [id, definition.says.right]));
 }
 
 function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOutcome['timing']) {

@@ -5,8 +5,13 @@ import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { Observations, OriginFacts } from '../model/observations.ts';
+import type { Payability } from '../model/payability.ts';
+import { cleanText } from '../parse/text/text.ts';
 import { RECORDING_SCHEMA_VERSION, type Recording } from './recording.ts';
 import { recordingSchema } from './recording-schema.ts';
+
+/** Longer than any that a scan writes, so that those stay as they are. */
+const MAX_TEXT_CHARS = 8_192;
 
 /** The file cannot be replayed; the message says which file, where, and what to do. */
 export class RecordingError extends Error {
@@ -72,10 +77,17 @@ type Stored = Omit<Recording, 'observations'> & {
 
 /** Recordings of version 1 say nothing of clients. */
 function completed({ observations, ...rest }: Stored): Recording {
-  return {
-    ...rest,
-    observations: { ...observations, payability: observations.payability ?? null },
-  };
+  const payability = observations.payability ? cleanPayability(observations.payability) : null;
+  return { ...rest, observations: { ...observations, payability } };
+}
+
+/**
+ * A report prints payability as it is: a scan cleans the texts in it, the author of a file may not have.
+ */
+function cleanPayability(payability: Payability): Payability {
+  return JSON.parse(JSON.stringify(payability), (_name, value: unknown) =>
+    typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : value,
+  );
 }
 
 function message(error: unknown): string {

@@ -75,6 +75,7 @@ export function printable(overrides: Partial<Printable> = {}): Printable {
       results,
     },
     printed: results,
+    rules: new Map([['P1', 'The origin answers over HTTPS.']]),
     timing: null,
     locate: NO_SOURCES.locate,
     colour: false,

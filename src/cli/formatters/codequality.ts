@@ -4,8 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../model/report.ts';
-import { findingsOf } from './findings.ts';
+import { escapeLinks } from './escape-links.ts';
+import { findingsOf, findingText } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { toPrintedJson } from './workflow-commands.ts';
 
 const PIPELINE = { file: '.gitlab-ci.yml', line: 1 };
 const SEVERITIES: Readonly<Record<Severity, string>> = {
@@ -19,7 +21,7 @@ export function formatCodeQuality({ report, printed, locate }: Printable): strin
     const { file, line } = locate(finding) ?? PIPELINE;
     const what = `${report.origin} ${finding.id} ${finding.outcome}`;
     return {
-      description: `${finding.id} ${finding.title}: ${finding.evidence} ${finding.fix}`,
+      description: escapeLinks(`${finding.id} ${finding.title}: ${findingText(finding)}`),
       check_name: `x402/${finding.id}`,
       // Stays while the finding does, whatever its evidence says.
       fingerprint: createHash('sha256').update(what).digest('hex'),
@@ -27,5 +29,5 @@ export function formatCodeQuality({ report, printed, locate }: Printable): strin
       location: { path: file, lines: { begin: line } },
     };
   });
-  return `${JSON.stringify(violations, null, 2)}\n`;
+  return toPrintedJson(violations);
 }

@@ -3,8 +3,9 @@
  * was given. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
 import { answerLine } from '../../payable/answer-line.ts';
-import { findingsOf } from './findings.ts';
+import { findingsOf, findingText } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { breakCommands } from './workflow-commands.ts';
 
 export function formatGithub({ report, printed, locate }: Printable): string {
   const { origin, grade, score } = report;
@@ -13,7 +14,7 @@ export function formatGithub({ report, printed, locate }: Printable): string {
     const at = place === null ? '' : `file=${property(place.file)},line=${place.line},`;
     const title = property(`${finding.id} ${finding.title}`);
     const level = finding.status === 'fail' ? 'error' : 'warning';
-    return `::${level} ${at}title=${title}::${data(`${finding.evidence} ${finding.fix}`)}`;
+    return `::${level} ${at}title=${title}::${data(findingText(finding))}`;
   });
   const summary = `::notice title=x402 conformance::${data(`${origin}: grade ${grade}, ${score}/100. ${answerLine(report)}`)}`;
   return `${[...lines, summary].join('\n')}\n`;
@@ -21,7 +22,7 @@ export function formatGithub({ report, printed, locate }: Printable): string {
 
 /** Evidence quotes origins: no line break of theirs may begin a command. */
 function data(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return breakCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function property(text: string): string {

@@ -1,5 +1,6 @@
 /** The scan report of the service, for machines. */
 import type { Printable } from './printable.ts';
+import { toPrintedJson } from './workflow-commands.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
@@ -20,7 +21,7 @@ export function formatJson({ report, printed, timing }: Printable): string {
     results: printed,
     ...(timing === null ? {} : { timing: rounded(timing) }),
   };
-  return `${JSON.stringify(shown, null, 2)}\n`;
+  return toPrintedJson(shown);
 }
 
 function rounded(timing: NonNullable<Printable['timing']>): Record<string, number> {

@@ -1,7 +1,9 @@
 /** JUnit XML: one test case a check; a failure fails, a warning is told in system-out. */
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { findingText } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { escapeXmlCommands } from './workflow-commands.ts';
 
 export function formatJunit({ report, printed }: Printable): string {
   const failures = printed.filter(({ status }) => status === 'fail').length;
@@ -17,8 +19,8 @@ export function formatJunit({ report, printed }: Printable): string {
     `      <property name="payableBy" value="${report.payableBy ?? 'unknown'}"/>`,
     `      <property name="answer" value="${escapeXml(answerLine(report))}"/>`,
     ...report.advice.map(
-      ({ id, evidence, fix }) =>
-        `      <property name="advice/${id}" value="${escapeXml(`${evidence} ${fix}`)}"/>`,
+      (advice) =>
+        `      <property name="advice/${advice.id}" value="${escapeXml(findingText(advice))}"/>`,
     ),
     `      <property name="checksVersion" value="${escapeXml(report.checksVersion)}"/>`,
     '    </properties>',
@@ -32,7 +34,7 @@ export function formatJunit({ report, printed }: Printable): string {
 function testCase(result: CheckResult): string {
   const name = escapeXml(`${result.id} ${result.title}`);
   const open = `    <testcase name="${name}" classname="${result.category}"`;
-  const detail = escapeXml(`${result.evidence} ${result.fix}`);
+  const detail = escapeXml(findingText(result));
   if (result.basis === 'not_determined') return `${open}><skipped message="${detail}"/></testcase>`;
   if (result.status === 'fail') {
     return `${open}><failure type="${escapeXml(result.outcome)}" message="${detail}"/></testcase>`;
@@ -45,11 +47,14 @@ function testCase(result: CheckResult): string {
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function escapeXml(text: string): string {
-  return text
+  const escaped = text
     .replace(NOT_XML, '')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
-    .replaceAll("'", '&apos;');
+    .replaceAll("'", '&apos;')
+    .replaceAll('\n', '&#10;')
+    .replaceAll('\r', '&#13;');
+  return escapeXmlCommands(escaped);
 }

@@ -4,19 +4,18 @@ import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
+import { findingsOf } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { undeterminedIn } from './undetermined.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
   const { protocol, docs, standing } = report.subScores;
-  const rank = { fail: 0, warn: 1, pass: 2 } as const;
-  const problems = printed
-    .filter(({ status }) => status !== 'pass')
-    .sort((a, b) => rank[a.status] - rank[b.status]);
-  const passed = printed.length - problems.length;
+  const problems = findingsOf(printed).toSorted((a, b) => isWarning(a) - isWarning(b));
+  const passed = printed.filter(({ status }) => status === 'pass').length;
   return [
     `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
-    `**${escapeText(answerLine(report))}**`,
+    answer(answerLine(report)),
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
@@ -24,9 +23,27 @@ export function formatMarkdown({ report, printed }: Printable): string {
     ...exhaustedLines(report).flatMap((line) => [line, '']),
     ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
     '',
+    ...undetermined(printed),
     ...offers(report.payability ?? []),
     ...advice(report.advice),
   ].join('\n');
+}
+
+function isWarning({ status }: CheckResult): number {
+  return status === 'warn' ? 1 : 0;
+}
+
+/** The verdict as it is, and as code the rest, which quotes the origin. */
+function answer(line: string): string {
+  const [, verdict, rest] = /^([A-Za-z ]+:) (.+)$/s.exec(line) ?? [];
+  return rest === undefined ? asCode(line) : `**${verdict}** ${asCode(rest)}`;
+}
+
+function undetermined(printed: readonly CheckResult[]): readonly string[] {
+  return undeterminedIn(printed).flatMap(({ names, why }) => [
+    `Not determined: ${names}: ${asCode(why)}`,
+    '',
+  ]);
 }
 
 function offers(payability: readonly ResourcePayability[]): readonly string[] {

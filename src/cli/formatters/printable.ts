@@ -7,6 +7,8 @@ export type Printable = {
   readonly report: ScanReport;
   /** The results that `--only` left. */
   readonly printed: readonly CheckResult[];
+  /** By check id, the sentence that says what is right. */
+  readonly rules: ReadonlyMap<string, string>;
   /** Set where `--timing` was given. */
   readonly timing: ScanTiming | null;
   /** The file and line of a finding, where `--source` says of what its document is made. */

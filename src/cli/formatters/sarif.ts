@@ -6,10 +6,12 @@
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import type { SourceLocation } from '../sources.ts';
-import { findingsOf } from './findings.ts';
+import { escapeLinks } from './escape-links.ts';
+import { findingsOf, findingText } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { toPrintedJson } from './workflow-commands.ts';
 
-export function formatSarif({ report, printed, locate }: Printable): string {
+export function formatSarif({ report, printed, rules, locate }: Printable): string {
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -19,7 +21,7 @@ export function formatSarif({ report, printed, locate }: Printable): string {
           driver: {
             name: 'x402-conformance-scanner',
             version: report.checksVersion,
-            rules: printed.map(toRule),
+            rules: printed.map((result) => toRule(result, rules.get(result.id))),
           },
         },
         properties: {
@@ -40,15 +42,16 @@ export function formatSarif({ report, printed, locate }: Printable): string {
       },
     ],
   };
-  return `${JSON.stringify(log, null, 2)}\n`;
+  return toPrintedJson(log);
 }
 
-function toRule(result: CheckResult) {
+/** `rule` is the sentence of what is right. */
+function toRule(result: CheckResult, rule = result.title) {
   return {
     id: result.id,
     name: result.title,
-    shortDescription: { text: result.title },
-    help: { text: result.fix },
+    shortDescription: { text: escapeLinks(rule) },
+    help: { text: escapeLinks(result.fix) },
     properties: { category: result.category, severity: result.severity },
   };
 }
@@ -58,7 +61,7 @@ function toResult(finding: CheckResult, ruleIndex: number, physicalLocation: obj
     ruleId: finding.id,
     ruleIndex,
     level: finding.status === 'fail' ? 'error' : 'warning',
-    message: { text: `${finding.evidence} ${finding.fix}` },
+    message: { text: escapeLinks(findingText(finding)) },
     locations: [{ physicalLocation }],
     partialFingerprints: { 'finding/v1': `${finding.id}/${finding.outcome}` },
     properties: { outcome: finding.outcome, basis: finding.basis },

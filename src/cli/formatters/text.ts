@@ -3,7 +3,10 @@ import { styleText } from 'node:util';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
+import { isOpen } from './findings.ts';
 import type { Printable } from './printable.ts';
+import { type Undetermined, undeterminedIn } from './undetermined.ts';
+import { breakCommands } from './workflow-commands.ts';
 import { wrap } from './wrap.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -24,29 +27,23 @@ export function formatText(scan: Printable): string {
   const paint = (style: Style, text: string) =>
     scan.colour ? styleText(style, text, { validateStream: false }) : text;
   const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
-  const by = (status: CheckResult['status']) => printed.filter((r) => r.status === status);
-  // Findings that could not be determined come last: there is nothing to mend first in them.
-  const problems = [...by('fail'), ...by('warn')].sort(
-    (a, b) => Number(isOpen(a)) - Number(isOpen(b)),
-  );
+  const judged = printed.filter((result) => !isOpen(result));
+  const by = (status: CheckResult['status']) => judged.filter((r) => r.status === status);
   const lines = [
     '',
     ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
-    ...problems.flatMap((result) => problemLines(result, columns, paint)),
+    ...[...by('fail'), ...by('warn')].flatMap((result) => problemLines(result, columns, paint)),
     ...adviceLines(report.advice, columns, paint),
     ...passLines(by('pass'), columns, paint),
+    ...openLines(undeterminedIn(printed), columns, paint),
   ];
-  return `${lines.join('\n')}\n`;
-}
-
-function isOpen({ basis }: CheckResult): boolean {
-  return basis === 'not_determined';
+  return breakCommands(`${lines.join('\n')}\n`);
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {
@@ -100,4 +97,20 @@ function passLines(
       return wrap(evidence, columns, `${name.padEnd(width + 4)}  `, ' '.repeat(width + 6));
     }),
   ];
+}
+
+function openCount(count: number): string {
+  return count === 0 ? '' : `, ${count} not determined`;
+}
+
+/** Folded: nobody has to mend them, and no score counts them. */
+function openLines(
+  groups: readonly Undetermined[],
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  if (groups.length === 0) return [];
+  const text = groups.map(({ names, why }) => `${names}: ${why}`).join('; ');
+  const [first = '', ...rest] = wrap(text, columns, '  NOT DETERMINED ', '    ');
+  return ['', first.replace('NOT DETERMINED', (label) => paint('dim', label)), ...rest];
 }

@@ -30,20 +30,20 @@ describe('JUnit', () => {
       child?.attributes.get('message') ?? child?.text,
     ]);
     expect(cases).toEqual([
-      ['P1 check-p1', 'failure', 'refused', 'GET /: connection refused Start the server.'],
+      ['P1 check-p1', 'failure', 'refused', 'GET /: connection refused. Start the server.'],
       [
         'P2 check-p2',
         'failure',
         'prerequisite-failed',
-        'Not evaluated, see P1: connection refused Correct what P1 names.',
+        'Not evaluated, see P1: connection refused. Correct what P1 names.',
       ],
       ['S1 check-s1', undefined, undefined, undefined],
-      ['S7 check-s7', 'system-out', undefined, 'no ">" line below "# A" Add a summary.'],
+      ['S7 check-s7', 'system-out', undefined, 'no ">" line below "# A". Add a summary.'],
       [
         'D1 check-d1',
         'skipped',
         undefined,
-        'x402scan was not asked: offline (0 requests) Register the origin.',
+        'x402scan was not asked: offline (0 requests). Register the origin.',
       ],
     ]);
   });
@@ -69,7 +69,7 @@ describe('JUnit', () => {
       const [only] = casesOf(formatJunit(printable({ printed: [{ ...HOSTILE, status }] })));
       const child = only?.children[0];
       const said = child?.attributes.get('message') ?? child?.text;
-      expect(said).toBe(`${HOSTILE.evidence} ${HOSTILE.fix}`);
+      expect(said).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
     },
   );
 
@@ -78,7 +78,7 @@ describe('JUnit', () => {
     const [only] = casesOf(
       formatJunit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
     );
-    expect(only?.children[0]?.attributes.get('message')).toBe('ab[31mcde Keep S1 as it is.');
+    expect(only?.children[0]?.attributes.get('message')).toBe('ab[31mcde. Keep S1 as it is.');
   });
 });
 

@@ -48,9 +48,9 @@ describe('the report as Markdown', () => {
     expect(cells.filter((_, index) => index % 4 === 1)).toEqual([
       'P1 check-p1',
       'P2 check-p2',
-      'D1 check-d1',
       'S7 check-s7',
     ]);
+    expect(markdown).toContain('\n\nNot determined: D1 check-d1: <code>x402scan was not asked');
     expect(cells.slice(0, 4)).toEqual([
       'fail',
       'P1 check-p1',

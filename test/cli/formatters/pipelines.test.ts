@@ -11,8 +11,8 @@ const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
 test('an annotation a finding, at its line where a source says so, and the grade', () => {
   const text = formatGithub(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
   expect(text.split('\n')).toEqual([
-    '::error title=P1 check-p1::GET /: connection refused Start the server.',
-    '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A" Add a summary.',
+    '::error title=P1 check-p1::GET /: connection refused. Start the server.',
+    '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A". Add a summary.',
     '::notice title=x402 conformance::https://api.example.com: grade F, 0/100. No: nothing here asked for a payment.',
     '',
   ]);
@@ -24,7 +24,7 @@ test('evidence begins no command of its own', () => {
     .trimEnd()
     .split('\n');
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain('a%0A::set-output name=x::1%0D100%25');
+  expect(lines[0]).toContain('a%0A: :set-output name=x::1%0D100%25');
 });
 
 test('a violation a finding, with a fingerprint that outlives its evidence', () => {
@@ -32,7 +32,7 @@ test('a violation a finding, with a fingerprint that outlives its evidence', () 
   const violations = JSON.parse(formatCodeQuality(printable({ printed, locate })));
   expect(violations).toHaveLength(3);
   expect(violations[0]).toEqual({
-    description: 'P1 check-p1: GET /: connection refused Start the server.',
+    description: 'P1 check-p1: GET /: connection refused. Start the server.',
     check_name: 'x402/P1',
     fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
     severity: 'critical',

@@ -67,7 +67,8 @@ function element(name: string, attributes: string): XmlElement {
 
 function decode(text: string): string {
   if (text.includes(']]>')) throw new Error('"]]>" in text');
-  return text.replace(/&([a-z]*;?)/g, (whole, name: string) => {
+  return text.replace(/&(#\d+;|[a-z]*;?)/g, (whole, name: string) => {
+    if (name.startsWith('#')) return String.fromCodePoint(Number(name.slice(1, -1)));
     const character = name.endsWith(';') ? ENTITIES[name.slice(0, -1)] : undefined;
     if (character === undefined) throw new Error(`no entity: ${whole}`);
     return character;

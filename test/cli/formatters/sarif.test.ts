@@ -66,11 +66,17 @@ describe('SARIF', () => {
     );
     const told = results.map((one: Finding) => [one.ruleId, one.level, one.message.text]);
     expect(told).toEqual([
-      ['P1', 'error', 'GET /: connection refused Start the server.'],
-      ['P2', 'error', 'Not evaluated, see P1: connection refused Correct what P1 names.'],
-      ['S7', 'warning', 'no ">" line below "# A" Add a summary.'],
+      ['P1', 'error', 'GET /: connection refused. Start the server.'],
+      ['P2', 'error', 'Not evaluated, see P1: connection refused. Correct what P1 names.'],
+      ['S7', 'warning', 'no ">" line below "# A". Add a summary.'],
     ]);
     expect(properties).toMatchObject({ origin: 'https://api.example.com', grade: 'F', score: 0 });
+  });
+
+  test('describes a rule by the sentence that the check has for it', () => {
+    const [first, second] = runOf().tool.driver.rules;
+    expect(first.shortDescription.text).toBe('The origin answers over HTTPS.');
+    expect(second.shortDescription.text).toBe(RESULTS[1]?.title);
   });
 
   test('points each result to its rule', () => {
@@ -94,6 +100,7 @@ describe('SARIF', () => {
 
   test('keeps hostile evidence as text', () => {
     const [first] = runOf(printable({ printed: [HOSTILE] })).results;
-    expect(first.message.text).toBe(`${HOSTILE.evidence} ${HOSTILE.fix}`);
+    const text = first.message.text.replaceAll(/\\([\\[\]])/g, '$1');
+    expect(text).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
   });
 });

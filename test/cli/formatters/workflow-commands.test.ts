@@ -1,0 +1,113 @@
+/** No output holds what the runner of a pipeline would obey, and machines read the same values. */
+import { expect, test } from 'vitest';
+import { FORMATS } from '../../../src/cli/formatters/formats.ts';
+import { formatJson } from '../../../src/cli/formatters/json.ts';
+import { formatJunit } from '../../../src/cli/formatters/junit.ts';
+import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
+import { formatSarif } from '../../../src/cli/formatters/sarif.ts';
+import { breakCommands } from '../../../src/cli/formatters/workflow-commands.ts';
+import type { Advice } from '../../../src/model/advice.ts';
+import type { ResourcePayability } from '../../../src/model/payability.ts';
+import type { CheckResult } from '../../../src/model/report.ts';
+import { OPEN, PASSED, printable, result } from '../printable.ts';
+import { readXml } from './read-xml.ts';
+
+const COMMANDS = [
+  '::stop-commands::zzz',
+  '##[set-output name=grade]A',
+  '##vso[task.setvariable variable=grade]A',
+  `##teamcity[buildStatus status='SUCCESS']`,
+  '###[error]',
+  '##VSO[x]',
+];
+/** Long enough to be wrapped, so that each word begins a line at some width. */
+const SAID = COMMANDS.flatMap((one) => ['x'.repeat(36), one]).join(' ');
+const OBEYED = /^[\s\u0085]*::|##\w*\[/m;
+
+function hostile(columns: number, results: readonly CheckResult[]) {
+  const payability: ResourcePayability = {
+    method: 'GET',
+    path: '/##[error]',
+    payableBy: 'nobody',
+    words: SAID,
+    offers: [
+      {
+        pointer: '/accepts/0',
+        scheme: '##vso[a]',
+        network: '##[b]',
+        asset: null,
+        amount: '::c::',
+        client: '@x402/evm',
+        verdict: 'refuses',
+        words: SAID,
+      },
+    ],
+  };
+  const advice: Advice = { id: 'testnet-only', evidence: SAID, fix: 'Offer a main network.' };
+  const scan = printable({ printed: results, columns });
+  const report = { ...scan.report, payability: [payability], payableBy: 'nobody' as const };
+  return { ...scan, report: { ...report, advice: [advice] } };
+}
+
+const RESULTS = [
+  result('P3', { status: 'fail', evidence: SAID }),
+  result('S7', { status: 'warn', evidence: `a\n  ${SAID}` }),
+  { ...OPEN, evidence: SAID },
+  { ...PASSED, evidence: SAID },
+];
+
+test.each(Object.keys(FORMATS).map((name) => [name]))('%s obeys nobody', (name) => {
+  const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? formatJson;
+  for (let columns = 40; columns <= 110; columns += 1) {
+    const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
+    const text = format(hostile(columns, RESULTS));
+    expect(text.replaceAll(own, '')).not.toMatch(/^[\s\u0085]*::/m);
+    expect(text).not.toMatch(/##\w*\[/);
+  }
+});
+
+test('JSON and JUnit give the values to the letter', () => {
+  const scan = hostile(100, RESULTS);
+  expect(JSON.parse(formatJson(scan))).toMatchObject({
+    results: RESULTS,
+    payability: scan.report.payability,
+  });
+  const { runs } = JSON.parse(formatSarif(scan));
+  expect(runs[0].properties.payability).toEqual(scan.report.payability);
+  const [suite] = readXml(formatJunit(scan)).children;
+  const [failed] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
+  expect(failed?.children[0]?.attributes.get('message')).toBe(`${SAID}. Keep P3 as it is.`);
+});
+
+test('the answer in Markdown calls nobody and links nowhere', () => {
+  const { report, ...rest } = hostile(100, []);
+  const words = '@acme/sec https://evil.example/x www.evil.example a@b.example #12 [x](//y)';
+  const payability = report.payability.map((one) => ({ ...one, offers: [], words }));
+  const [, , line = ''] = formatMarkdown({ ...rest, report: { ...report, payability } }).split(
+    '\n',
+  );
+  expect(line).toMatch(/^\*\*No:\*\* <code>[^<]*<\/code>$/);
+  expect(line).toContain('&#64;acme/sec https&#58;//evil.example/x www&#46;evil.example a&#64;b');
+});
+
+test('SARIF and Code Quality have no link in a message', () => {
+  const evil = result('P3', { status: 'fail', evidence: '[here](https://evil.example) \\[x]' });
+  const escaped = '\\[here\\](https://evil.example) \\\\\\[x\\]';
+  const { runs } = JSON.parse(formatSarif(printable({ printed: [evil] })));
+  expect(runs[0].results[0].message.text).toContain(escaped);
+  const [violation] = JSON.parse(FORMATS.codequality(printable({ printed: [evil] })));
+  expect(violation.description).toContain(escaped);
+});
+
+test.each([
+  ['::a::b', ': :a::b'],
+  ['\t \u0085::a::', '\t \u0085: :a::'],
+  ['one\r\n\u2003::a::', 'one\r\n\u2003: :a::'],
+  [':::a', ': ::a'],
+  ['in a line ::a::', 'in a line ::a::'],
+  ['####[a]', '### #[a]'],
+  ['## heading [a]', '## heading [a]'],
+])('%j is printed as %j', (text, printed) => {
+  expect(breakCommands(text)).toBe(printed);
+  expect(printed).not.toMatch(OBEYED);
+});

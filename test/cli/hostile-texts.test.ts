@@ -1,0 +1,121 @@
+/** Commands print texts of strangers: none of them is a command to a pipeline or steers a terminal. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { diffCommand } from '../../src/cli/diff-command.ts';
+import { formatJson } from '../../src/cli/formatters/json.ts';
+import { preflightCommand } from '../../src/cli/preflight-command.ts';
+import { scanCommand } from '../../src/cli/scan-command.ts';
+import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { collector } from './collector.ts';
+import { FAILED, printable } from './printable.ts';
+import { runCli } from './run-cli.ts';
+
+const RECORDED = new URL(
+  '../fixtures/origins/recorded/express-v2-as-it-comes.json',
+  import.meta.url,
+);
+const EVIL = '##vso[task.setvariable variable=a]b ##[error]c ::stop-commands::d';
+const COMMAND = /^[\s\u0085]*::|##\w*\[/m;
+const UNSEEN = /[\p{Cc}\p{Cf}]/u;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hostile-texts-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('preflight, as text and as JSON', async () => {
+  await using seller = await startCraftedSeller({
+    answers: {
+      'GET /weather': ({ origin }) => {
+        const offer = { ...offerOf(WEATHER), payTo: EVIL, network: EVIL };
+        return challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [offer] });
+      },
+    },
+  });
+  for (const format of ['text', 'json']) {
+    const { streams, written } = collector();
+    const args = [`${seller.url}/weather`, '--allow-private', '--format', format];
+    await preflightCommand(args, streams);
+    const text = written();
+    expect(text).toContain('task.setvariable');
+    expect(text).not.toMatch(COMMAND);
+    if (format === 'json') expect(JSON.parse(text).terms.offers[0].payTo).toBe(EVIL);
+  }
+});
+
+test('diff', async () => {
+  const save = async (name: string, title: string) => {
+    const file = join(folder, name);
+    await writeFile(
+      file,
+      formatJson(printable({ printed: [{ ...FAILED, title, outcome: title }] })),
+    );
+    return file;
+  };
+  const { streams, written } = collector();
+  await diffCommand([await save('a.json', 'a'), await save('b.json', EVIL)], streams);
+  const text = written();
+  expect(text).toContain('task.setvariable');
+  expect(text).not.toMatch(COMMAND);
+});
+
+describe('a recording whose payability says what no scan would have let through', () => {
+  const words = `\u001b]0;PWN\u0007 \u202e${EVIL}\n::error::e`;
+  async function replay(file: string, format: string): Promise<string> {
+    const { streams, written } = collector();
+    expect(await scanCommand(['--from', file, '--format', format], streams)).toBe(0);
+    return written();
+  }
+
+  async function hostileRecording(): Promise<string> {
+    const recording = JSON.parse(await readFile(RECORDED, 'utf8'));
+    const offer = { pointer: words, scheme: words, network: words, asset: words, amount: words };
+    const payability = {
+      clients: [{ name: words, version: words }],
+      silent: [{ method: words, path: words }],
+      resources: [
+        {
+          method: words,
+          path: words,
+          payableBy: 'nobody',
+          words,
+          offers: [{ ...offer, client: words, verdict: 'refuses', words }],
+        },
+      ],
+    };
+    const file = join(folder, 'recording.json');
+    const observations = { ...recording.observations, payability };
+    await writeFile(file, JSON.stringify({ ...recording, observations }));
+    return file;
+  }
+
+  test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'codequality'])('%s', async (format) => {
+    const stdout = await replay(await hostileRecording(), format);
+    expect(stdout).not.toMatch(COMMAND);
+    expect(stdout.replaceAll('\n', '')).not.toMatch(UNSEEN);
+    const isJson = ['json', 'sarif'].includes(format);
+    if (isJson) expect(JSON.stringify(JSON.parse(stdout))).not.toContain('\\u001b');
+  });
+
+  test('is answered as it was, where a scan wrote it', async () => {
+    const stdout = await replay(fileURLToPath(RECORDED), 'json');
+    const recorded = JSON.parse(await readFile(RECORDED, 'utf8')).observations.payability;
+    expect(JSON.parse(stdout).payability ?? null).toEqual(recorded?.resources ?? null);
+  });
+});
+
+test('the line of a failure', async () => {
+  const file = join(folder, 'not.json');
+  await writeFile(file, `\u001b[2J${EVIL}`);
+  const { code, stderr } = await runCli(['scan', '--from', file]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  expect(stderr).not.toMatch(COMMAND);
+  expect(stderr.trimEnd()).not.toMatch(UNSEEN);
+});
