@@ -1,5 +1,5 @@
 /** Proof of domain control: who can serve a token under a host's name is its owner. */
-
+import PQueue from 'p-queue';
 import type { Origin } from '../guard/origin.ts';
 import { ChallengeLimit, ConfirmLimit } from '../model/errors.ts';
 import {
@@ -12,7 +12,6 @@ import type { Store } from '../store/contract/store.ts';
 import { CHALLENGE_PATH, type UnusableReason } from './challenge-fetch.ts';
 import type { ChallengeReader, ChallengeReading } from './challenge-reader.ts';
 import type { Client } from './client-key.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
 import { hashSecret, isSameHash, newSecret } from './verification-token.ts';
 
 export type IssuedChallenge = {
@@ -56,7 +55,7 @@ export type VerificationOptions = { readonly store: Store; readonly reader: Chal
 export function createVerification({ store, reader }: VerificationOptions): Verification {
   const { ownership } = store;
   // All who shared a fetch come back at once, and it counts as one failure of each client.
-  const notes = new KeyedMutex();
+  const notes = new PQueue({ concurrency: 1 });
 
   /** Reads the challenge for a client that has failures left; `note` counts this one. */
   async function readWithinLimits(origin: Origin, client: Client, countedAs: string) {
@@ -64,10 +63,7 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
     const { retryAtMs } = await ownership.failedConfirms(pair);
     if (retryAtMs !== null) throw tooManyFailures(origin, secondsUntil(retryAtMs, store.now()));
     const reading = await reader.read(origin, client);
-    const note = () =>
-      notes.run(`${pair.host} ${countedAs}`, () =>
-        ownership.noteFailedConfirm(pair, reading.beganAtMs),
-      );
+    const note = () => notes.add(() => ownership.noteFailedConfirm(pair, reading.beganAtMs));
     return { ...reading, note };
   }
 

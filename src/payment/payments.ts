@@ -9,7 +9,8 @@ import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './gat
 import { PaymentGate } from './gate/gate.ts';
 import type { GateOptions } from './gate/purchase.ts';
 import type { PublishByRoute } from './ledger/publisher.ts';
-import { Reconciler, type ReconcileTiming } from './ledger/reconciler.ts';
+import type { ReconcileTiming } from './ledger/reconcile-timing.ts';
+import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, routeNameOf } from './paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from './settle/facilitator.ts';

@@ -6,7 +6,7 @@ import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
 import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
 import type { PaymentTerms } from '../payment/gate/challenge.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
-import { TIMING } from '../payment/ledger/reconciler.ts';
+import { TIMING } from '../payment/ledger/reconcile-timing.ts';
 import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';

@@ -1,9 +1,9 @@
 /** Finds out what became of settlements, for callers who wait and for those who have gone. */
 import { setTimeout as pause } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../../store/contract/ledger.ts';
 import { FINAL_AFTER_MS } from '../chain/final-after.ts';
-import { type LookupLine, LookupQueue } from '../chain/lookup-queue.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
 import { Resends, type ResendsOptions } from '../settle/resends.ts';
 import { isInDoubt, LedgerWriter, StepLost, transactionOf } from './ledger.ts';
@@ -14,6 +14,7 @@ import {
   reconcileOnce,
   UNPROVED,
 } from './reconcile.ts';
+import { nextLookMs, type ReconcileTiming, TIMING } from './reconcile-timing.ts';
 
 export type ReconcilerOptions = ReconcileOptions &
   Pick<ResendsOptions, 'facilitator' | 'offerOf'> & {
@@ -24,56 +25,19 @@ export type ReconcilerOptions = ReconcileOptions &
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
 
-export type ReconcileTiming = {
-  /** Between two looks while a caller waits. */
-  readonly lookIntervalMs: number;
-  /**
-   * When a payment is sent again, counted from its first send; the last send is made at three quarters
-   * of its validity, and no later than the last of these. The first is also the shortest pause between two
-   * sends of one process.
-   */
-  readonly resendAfterMs: readonly number[];
-  /** Between two looks in the background: from the first to the second, doubling. */
-  readonly firstBackoffMs: number;
-  readonly lastBackoffMs: number;
-};
-
-export const TIMING: ReconcileTiming = {
-  lookIntervalMs: 1_000,
-  resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
-  firstBackoffMs: 1_000,
-  lastBackoffMs: 3_600_000,
-};
-
-/** So that keys of one moment are not looked at in step. */
-const JITTER = 0.25;
+/** Of each queue, so that an outage does not end in a herd of look-ups. */
+const LOOKS_AT_ONCE = 2;
 /** Between two looks for which the store did not answer. */
 const LONGEST_BLIND_MS = 60_000;
-
-/**
- * How long to wait for the next look in the background, ms: its backoff, and no longer than until the
- * instant at which the payment is to be sent again, or the chain has proof. `random`: 0 to 1.
- */
-export function nextLookMs({
-  backoffMs,
-  firstBackoffMs,
-  untilDueMs,
-  random,
-}: {
-  readonly backoffMs: number;
-  readonly firstBackoffMs: number;
-  /** Above 0; `Infinity` where nothing is due. */
-  readonly untilDueMs: number;
-  readonly random: number;
-}): number {
-  const jitter = JITTER * random;
-  return Math.min(backoffMs * (1 + jitter), untilDueMs + firstBackoffMs * jitter);
-}
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #timing: ReconcileTiming;
-  readonly #queue = new LookupQueue();
+  /** Apart, so that thousands of keys without a waiting call hold up no call that waits. */
+  readonly #queues = {
+    waiting: new PQueue({ concurrency: LOOKS_AT_ONCE }),
+    background: new PQueue({ concurrency: LOOKS_AT_ONCE }),
+  };
   readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
   readonly #watched = new Map<string, Promise<void>>();
   readonly #resends: Resends;
@@ -172,10 +136,10 @@ export class Reconciler {
   }
 
   /** One look for however many ask while it runs. */
-  async #look(key: string, line: LookupLine): Promise<LedgerEntry | null> {
+  async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
     return (
       this.#looks.get(key) ??
-      this.#queue.run(line, async () => {
+      this.#queues[queue].add(async () => {
         if (this.#stopped.signal.aborted) return this.#options.ledger.entry(key);
         const running = this.#looks.get(key);
         if (running !== undefined) return running;
