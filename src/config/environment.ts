@@ -1,5 +1,7 @@
 /** The settings of the environment, one by one: form, default and what is accepted. */
 
+import type { ErrorObject } from 'ajv';
+import { envSchema } from 'env-schema';
 import { redact } from '../model/redact.ts';
 import { type Static, Type } from '../model/schema.ts';
 
@@ -97,17 +99,7 @@ export type Settings = Static<typeof SCHEMA>;
 export type SettingName = keyof Settings & string;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All that the schema says of a setting: it is small enough to be read without a validator. */
-type Rule = {
-  readonly type: 'string' | 'integer' | 'number';
-  readonly description: string;
-  readonly default?: string | number;
-  readonly enum?: readonly string[];
-  readonly pattern?: string;
-  readonly minimum?: number;
-  readonly maximum?: number;
-};
-const RULES = SCHEMA.properties as unknown as Readonly<Record<SettingName, Rule>>; // as written above
+export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
 /** Settings for which an empty value means something: it switches the source off. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
@@ -118,39 +110,37 @@ const SECRETS: ReadonlySet<string> = new Set([
 ]);
 const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'FACILITATOR_URL']);
 
-/** Reads and checks each setting on its own. Throws SettingError for the first bad one. */
+/** Throws SettingError for the first bad value. */
 export function readSettings(environment: Environment): Settings {
-  const given = Object.fromEntries(
+  const data = Object.fromEntries(
     Object.entries(environment).filter(
       ([name, value]) => value !== undefined && (value !== '' || MAY_BE_EMPTY.has(name)),
     ),
   );
-  const read = Object.entries(RULES).flatMap(([name, rule]) => {
-    const text = given[name];
-    const value = text === undefined ? rule.default : readValue(text, rule);
-    if (text !== undefined && value === null) {
-      throw new SettingError(name, text, rule.description);
-    }
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries(read) as Settings; // each as its rule has it
+  try {
+    return envSchema<Settings>({ schema: SCHEMA, data, env: false });
+  } catch (error) {
+    const name = badSettingIn(error);
+    throw name === null ? error : new SettingError(name, data[name], acceptedFor(name));
+  }
 }
 
-/** Null where the rule does not accept it. */
-function readValue(text: string, rule: Rule): string | number | null {
-  if (rule.type === 'string') {
-    const isKnown = rule.enum?.includes(text) ?? true;
-    return isKnown && new RegExp(rule.pattern ?? '').test(text) ? text : null;
-  }
-  const number = Number(text);
-  const isForm = rule.type === 'integer' ? Number.isInteger(number) : Number.isFinite(number);
-  const { minimum = -Infinity, maximum = Infinity } = rule;
-  return isForm && text.trim() !== '' && number >= minimum && number <= maximum ? number : null;
+/** The library says all that is wrong in one sentence of its own; only the name of a setting is needed. */
+function badSettingIn(error: unknown): SettingName | null {
+  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
+  const [first]: readonly Partial<ErrorObject>[] = error.errors;
+  const name = first?.instancePath?.slice(1);
+  return isSettingName(name) ? name : null;
+}
+
+function isSettingName(name: string | undefined): name is SettingName {
+  return name !== undefined && name in SCHEMA.properties;
 }
 
 /** What is accepted for a setting, in words. */
 export function acceptedFor(setting: SettingName): string {
-  return RULES[setting].description;
+  const { [setting]: row } = SCHEMA.properties;
+  return 'description' in row ? String(row.description) : '';
 }
 
 /** Quotes a value on one line, without secrets: this text ends up in logs and terminals. */

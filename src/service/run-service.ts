@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
+import { misspelledSettings } from '../config/misspelled-settings.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { SERVER_LIMITS } from '../http/server-limits.ts';
 import { redact } from '../model/redact.ts';
@@ -33,6 +34,7 @@ export async function runService(): Promise<void> {
 async function start(): Promise<void> {
   const knownCertificates = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
+  for (const line of misspelledSettings(process.env)) console.warn(line);
   const config = loadConfig(process.env);
   trustCertificates(process.env['NODE_EXTRA_CA_CERTS'], knownCertificates);
 

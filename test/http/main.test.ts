@@ -122,6 +122,14 @@ test('a bad setting stops the start with its line, from .env too; the environmen
   await untilListening(other);
 });
 
+test('a name one letter off a setting is warned of before anything else, and ignored', async () => {
+  const run = start({ PORT: String(await freePort()), PORTT: '1', LOG_LEVEL: 'silent' });
+  await untilListening(run);
+  expect(run.err()).toBe(
+    'PORTT in the environment is no setting and is ignored: did you mean PORT?\n',
+  );
+});
+
 test('a node that fails is told without the key in its address', async () => {
   const key = 'a1b2c3d4e5f6a7b8';
   const run = start({

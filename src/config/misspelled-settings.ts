@@ -1,0 +1,25 @@
+/** Names in the environment that are one letter off a setting: a stranger's variable, or a slip of the keyboard. */
+import { type Environment, SETTING_NAMES } from './environment.ts';
+
+/** One line for each such name, for the operator; a value may be a secret, and is not told. */
+export function misspelledSettings(environment: Environment): string[] {
+  return Object.keys(environment).flatMap((name) => {
+    if (SETTING_NAMES.includes(name)) return [];
+    const setting = SETTING_NAMES.find((known) => isOneLetterOff(name, known));
+    if (setting === undefined) return [];
+    return [`${name} in the environment is no setting and is ignored: did you mean ${setting}?`];
+  });
+}
+
+/** One letter too many, too few or another one, two letters swapped, or a name in another case. */
+function isOneLetterOff(name: string, setting: string): boolean {
+  const [a, b] = [name.toUpperCase(), setting];
+  const shorter = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < shorter && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  if (restA.length <= 1 && restB.length <= 1) return true;
+  return restA.length === 2 && restB === `${restA[1]}${restA[0]}`;
+}

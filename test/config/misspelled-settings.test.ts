@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { misspelledSettings } from '../../src/config/misspelled-settings.ts';
+
+describe('a name that is one letter off a setting is told', () => {
+  test.each([
+    ['PORTT', 'PORT'],
+    ['PRT', 'PORT'],
+    ['PROT', 'PORT'],
+    ['POTR', 'PORT'],
+    ['P0RT', 'PORT'],
+    ['_PORT', 'PORT'],
+    ['port', 'PORT'],
+    ['PAYTO', 'PAY_TO'],
+    ['STORE_URI', 'STORE_URL'],
+    ['SETTLEMENT_KEYS', 'SETTLEMENT_KEY'],
+    ['TRUST-PROXY', 'TRUST_PROXY'],
+  ])('%s, for %s', (name, setting) => {
+    const lines = misspelledSettings({ [name]: 'a secret', HOST: '::1' });
+    expect(lines).toEqual([
+      `${name} in the environment is no setting and is ignored: did you mean ${setting}?`,
+    ]);
+  });
+});
+
+test.each([
+  'PORT',
+  'SITE_URL',
+  'NODE_ENV',
+  'HOME',
+  'PATH',
+  'PWD',
+  'PORTAL',
+  'PT',
+  'OPRTT',
+  'SHELL',
+  'npm_config_loglevel',
+  'X402SCAN_URL',
+])('%s is a setting, or a stranger’s, and no word is said of it', (name) => {
+  expect(misspelledSettings({ [name]: 'x' })).toEqual([]);
+});
