@@ -1,6 +1,13 @@
 /** TLS with an origin, whose side of the handshake may cost a bounded number of bytes and little time. */
+import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
+import {
+  connect,
+  createSecureContext,
+  DEFAULT_CIPHERS,
+  getCACertificates,
+  type SecureContext,
+} from 'node:tls';
 import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, MeteredTransport } from './metered-transport.ts';
@@ -27,10 +34,6 @@ const GROUPS = 'X25519:P-256:P-384:P-521';
 
 /** `extraCa`: further trusted roots, PEM, beside Node's own and those of NODE_EXTRA_CA_CERTS. */
 export function originSecureContext(extraCa: readonly string[]): SecureContext {
-  // Not imported: a scan over plain HTTP needs none of it.
-  const { createSecureContext, DEFAULT_CIPHERS, getCACertificates } =
-    process.getBuiltinModule('node:tls');
-  const { constants } = process.getBuiltinModule('node:crypto');
   return createSecureContext({
     ciphers: `${DEFAULT_CIPHERS}${WITHOUT_FINITE_FIELDS}`,
     ecdhCurve: GROUPS,
@@ -70,7 +73,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
       },
     },
   });
-  const socket = process.getBuiltinModule('node:tls').connect({
+  const socket = connect({
     socket: transport,
     // Never dialled, as `socket` is given: Node compares the certificate with it.
     host: origin.hostname,

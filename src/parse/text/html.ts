@@ -1,6 +1,5 @@
 /** What a root page says for machines: anchors, links, icons. */
-// Its index would load twenty modules that build and search trees.
-import Tokenizer from '../../../node_modules/htmlparser2/dist/Tokenizer.js';
+import { Tokenizer } from 'htmlparser2';
 
 export type HtmlLink = {
   readonly rel: readonly string[];

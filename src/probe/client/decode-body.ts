@@ -1,5 +1,12 @@
 /** Bytes of a body to text: one content encoding at most, bounded, then the character set. */
 import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+} from 'node:zlib';
 import type { Answer } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 
@@ -47,9 +54,6 @@ async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
 }
 
 function decoderFor(layer: string, bytes: Buffer): Transform | null {
-  // Not imported: no compression is asked for, so most scans need none of it.
-  const { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } =
-    process.getBuiltinModule('node:zlib');
   const flush = { finishFlush: constants.Z_SYNC_FLUSH };
   if (layer === 'gzip' || layer === 'x-gzip') return createGunzip(flush);
   if (layer === 'br') {
