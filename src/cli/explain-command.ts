@@ -1,28 +1,29 @@
 /**
  * `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds: with
- * `--stack` the patch for that stack alone, filled in from `--report`.
+ * `--stack` the patch for that stack alone, filled in from `--report`, for the address of `--public-url`.
  */
 import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
-import type { PatchReport } from '../patches/patch-values.ts';
 import { isStack } from '../patches/patches-for.ts';
 import { callOf } from './call-form.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
-import { showPatches, showStacks } from './show-patches.ts';
+import { parsePublicUrl } from './public-url.ts';
+import { type PatchedSeller, showPatches, showStacks } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE = `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME], such as P6 --stack express`;
+const USAGE = `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express`;
 
 /** Throws UsageError where there is no such check or stack, or the file is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
-  const { id, file, stack } = parse(args);
+  const { id, file, stack, publicOrigin } = parse(args);
   // Loaded where it is needed: most explanations read no report.
   const report =
     file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
+  const seller = { report, publicOrigin };
   const newest = (await listCatalogs()).at(-1) ?? 'at all';
   const { catalog, isChanged } = await readCatalog(newest);
   if (isChanged) {
@@ -35,13 +36,20 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   }
   const text =
     stack === null
-      ? render(await explainAlone(wanted, catalog), report)
-      : showPatches(wanted, stack, report);
+      ? render(await explainAlone(wanted, catalog), seller)
+      : showPatches(wanted, stack, seller);
   await write(out, breakCommands(text));
   return 0;
 }
 
-function parse(args: readonly string[]): { id: string; file: string | null; stack: Stack | null } {
+type Wanted = {
+  readonly id: string;
+  readonly file: string | null;
+  readonly stack: Stack | null;
+  readonly publicOrigin: string | null;
+};
+
+function parse(args: readonly string[]): Wanted {
   const { values, positionals } = options(args);
   const [id, ...more] = positionals;
   if (id === undefined || more.length > 0) throw new UsageError(USAGE);
@@ -49,7 +57,9 @@ function parse(args: readonly string[]): { id: string; file: string | null; stac
   if (stack !== null && !isStack(stack)) {
     throw new UsageError(`--stack ${JSON.stringify(stack)} is not one of ${STACKS.join(', ')}`);
   }
-  return { id, file: values.report ?? null, stack };
+  const url = values['public-url'];
+  const publicOrigin = url === undefined ? null : parsePublicUrl(url);
+  return { id, file: values.report ?? null, stack, publicOrigin };
 }
 
 function options(args: readonly string[]) {
@@ -57,20 +67,24 @@ function options(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { report: { type: 'string' }, stack: { type: 'string' } },
+      options: {
+        report: { type: 'string' },
+        stack: { type: 'string' },
+        'public-url': { type: 'string' },
+      },
     });
   } catch {
     throw new UsageError(USAGE);
   }
 }
 
-function render(explanation: Explanation, report: PatchReport | null): string {
+function render(explanation: Explanation, seller: PatchedSeller): string {
   const { id, title, severity, category, impl, outcomes, sections } = explanation;
   return [
     `${id} ${title} (${severity}, ${category}, ${impl})`,
     '',
     ...sections.flatMap(({ heading, text }) => [heading.toUpperCase(), '', text.trim(), '']),
-    ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, report)]),
+    ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, seller)]),
     `Outcomes, first match wins: ${outcomes.join(', ')}`,
     '',
   ].join('\n');

@@ -4,18 +4,32 @@ import type { PatchReport } from '../patches/patch-values.ts';
 import { readReport } from './read-report.ts';
 
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
-const offer = Type.Object({ network: textOrNull, asset: textOrNull, amount: textOrNull });
-const resource = Type.Object({
-  method: Type.String(),
+const offer = Type.Object({
+  scheme: textOrNull,
+  network: textOrNull,
+  asset: textOrNull,
+  amount: textOrNull,
+  payTo: textOrNull,
+});
+const paidRoute = Type.Object({
+  method: textOrNull,
+  template: textOrNull,
   path: Type.String(),
+  description: textOrNull,
+  mimeType: textOrNull,
   offers: Type.Array(offer),
+});
+const operation = Type.Object({ method: Type.String(), template: Type.String() });
+const routes = Type.Object({
+  paid: Type.Array(paidRoute),
+  signIn: Type.Array(operation),
+  free: Type.Array(operation),
+  isComplete: Type.Boolean(),
 });
 const schema = Type.Object({
   origin: Type.String(),
-  results: Type.Array(
-    Type.Object({ id: Type.String(), outcome: Type.String(), evidence: Type.String() }),
-  ),
-  payability: Type.Optional(Type.Union([Type.Array(resource), Type.Null()])),
+  results: Type.Array(Type.Object({ id: Type.String(), outcome: Type.String() })),
+  routes: Type.Optional(Type.Union([routes, Type.Null()])),
 });
 
 /** Throws UsageError where the file is no report. */

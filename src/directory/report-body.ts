@@ -2,6 +2,7 @@
 import type { Advice } from '../model/advice.ts';
 import type { ClientVersion, OfferPayability, ResourcePayability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport } from '../model/report.ts';
+import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { reportUrl } from './report-url.ts';
 
@@ -14,15 +15,22 @@ export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' 
   readonly payableBy: ScanReport['payableBy'];
   readonly clients: ClientVersion[];
   readonly advice: Advice[];
+  readonly routes?: RoutesEntry;
   /** `miss`: this very call ran, or joined, the scan. */
   readonly cache: 'hit' | 'miss';
   readonly reportUrl: string;
   readonly charged?: true;
 };
 
-type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice';
+type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice' | 'routes';
 type PayabilityEntry = Omit<ResourcePayability, 'offers'> & {
   readonly offers: OfferPayability[];
+};
+
+type RoutesEntry = Pick<RouteFacts, 'isComplete'> & {
+  readonly paid: (Omit<PaidRoute, 'offers'> & { readonly offers: RouteOffer[] })[];
+  readonly signIn: FreeRoute[];
+  readonly free: FreeRoute[];
 };
 
 export type ReportPresentation = {
@@ -34,7 +42,7 @@ export type ReportPresentation = {
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation): ReportBody {
   const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
-  const { payability, payableBy, clients, advice } = scan.report;
+  const { payability, payableBy, clients, advice, routes } = scan.report;
   const { cache, siteUrl, saysCharged } = presentation;
   return {
     origin,
@@ -50,6 +58,16 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     payability: payability?.map((one) => ({ ...one, offers: [...one.offers] })) ?? null,
     clients: [...clients],
     advice: [...advice],
+    ...(routes ? { routes: routesEntry(routes) } : {}),
     results: [...results],
+  };
+}
+
+function routesEntry({ paid, signIn, free, isComplete }: RouteFacts): RoutesEntry {
+  return {
+    paid: paid.map((one) => ({ ...one, offers: [...one.offers] })),
+    signIn: [...signIn],
+    free: [...free],
+    isComplete,
   };
 }

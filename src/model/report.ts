@@ -1,6 +1,7 @@
 /** The scan report of interface spec 2.2, as the engine makes it; hosts add cache, reportUrl, charged. */
 import type { Advice } from './advice.ts';
 import type { ClientVersion, PayableBy, ResourcePayability } from './payability.ts';
+import type { RouteFacts } from './routes.ts';
 import type { Basis, Status } from './verdict.ts';
 
 export type Severity = 'critical' | 'major' | 'minor';
@@ -50,6 +51,8 @@ export type ScanReport = {
   readonly clients: readonly ClientVersion[];
   /** What no check grades; in the order of its ids. */
   readonly advice: readonly Advice[];
+  /** What is sold where; null where it could not be read, absent in reports that are older. */
+  readonly routes?: RouteFacts | null;
   /** Budgets that were used up, so that no check on them was judged; absent where none was. */
   readonly exhausted?: readonly BudgetName[];
 };

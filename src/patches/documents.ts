@@ -1,13 +1,18 @@
 /** The documents that agents look for, each with what its check asks of it. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
-import type { PatchValues } from './patch-values.ts';
+import type { PatchValues, SoldRoute } from './patch-values.ts';
+import { nameRoute, pathOf } from './route-names.ts';
+import { parameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
   openapi: (values) => jsonDocument('/openapi.json', openApi(values)),
-  manifest: ({ origin, path }) =>
-    jsonDocument('/.well-known/x402', { version: 1, resources: [origin + path] }),
+  manifest: ({ origin, routes }) =>
+    jsonDocument('/.well-known/x402', {
+      x402Version: 2,
+      resources: [...new Set(routes.map((route) => origin + pathOf(route)))],
+    }),
   'agent-card': (values) => jsonDocument('/.well-known/agent-card.json', agentCard(values)),
-  'llms-txt': ({ origin, description }) =>
+  'llms-txt': ({ origin, routes: [{ description }] }) =>
     textDocument('/llms.txt', [
       '# <name of the service>',
       '',
@@ -39,7 +44,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
 };
 
 /** What a paid operation declares beside its parameters; the price is that of the route. */
-export function paidOperation({ price }: PatchValues) {
+export function paidOperation({ price }: SoldRoute) {
   return {
     security: [{ x402: [] }],
     'x-payment-info': {
@@ -55,8 +60,20 @@ export function paidOperation({ price }: PatchValues) {
 
 export const SECURITY_SCHEMES = { x402: { type: 'http', scheme: 'x402' } } satisfies JsonDocument;
 
-function openApi(values: PatchValues): JsonDocument {
-  const { origin, path, method, freePath, description } = values;
+function openApi({ origin, routes, free }: PatchValues): JsonDocument {
+  const paths: Record<string, Record<string, JsonDocument>> = {};
+  for (const route of routes) {
+    const operation = { summary: route.description, ...paidOperation(route) };
+    const method = (route.method ?? 'GET').toLowerCase();
+    const path = pathOf(route);
+    paths[path] = { ...paths[path], [method]: { ...parametersOf(route.template), ...operation } };
+  }
+  for (const { method, template } of free) {
+    const path = writeRoute(template, 'openapi');
+    const operation = { security: [], responses: { 200: { description: 'OK' } } };
+    const name = method.toLowerCase();
+    paths[path] = { [name]: { ...parametersOf(template), ...operation }, ...paths[path] };
+  }
   return {
     openapi: '3.1.0',
     info: {
@@ -67,14 +84,26 @@ function openApi(values: PatchValues): JsonDocument {
     },
     servers: [{ url: origin }],
     components: { securitySchemes: SECURITY_SCHEMES },
-    paths: {
-      [path]: { [method.toLowerCase()]: { summary: description, ...paidOperation(values) } },
-      [freePath]: { get: { security: [], responses: { 200: { description: 'OK' } } } },
-    },
+    paths,
   };
 }
 
-function agentCard({ origin, path, description }: PatchValues): JsonDocument {
+function parametersOf(template: RouteTemplate | null): JsonDocument {
+  const names = template === null ? [] : parameterNames(template);
+  if (names.length === 0) return {};
+  return {
+    parameters: names.map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+      example: '<example>',
+    })),
+  };
+}
+
+function agentCard({ origin, routes }: PatchValues): JsonDocument {
+  const [{ description }] = routes;
   return {
     protocolVersion: '0.3.0',
     name: '<name of the service>',
@@ -84,7 +113,12 @@ function agentCard({ origin, path, description }: PatchValues): JsonDocument {
     capabilities: {},
     defaultInputModes: ['application/json'],
     defaultOutputModes: ['application/json'],
-    skills: [{ id: path.slice(1), name: path.slice(1), description, tags: ['x402'] }],
+    skills: routes.map((route) => ({
+      id: nameRoute(route),
+      name: nameRoute(route),
+      description: route.description,
+      tags: ['x402'],
+    })),
   };
 }
 

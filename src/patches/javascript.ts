@@ -1,13 +1,25 @@
-/** What the patches of Express, Hono and Next have in common. */
 import { js, json, jsTemplate } from './literals.ts';
 import { type Patch, part, type ServedDocument, whyNot } from './patch.ts';
-import type { PatchValues } from './patch-values.ts';
+import {
+  guardedMethods,
+  guardedOf,
+  isSolana,
+  networksOf,
+  type PatchValues,
+  resourceOf,
+  type SoldRoute,
+} from './patch-values.ts';
+import { nameRoute } from './route-names.ts';
+import { type RouteSyntax, writeRoute } from './route-template.ts';
+
+type Extras = { readonly bazaar?: boolean };
 
 /** Imports of the SDK, without the middleware's own. */
-export function sdkImports({ network }: PatchValues, { bazaar = false } = {}): readonly string[] {
+export function sdkImports(networks: readonly string[], { bazaar }: Extras = {}): string[] {
+  const schemes = [...new Set(networks.map(schemeOf))];
   return [
     "import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';",
-    `import { ${schemeOf(network)} } from '${packageOf(network)}/exact/server';`,
+    ...schemes.map((scheme) => `import { ${scheme} } from '${packageOf(scheme)}/exact/server';`),
     ...(bazaar
       ? [
           "import { bazaarResourceServerExtension, declareDiscoveryExtension } from '@x402/extensions/bazaar';",
@@ -16,31 +28,70 @@ export function sdkImports({ network }: PatchValues, { bazaar = false } = {}): r
   ];
 }
 
-export function sdkServer({ network }: PatchValues, { bazaar = false } = {}): readonly string[] {
+export function sdkServer(networks: readonly string[], { bazaar }: Extras = {}): string[] {
+  const calls = [
+    ...networks.map((network) => `.register(${js(network)}, new ${schemeOf(network)}())`),
+    ...(bazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
+  ];
   return [
     "const facilitator = new HTTPFacilitatorClient({ url: process.env['FACILITATOR_URL'] });",
-    `const server = new x402ResourceServer(facilitator).register(${js(network)}, new ${schemeOf(network)}())${
-      bazaar ? '.registerExtension(bazaarResourceServerExtension)' : ''
-    };`,
+    'const server = new x402ResourceServer(facilitator)',
+    ...calls.map((call, index) => `  ${call}${index === calls.length - 1 ? ';' : ''}`),
   ];
 }
 
-/** The configuration of the paid route, as `sold`. */
-export function soldRoute(values: PatchValues, { bazaar = false } = {}): readonly string[] {
-  const { origin, path, network, price, payTo, description } = values;
+/** The configuration of one paid route, under `name`. */
+export function soldRoute(
+  name: string,
+  route: SoldRoute,
+  values: PatchValues,
+  { bazaar }: Extras = {},
+): string[] {
+  const { network, price, payTo, description, mimeType } = route;
+  const resource = resourceOf(values, route);
   return [
-    'const sold = {',
+    `const ${name} = {`,
     `  accepts: { scheme: 'exact', network: ${js(network)}, price: ${js(`$${price}`)}, payTo: ${js(payTo)} },`,
-    `  resource: ${js(origin + path)},`,
+    ...(resource === null ? [] : [`  resource: ${js(resource)},`]),
     `  description: ${js(description)},`,
-    "  mimeType: 'application/json',",
-    ...(bazaar ? discovery(values) : []),
+    `  mimeType: ${js(mimeType)},`,
+    ...(bazaar ? discovery(route) : []),
     '} as const;',
   ];
 }
 
-export function routeKey(method: string, path: string): string {
-  return js(`${method} ${path}`);
+/** SDK, configurations and `routes`, for a middleware that guards all of them. */
+export function guardedRoutes(values: PatchValues, extras: Extras = {}): string[] {
+  const routes = guardedOf(values);
+  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
+  return [
+    ...sdkServer(networksOf(values), extras),
+    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
+    '',
+    '// Every route that is guarded today: one that is left out here is free.',
+    'const routes = {',
+    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '')),
+    '};',
+  ];
+}
+
+function routeEntries(route: SoldRoute, name: string): string[] {
+  if (route.template === null) return [`  // ${unknownRoute(route)}`, `  [ROUTE]: ${name},`];
+  const path = writeRoute(route.template, 'middleware');
+  const methods = guardedMethods(route);
+  if (methods.length === 0) return [`  ${js(path)}: ${name},`];
+  return methods.map((method) => `  ${js(`${method} ${path}`)}: ${name},`);
+}
+
+/** ROUTE stays undefined on purpose: a made-up path would guard nothing, and open what it replaces. */
+export function unknownRoute({ example }: SoldRoute): string {
+  const asked = example === null ? '' : ` behind ${example}`;
+  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
+}
+
+/** The route as an expression, for settings by path. */
+export function routeLiteral({ template }: SoldRoute, syntax: RouteSyntax): string {
+  return template === null ? 'ROUTE' : js(writeRoute(template, syntax));
 }
 
 /** The literal of a document's body, for `c.json(…)` and its like, or of a text. */
@@ -49,24 +100,34 @@ export function bodyLiteral({ body }: ServedDocument, indent = ''): string {
 }
 
 export const JAVASCRIPT_TOPICS = {
-  'one-price': ({ price, network, payTo }: PatchValues): Patch =>
+  'one-price': ({ routes }: PatchValues): Patch =>
     part('prices.ts', 'ts', [
-      `export const PRICE = ${js(price)};`,
+      '/** Prices in dollars. */',
+      'export const SOLD = {',
+      ...routes.map(
+        (route) =>
+          `  ${js(nameRoute(route))}: { price: ${js(route.price)}, network: ${js(route.network)}, payTo: ${js(route.payTo)} },`,
+      ),
+      '} as const;',
+      'type Sold = keyof typeof SOLD;',
       '',
       '/** For the route. */',
-      `export const accepts = { scheme: 'exact', network: ${js(network)}, price: \`$\${PRICE}\`, payTo: ${js(payTo)} } as const;`,
+      'export function accepts(route: Sold) {',
+      '  const { price, network, payTo } = SOLD[route];',
+      "  return { scheme: 'exact', network, price: `$${price}`, payTo } as const;",
+      '}',
       '',
       '/** For the operation in /openapi.json. */',
-      'export const paymentInfo = {',
-      "  price: { mode: 'fixed', currency: 'USD', amount: PRICE },",
-      '  protocols: [{ x402: {} }],',
-      '};',
+      'export function paymentInfo(route: Sold) {',
+      "  const price = { mode: 'fixed', currency: 'USD', amount: SOLD[route].price };",
+      '  return { price, protocols: [{ x402: {} }] };',
+      '}',
     ]),
-  'one-recipient': ({ payTo, network }: PatchValues): Patch =>
+  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
     part(
       'recipient.ts',
       'ts',
-      network.startsWith('solana:')
+      isSolana(network)
         ? [
             '/** For each route, and for /.well-known/x402. */',
             `export const payTo = ${js(payTo)};`,
@@ -89,8 +150,8 @@ export const JAVASCRIPT_TOPICS = {
     whyNot('TLS ends before Node: renew the certificate at the proxy or platform (see nginx)'),
 };
 
-function discovery({ method }: PatchValues): readonly string[] {
-  const reads = method === 'GET' || method === 'DELETE';
+function discovery({ method }: SoldRoute): string[] {
+  const reads = method === null || method === 'GET' || method === 'DELETE';
   return [
     '  extensions: declareDiscoveryExtension({',
     ...(reads ? [] : ["    bodyType: 'json',"]),
@@ -102,9 +163,9 @@ function discovery({ method }: PatchValues): readonly string[] {
 }
 
 function schemeOf(network: string): string {
-  return network.startsWith('solana:') ? 'ExactSvmScheme' : 'ExactEvmScheme';
+  return isSolana(network) ? 'ExactSvmScheme' : 'ExactEvmScheme';
 }
 
-function packageOf(network: string): string {
-  return network.startsWith('solana:') ? '@x402/svm' : '@x402/evm';
+function packageOf(scheme: string): string {
+  return scheme === 'ExactSvmScheme' ? '@x402/svm' : '@x402/evm';
 }

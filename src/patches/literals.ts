@@ -24,6 +24,14 @@ export function json(document: JsonDocument, indent = ''): string {
   return JSON.stringify(document, null, 2).replaceAll('\n', `\n${indent}`);
 }
 
+/** As `json`, with Python's names of true and false. */
+export function pythonJson(document: JsonDocument, indent = ''): string {
+  return json(document, indent).replace(
+    /("(?:[^"\\]|\\.)*")|\b(?:true|false)\b/g,
+    (word, text: string | undefined) => text ?? (word === 'true' ? 'True' : 'False'),
+  );
+}
+
 /** Several lines, in backticks. */
 export function jsTemplate(text: string): string {
   return `\`${text.replace(/[`\\]|\$(?=\{)/g, '\\$&')}\``;

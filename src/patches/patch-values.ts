@@ -1,108 +1,201 @@
-/** What patches are filled in with: values of a report, or placeholders in angle brackets. */
+/** What patches are filled in with: facts of a report, or placeholders in angle brackets. */
 import type { ScanReport } from '../model/report.ts';
+import type { PaidRoute, RouteOffer } from '../model/routes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { amountOf } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
+import { hasParameters, parseRouteTemplate, type RouteTemplate } from './route-template.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-export type PatchValues = {
-  /** "https://api.example.com" */
-  readonly origin: string;
-  readonly host: string;
-  readonly method: Method;
-  /** Of the paid resource that the finding names, else of the first. */
-  readonly path: string;
-  /** Of an operation that costs nothing. */
-  readonly freePath: string;
+export type SoldRoute = {
+  /** Null where nothing tells: the route then takes each one. */
+  readonly method: Method | null;
+  /** Null where no document declares it: code then names it by something that cannot run. */
+  readonly template: RouteTemplate | null;
+  /** A request that it answers, for whoever has to find the route; null where none may be shown. */
+  readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
   /** CAIP-2 */
   readonly network: string;
   readonly payTo: string;
   readonly description: string;
+  readonly mimeType: string;
 };
 
-export const PLACEHOLDERS: PatchValues = {
-  origin: '<origin>',
-  host: '<host>',
+export type FreeOperation = { readonly method: string; readonly template: RouteTemplate };
+
+export type PatchValues = {
+  /** "https://api.example.com" */
+  readonly origin: string;
+  readonly host: string;
+  /** All that are sold, one at least. */
+  readonly routes: readonly [SoldRoute, ...SoldRoute[]];
+  /** Guarded by the same middleware and not sold: sign-ins. A patch that leaves them out opens them. */
+  readonly signIns: readonly SoldRoute[];
+  /** Operations that cost nothing, one at least. */
+  readonly free: readonly [FreeOperation, ...FreeOperation[]];
+};
+
+const SOLD: SoldRoute = {
   method: 'GET',
-  path: '/<route>',
-  freePath: '/<free route>',
+  template: null,
+  example: null,
   price: '<price>',
   network: '<network:id>',
   payTo: '<payTo>',
   description: '<what the route sells, at most 500 characters>',
+  mimeType: 'application/json',
 };
 
-/** As much of a saved report as is read; what is older has no payability. */
-export type PatchReport = Pick<ScanReport, 'origin' | 'payability'> & {
-  readonly results: readonly Pick<ScanReport['results'][number], 'id' | 'outcome' | 'evidence'>[];
+export const PLACEHOLDERS: PatchValues = {
+  origin: '<https://your-domain>',
+  host: '<your-domain>',
+  routes: [SOLD],
+  signIns: [],
+  free: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
 };
-
-const MAX_CHARS = 300;
-const PATH = /^\/[A-Za-z0-9._~!$&'"()*+,;=:@%/{}[\]`\\-]*$/;
-const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
-const NETWORK = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
-const EVM_ADDRESS = /0x[0-9a-fA-F]{40}(?![0-9a-zA-Z])/g;
-const REQUEST = /\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s;,]*)/g;
-
-/** A value that is missing, odd, or holds what cannot be seen stays a placeholder. */
-export function readPatchValues(report: PatchReport, checkId: string): PatchValues {
-  const evidence = report.results.find(({ id }) => id === checkId)?.evidence ?? '';
-  const paid = paidResource(report, checkId, evidence);
-  const offer = paid?.offers.find(({ network }) => NETWORK.test(network ?? ''));
-  return {
-    ...PLACEHOLDERS,
-    ...originOf(report.origin),
-    method: METHODS.find((method) => method === paid?.method) ?? defaultMethod(checkId),
-    path: pathOf(paid?.path) ?? PLACEHOLDERS.path,
-    freePath: freePath(checkId, evidence) ?? PLACEHOLDERS.freePath,
-    price: priceOf(offer) ?? PLACEHOLDERS.price,
-    network: offer?.network ?? PLACEHOLDERS.network,
-    payTo: recipientOf(report) ?? PLACEHOLDERS.payTo,
-  };
-}
 
 /** Placeholders where there is no report. S5 is about POST resources. */
 export function placeholderValues(checkId: string): PatchValues {
-  return { ...PLACEHOLDERS, method: defaultMethod(checkId) };
+  return checkId === 'S5'
+    ? { ...PLACEHOLDERS, routes: [{ ...SOLD, method: 'POST' }] }
+    : PLACEHOLDERS;
 }
 
-function defaultMethod(checkId: string): Method {
-  return checkId === 'S5' ? 'POST' : PLACEHOLDERS.method;
+/** As much of a saved report as is read; what is older has no routes. */
+export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
+  readonly results: readonly Pick<ScanReport['results'][number], 'id' | 'outcome'>[];
+};
+
+const MAX_CHARS = 300;
+const NETWORK = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
+const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
+const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
+
+/**
+ * A value that is missing, odd, or holds what cannot be seen stays a placeholder. `publicOrigin` is
+ * the address that buyers see, null where a report was made of a local one.
+ */
+export function readPatchValues(
+  report: PatchReport,
+  publicOrigin: string | null = report.origin,
+): PatchValues {
+  const isOne = report.results.some(({ id, outcome }) => id === 'P7' && outcome === 'consistent');
+  const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
+  const sold = withSharedTerms(paid.map((route) => soldRoute(route, isOne)));
+  const [first, ...others] = [...sold, ...(isComplete ? [] : [SOLD])];
+  const [firstFree, ...otherFree] = free.flatMap(({ method, template }) => {
+    const parsed = templateOf(template);
+    return parsed === null ? [] : [{ method, template: parsed }];
+  });
+  return {
+    ...PLACEHOLDERS,
+    ...addressValues(publicOrigin),
+    ...(first === undefined ? {} : { routes: [first, ...others] }),
+    signIns: signIn.map(({ method, template }) => signInRoute(method, template)),
+    ...(firstFree === undefined ? {} : { free: [firstFree, ...otherFree] }),
+  };
 }
 
-type Paid = NonNullable<ScanReport['payability']>[number];
+/** All that a middleware has to name. */
+export function guardedOf({ routes, signIns }: PatchValues): readonly SoldRoute[] {
+  return [...routes, ...signIns];
+}
 
-function paidResource(report: PatchReport, checkId: string, evidence: string): Paid | undefined {
-  const all = (report.payability ?? []).filter(
-    ({ method }) => checkId !== 'S5' || method === 'POST',
+/** Networks of the routes, each once. */
+export function networksOf({ routes }: PatchValues): readonly string[] {
+  return [...new Set(routes.map(({ network }) => network))];
+}
+
+/** The address that buyers see; null where each request has its own. */
+export function resourceOf({ origin }: PatchValues, { template }: SoldRoute): string | null {
+  if (template === null || hasParameters(template)) return null;
+  return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
+
+/** Routers run the handler of GET for HEAD as well. */
+export function guardedMethods({ method }: SoldRoute): readonly (Method | 'HEAD')[] {
+  if (method === null) return [];
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+}
+
+export function isSolana(network: string): boolean {
+  return network.startsWith('solana:');
+}
+
+function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
+  const { description, mimeType } = route;
+  const offer = route.offers.find(({ network }) => NETWORK.test(network ?? ''));
+  const payTo = offer?.payTo ?? '';
+  return {
+    method: METHODS.find((method) => method === route.method) ?? null,
+    template: route.template === null ? null : templateOf(route.template),
+    example: exampleOf(route.path),
+    price: priceOf(offer) ?? SOLD.price,
+    network: offer?.network ?? SOLD.network,
+    // Where P7 faults a recipient, none is a value to copy.
+    payTo: isOneRecipient && ADDRESS.test(payTo) ? payTo : SOLD.payTo,
+    description: description === null ? SOLD.description : oneLine(description),
+    mimeType: mimeType !== null && MIME_TYPE.test(mimeType) ? mimeType : SOLD.mimeType,
+  };
+}
+
+/** A route that was not asked takes network and recipient of the others, where those agree. */
+function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
+  const only = (known: readonly string[], none: string) => {
+    const [first = none, ...others] = new Set(known.filter((one) => one !== none));
+    return others.length === 0 ? first : none;
+  };
+  const network = only(
+    routes.map((one) => one.network),
+    SOLD.network,
   );
-  const requests = [...evidence.matchAll(REQUEST)].map(([, method, path]) => `${method} ${path}`);
-  return all.find(({ method, path }) => requests.includes(`${method} ${path}`)) ?? all[0];
+  const payTo = only(
+    routes.map((one) => one.payTo),
+    SOLD.payTo,
+  );
+  return routes.map((one) => ({
+    ...one,
+    network: one.network === SOLD.network ? network : one.network,
+    payTo: one.payTo === SOLD.payTo ? payTo : one.payTo,
+  }));
 }
 
-/** Evidence of S3 names the operations that do not say they are free. */
-function freePath(checkId: string, evidence: string): string | null {
-  if (checkId !== 'S3') return null;
-  const [first] = evidence.matchAll(REQUEST);
-  return pathOf(first?.[2]);
+/** A sign-in is guarded by the same middleware, whose configuration a report does not know. */
+function signInRoute(method: string, template: string): SoldRoute {
+  const example = exampleOf(template);
+  return {
+    ...SOLD,
+    method: METHODS.find((name) => name === method) ?? null,
+    example: example === null ? null : `${example}, as its sign-in has it`,
+  };
 }
 
-function originOf(origin: string): Pick<PatchValues, 'origin' | 'host'> | null {
-  const url = URL.parse(origin);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) return null;
-  return { origin, host: url.hostname };
+function templateOf(path: string): RouteTemplate | null {
+  return cleanText(path, MAX_CHARS) === path ? parseRouteTemplate(path) : null;
 }
 
-function pathOf(path: string | undefined): string | null {
-  if (path === undefined || cleanText(path, MAX_CHARS) !== path) return null;
-  return PATH.test(path) && !DOT_SEGMENT.test(path) ? path : null;
+/** For comments: nothing in it ends a line. */
+function exampleOf(path: string): string | null {
+  return /^\/[\w./~@?&=%{}:-]{0,299}$/.test(path) ? path : null;
 }
 
-function priceOf(offer: Paid['offers'][number] | undefined): string | null {
+function oneLine(text: string): string {
+  return cleanText(text, 500).replace(/\s+/g, ' ').trim();
+}
+
+/** Placeholders where it is no origin. */
+export function addressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
+  const url = origin === null ? null : URL.parse(origin);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
+  const { origin: noOrigin, host: noHost } = PLACEHOLDERS;
+  return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: noOrigin, host: noHost };
+}
+
+function priceOf(offer: RouteOffer | undefined): string | null {
   const amount = amountOf(offer?.amount ?? undefined);
   const asset = knownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
@@ -110,12 +203,4 @@ function priceOf(offer: Paid['offers'][number] | undefined): string | null {
   const [whole, fraction] = [digits.slice(0, -asset.decimals), digits.slice(-asset.decimals)];
   const kept = fraction.replace(/0+$/, '');
   return kept === '' ? whole : `${whole}.${kept}`;
-}
-
-/** Where P7 found one recipient and nothing wrong with it: any other is no value to copy. */
-function recipientOf({ results }: PatchReport): string | null {
-  const said = results.find(({ id }) => id === 'P7');
-  if (said?.outcome !== 'consistent') return null;
-  const [first, ...others] = new Set(said.evidence.match(EVM_ADDRESS) ?? []);
-  return others.length === 0 ? (first ?? null) : null;
 }

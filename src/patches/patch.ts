@@ -51,9 +51,9 @@ export type ServedDocument = {
   readonly body: string | JsonDocument;
 };
 
-/** JSON without true, false and null: such a literal means the same in TypeScript and in Python. */
+/** JSON without null. */
 export type JsonDocument = { readonly [key: string]: JsonPart };
-export type JsonPart = string | number | JsonDocument | readonly JsonPart[];
+export type JsonPart = string | number | boolean | JsonDocument | readonly JsonPart[];
 
 /** What one stack does for each topic that is code, and how it serves a document. */
 export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => Patch>> & {

@@ -1,5 +1,6 @@
 /** The patches of a check, for a stack: what `explain` and the page of a check show. */
 import { DOCUMENTS } from './documents.ts';
+import { installLine } from './install-line.ts';
 import {
   DOCUMENT_TOPICS,
   type DocumentTopic,
@@ -8,8 +9,10 @@ import {
   type Stack,
   type StackPatches,
   type Topic,
+  whyNot,
 } from './patch.ts';
 import type { PatchValues } from './patch-values.ts';
+import { pathOf } from './route-names.ts';
 import { EXPRESS } from './stacks/express.ts';
 import { FASTAPI } from './stacks/fastapi.ts';
 import { FLASK } from './stacks/flask.ts';
@@ -68,10 +71,26 @@ export function patchesFor(
 
 function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
   const patches = PATCHES[stack];
-  const patch = isDocument(topic)
-    ? { parts: patches.serve(DOCUMENTS[topic](values), values) }
-    : patches[topic](values);
-  return { topic, patch };
+  if (!isDocument(topic)) return { topic, patch: withInstall(patches[topic](values)) };
+  const document = DOCUMENTS[topic](values);
+  if (values.routes.some((route) => pathOf(route) === document.path)) {
+    return {
+      topic,
+      patch: whyNot(`GET ${document.path} is sold: sell it under another path first`),
+    };
+  }
+  return { topic, patch: withInstall({ parts: patches.serve(document, values) }) };
+}
+
+/** The packages that the code imports, as its first line. */
+function withInstall(patch: Patch): Patch {
+  if ('whyNot' in patch) return patch;
+  return {
+    parts: patch.parts.map((one) => {
+      const install = installLine(one);
+      return install === null ? one : { ...one, code: `${install}\n${one.code}` };
+    }),
+  };
 }
 
 function isDocument(topic: Topic): topic is DocumentTopic {

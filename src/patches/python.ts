@@ -1,30 +1,101 @@
-/** What the patches of FastAPI and Flask have in common. */
 import { python } from './literals.ts';
 import { type Patch, part, whyNot } from './patch.ts';
-import type { PatchValues } from './patch-values.ts';
+import {
+  guardedMethods,
+  guardedOf,
+  isSolana,
+  networksOf,
+  type PatchValues,
+  resourceOf,
+  type SoldRoute,
+} from './patch-values.ts';
+import { nameRoute } from './route-names.ts';
+import { type RouteSyntax, writeRoute } from './route-template.ts';
 
-/** The configuration of the paid route, as `sold`. */
-export function soldRoute(values: PatchValues, { bazaar = false } = {}): readonly string[] {
-  const { origin, path, network, price, payTo, description } = values;
+type Extras = { readonly bazaar?: boolean };
+
+/** The configuration of one paid route, under `name`. */
+function soldRoute(
+  name: string,
+  route: SoldRoute,
+  values: PatchValues,
+  { bazaar }: Extras,
+): string[] {
+  const { network, price, payTo, description, mimeType } = route;
+  const resource = resourceOf(values, route);
   return [
-    'sold = {',
+    `${name} = {`,
     '    "accepts": {',
     '        "scheme": "exact",',
     `        "network": ${python(network)},`,
     `        "price": ${python(`$${price}`)},`,
     `        "payTo": ${python(payTo)},`,
     '    },',
-    `    "resource": ${python(origin + path)},`,
+    ...(resource === null ? [] : [`    "resource": ${python(resource)},`]),
     `    "description": ${python(description)},`,
-    '    "mimeType": "application/json",',
-    ...(bazaar ? discovery(values) : []),
+    `    "mimeType": ${python(mimeType)},`,
+    ...(bazaar ? discovery(route) : []),
     '}',
   ];
 }
 
-/** "evm" or "svm", as in the names of the package. */
-export function machineOf({ network }: PatchValues): string {
-  return network.startsWith('solana:') ? 'svm' : 'evm';
+/** Configurations and `routes`; `syntax` is how the framework itself writes them. */
+export function guardedRoutes(
+  values: PatchValues,
+  syntax: RouteSyntax,
+  extras: Extras = {},
+): string[] {
+  const routes = guardedOf(values);
+  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
+  return [
+    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
+    '',
+    '# Every route that is guarded today: one that is left out here is free.',
+    'routes = {',
+    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '', syntax)),
+    '}',
+  ];
+}
+
+function routeEntries(route: SoldRoute, name: string, syntax: RouteSyntax): string[] {
+  const { template } = route;
+  if (template === null) return [`    # ${unknownRoute(route)}`, `    ROUTE: ${name},`];
+  const path = writeRoute(template, 'brackets');
+  const methods = guardedMethods(route);
+  const keys = methods.length === 0 ? [path] : methods.map((method) => `${method} ${path}`);
+  const own = writeRoute(template, syntax);
+  return [
+    ...(own === path ? [] : [`    # ${own} in the decorator`]),
+    ...keys.map((key) => `    ${python(key)}: ${name},`),
+  ];
+}
+
+/** ROUTE stays undefined on purpose: a made-up path would guard nothing, and open what it replaces. */
+export function unknownRoute({ example }: SoldRoute): string {
+  const asked = example === null ? '' : ` behind ${example}`;
+  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
+}
+
+/** "evm" and "svm", as in the names of the package: those that the networks need. */
+export function machinesOf(values: PatchValues): readonly string[] {
+  return [...new Set(networksOf(values).map(machineOf))];
+}
+
+export function registrations(values: PatchValues): string[] {
+  return networksOf(values).map((network) => {
+    const machine = machineOf(network);
+    return `register_exact_${machine}_server(server, ${python(network)})`;
+  });
+}
+
+export function machineImports(values: PatchValues): string[] {
+  return machinesOf(values).map(
+    (machine) => `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
+  );
+}
+
+function machineOf(network: string): 'evm' | 'svm' {
+  return isSolana(network) ? 'svm' : 'evm';
 }
 
 export function bazaarImport(bazaar: boolean): readonly string[] {
@@ -34,24 +105,32 @@ export function bazaarImport(bazaar: boolean): readonly string[] {
 }
 
 export const PYTHON_TOPICS = {
-  'one-price': ({ price, network, payTo }: PatchValues): Patch =>
+  'one-price': ({ routes }: PatchValues): Patch =>
     part('prices.py', 'python', [
-      `PRICE = ${python(price)}`,
-      '',
-      '# For the route.',
-      `ACCEPTS = {"scheme": "exact", "network": ${python(network)}, "price": f"\${PRICE}", "payTo": ${python(payTo)}}`,
-      '',
-      '# For the operation in /openapi.json.',
-      'PAYMENT_INFO = {',
-      '    "price": {"mode": "fixed", "currency": "USD", "amount": PRICE},',
-      '    "protocols": [{"x402": {}}],',
+      '# Prices in dollars.',
+      'SOLD = {',
+      ...routes.map(
+        (route) =>
+          `    ${python(nameRoute(route))}: {"price": ${python(route.price)}, "network": ${python(route.network)}, "payTo": ${python(route.payTo)}},`,
+      ),
       '}',
+      '',
+      '',
+      'def accepts(route: str) -> dict:',
+      '    """For the route."""',
+      '    return {"scheme": "exact", **SOLD[route], "price": "$" + SOLD[route]["price"]}',
+      '',
+      '',
+      'def payment_info(route: str) -> dict:',
+      '    """For the operation in /openapi.json."""',
+      '    price = {"mode": "fixed", "currency": "USD", "amount": SOLD[route]["price"]}',
+      '    return {"price": price, "protocols": [{"x402": {}}]}',
     ]),
-  'one-recipient': ({ payTo, network }: PatchValues): Patch =>
+  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
     part(
       'recipient.py',
       'python',
-      network.startsWith('solana:')
+      isSolana(network)
         ? ['# For each route, and for /.well-known/x402.', `PAY_TO = ${python(payTo)}`]
         : [
             'import os',
@@ -80,8 +159,8 @@ export const PYTHON_TOPICS = {
     whyNot('TLS ends before Python: renew the certificate at the proxy (see nginx)'),
 };
 
-function discovery({ method }: PatchValues): readonly string[] {
-  const reads = method === 'GET' || method === 'DELETE';
+function discovery({ method }: SoldRoute): string[] {
+  const reads = method === null || method === 'GET' || method === 'DELETE';
   return [
     '    "extensions": declare_discovery_extension(',
     '        input={"<parameter>": "<example>"},',

@@ -23,6 +23,7 @@ import type { McpWanted } from './observe-tools.ts';
 import { plainBranding } from './plain-branding.ts';
 import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
+import { readRoutes } from './read-routes.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { signalsOf } from './signals.ts';
 
@@ -164,9 +165,10 @@ export async function judge(
   const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
   for (const name of recorded) account[name].exhaust();
   const work = { pool, account, signal, deadline };
-  const [branding, advice, judged] = await Promise.all([
+  const [branding, advice, routes, judged] = await Promise.all([
     withBranding ? readBranding(observations, work) : plainBranding(observations.origin.host),
     readAdvice(observations, work),
+    readRoutes(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
   ]);
   if (seemsBroken(judged, observations)) {
@@ -185,6 +187,7 @@ export async function judge(
     scannedAt,
     ...summaryOf(observations.payability),
     advice,
+    routes,
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };

@@ -18,9 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function savedReport(): Promise<string> {
-  const file = join(folder, 'report.json');
-  await writeFile(file, JSON.stringify(report({})));
+async function savedReport(origin = 'https://api.example.com'): Promise<string> {
+  const file = join(folder, `${origin.replace(/\W/g, '-')}.json`);
+  await writeFile(file, JSON.stringify(report({ origin })));
   return file;
 }
 
@@ -40,7 +40,7 @@ describe('explain', () => {
   test('shows the stacks that it has patches for, and the first one’s', async () => {
     const text = await explain('P6');
     expect(text).toContain('\nPATCH\n\nStacks: express, hono, next, fastapi, flask, go, nginx (');
-    expect(text).toContain("export const PRICE = '<price>';");
+    expect(text).toContain("'GET /<route>': { price: '<price>'");
     expect(await explain('D1')).not.toContain('PATCH');
   });
 
@@ -54,6 +54,31 @@ describe('explain', () => {
   });
 
   test.each([
+    'http://127.0.0.1:3300',
+    'http://localhost:3300',
+    'https://10.1.2.3',
+    'http://[fd00::1]:80',
+    'http://seller:3000',
+    'https://shop.internal',
+  ])('has no word of %s, where buyers cannot come', async (origin) => {
+    const args = ['--report', await savedReport(new URL(origin).origin)];
+    for (const id of ['S1', 'S6', 'S7', 'S8', 'P3', 'S11', 'P1']) {
+      const text = await explain(id, '--stack', 'express', ...args);
+      expect(text).not.toContain(new URL(origin).hostname);
+      const given = [...args, '--public-url', 'https://shop.example.org/'];
+      expect(await explain(id, '--stack', 'express', ...given)).not.toContain(
+        '<https://your-domain>',
+      );
+    }
+    const own = await explain('S6', '--stack', 'flask', ...args);
+    expect(own).toContain('<https://your-domain>/weather');
+    const given = ['--public-url', 'https://shop.example.org'];
+    expect(await explain('S6', '--stack', 'flask', ...args, ...given)).toContain(
+      '"https://shop.example.org/weather"',
+    );
+  });
+
+  test.each([
     ['no.json', 'cannot be read as JSON'],
     ['package.json', 'no scan report'],
   ])('refuses %s as a report', async (file, words) => {
@@ -63,6 +88,8 @@ describe('explain', () => {
 
   test.each([
     [['P3', '--stack', 'rails'], '--stack "rails" is not one of express, hono'],
+    [['P3', '--public-url', 'shop.example.org'], '--public-url "shop.example.org": give scheme'],
+    [['P3', '--public-url', 'https://shop.example.org/api'], 'give scheme and host alone'],
     [['P3', '--odd'], 'usage'],
     [['P99'], 'P99: no such check; there are P1, P2,'],
     [['P'], 'no such check'],

@@ -17,7 +17,7 @@ import { CHECK_TOPICS } from '../../src/patches/topics.ts';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
-import { HOSTILE_PATHS, report } from './reports.ts';
+import { HOSTILE_PATHS, paidRoute, report, TEMPLATES } from './reports.ts';
 
 const run = promisify(execFile);
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
@@ -63,10 +63,14 @@ function allValues(): readonly (readonly [id: string, values: PatchValues])[] {
     report({}),
     report({ network: SOLANA }),
     ...HOSTILE_PATHS.map((path) => report({ path })),
+    report({ paid: TEMPLATES.map((path) => paidRoute(path)) }),
+    report({
+      paid: [paidRoute('/a/{b}'), paidRoute('/a/{b}', { method: 'POST', network: SOLANA })],
+    }),
   ];
   return Object.keys(CHECK_TOPICS).flatMap((id) => [
     [id, placeholderValues(id)] as const,
-    ...reports.map((one) => [id, readPatchValues(one, id)] as const),
+    ...reports.map((one) => [id, readPatchValues(one)] as const),
   ]);
 }
 
@@ -117,7 +121,10 @@ describe(
         ];
         const modules = ['--module', 'esnext', '--moduleResolution', 'bundler'];
         await writeFile(join(into, 'package.json'), '{"type":"module"}');
-        const args = [TSC, ...flags, ...modules, '--types', 'node', ...paths];
+        // A route that is not known does not compile: here somebody has written it.
+        const known = join(into, 'route.d.ts');
+        await writeFile(known, 'declare const ROUTE: string;');
+        const args = [TSC, ...flags, ...modules, '--types', 'node', known, ...paths];
         expect(await complaints(process.execPath, args)).toBe('');
       } finally {
         await rm(into, { recursive: true, force: true });
@@ -155,10 +162,11 @@ test('documents that nginx serves as files are JSON where they say so', () => {
 test('no hostile value brings a line of its own', () => {
   for (const path of HOSTILE_PATHS) {
     for (const stack of STACKS) {
-      const values = readPatchValues(report({ path }), 'P8');
+      const values = readPatchValues(report({ path }));
+      const unknown = readPatchValues(report({ path: '/?' }));
       const lines = (of: PatchValues) =>
         JSON.stringify(patchesFor('P2', stack, of)).split('\\n').length;
-      expect([path, stack, lines(values)]).toEqual([path, stack, lines(placeholderValues('P8'))]);
+      expect([path, stack, lines(values)]).toEqual([path, stack, lines(unknown)]);
     }
   }
 });

@@ -2,15 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { type Patch, STACKS } from '../../src/patches/patch.ts';
+import { type Patch, STACKS, type Stack } from '../../src/patches/patch.ts';
 import {
+  type PatchValues,
   PLACEHOLDERS,
   placeholderValues,
   readPatchValues,
 } from '../../src/patches/patch-values.ts';
 import { patchesFor } from '../../src/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../src/patches/topics.ts';
-import { HOSTILE_PATHS, PAY_TO, report } from './reports.ts';
+import { HOSTILE_PATHS, PAY_TO, paidRoute, report, TEMPLATES } from './reports.ts';
 
 const checks = await discoverChecks();
 const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
@@ -56,54 +57,54 @@ test('every stack but nginx mends all that is code', () => {
 });
 
 describe('values', () => {
-  test('are those of the resource that the finding names', () => {
-    expect(readPatchValues(report({}), 'P3')).toMatchObject({
-      ...{ origin: 'https://api.example.com', host: 'api.example.com', network: 'eip155:8453' },
-      ...{ method: 'POST', path: '/summaries', price: '0.02', payTo: PAY_TO },
+  test('are the facts of the report', () => {
+    expect(readPatchValues(report())).toMatchObject({
+      ...{ origin: 'https://api.example.com', host: 'api.example.com' },
+      routes: [
+        { method: 'GET', price: '0.01', network: 'eip155:8453', payTo: PAY_TO },
+        { method: 'POST', price: '0.02', description: 'Weather, "now"' },
+      ],
+      free: [{ method: 'GET', template: [{ kind: 'text', text: '/health' }] }],
     });
-    expect(readPatchValues(report({}), 'P8')).toMatchObject({ method: 'GET', path: '/weather' });
-    expect(readPatchValues(report({}), 'S5')).toMatchObject({ method: 'POST', price: '0.02' });
-    expect(readPatchValues(report({}), 'S3')).toMatchObject({ freePath: '/health' });
   });
 
   test.each([
     ['1', '0.000001'],
     ['1000000', '1'],
     ['12340000', '12.34'],
-    ['0', PLACEHOLDERS.price],
-    ['0.05', PLACEHOLDERS.price],
+    ['0', PLACEHOLDERS.routes[0].price],
+    ['0.05', PLACEHOLDERS.routes[0].price],
   ])('an amount of %s is %s dollars', (amount, price) => {
-    expect(readPatchValues(report({ amount }), 'P8').price).toBe(price);
+    expect(readPatchValues(report({ amount })).routes[0].price).toBe(price);
   });
 
   test('stay placeholders where a report does not know them', () => {
-    const { origin, host, ...others } = readPatchValues(
-      { origin: 'https://api.example.com', payability: null, results: [] },
-      'P3',
-    );
-    expect(others).toEqual({ ...PLACEHOLDERS, origin: undefined, host: undefined });
-    expect({ origin, host }).toEqual({
+    const values = readPatchValues({ origin: 'https://api.example.com', results: [] });
+    expect(values).toEqual({
+      ...PLACEHOLDERS,
       origin: 'https://api.example.com',
       host: 'api.example.com',
+    });
+    expect(readPatchValues(report(), null)).toMatchObject({
+      origin: '<https://your-domain>',
+      host: '<your-domain>',
     });
   });
 
   test.each(['\n', '\u202e', '\u0000', '\u2028'])('with %j in them stay placeholders', (odd) => {
     const read = report({ path: `/a${odd}b`, network: `eip155:${odd}1` });
-    expect(readPatchValues(read, 'P8')).toMatchObject({
-      ...{ path: PLACEHOLDERS.path, network: PLACEHOLDERS.network, price: PLACEHOLDERS.price },
+    expect(readPatchValues(read).routes[0]).toMatchObject({
+      ...{ template: null, example: null, price: '<price>', network: '<network:id>' },
     });
   });
 
   test('a recipient that P7 faults is none to copy', () => {
-    const { results, ...rest } = report({});
-    const faulted = results.map((one) => ({ ...one, outcome: 'bad-checksum' }));
-    expect(readPatchValues({ ...rest, results: faulted }, 'P3').payTo).toBe(PLACEHOLDERS.payTo);
+    expect(readPatchValues(report({ p7: 'bad-checksum' })).routes[0].payTo).toBe('<payTo>');
   });
 });
 
 test.each(HOSTILE_PATHS)('nginx and names of files get no %j', (path) => {
-  const values = readPatchValues(report({ path }), 'P8');
+  const values = readPatchValues(report({ path }));
   for (const topicCheck of ['P4', 'P5']) {
     const found = patchesFor(topicCheck, 'nginx', values);
     for (const { patch } of found?.patches ?? []) {
@@ -112,6 +113,67 @@ test.each(HOSTILE_PATHS)('nginx and names of files get no %j', (path) => {
   }
   for (const { patch } of patchesFor('P8', 'next', values)?.patches ?? []) {
     if ('whyNot' in patch) throw new Error(patch.whyNot);
-    expect(patch.parts.map(({ file }) => file)).toEqual(['app/<route>/route.ts']);
+    expect(patch.parts.map(({ file }) => file)).toEqual([
+      'app/<route>/route.ts',
+      'app/summaries/route.ts',
+    ]);
   }
+});
+
+const codes = (id: string, stack: Stack, values: PatchValues) =>
+  (patchesFor(id, stack, values)?.patches ?? []).map(({ patch }) => codeOf(patch)).join('\n');
+const GUARDING = ['P2', 'P3', 'P4', 'P5', 'P8', 'S5'];
+
+describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stack) => {
+  const written: Readonly<Record<string, readonly string[]>> = {
+    express: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
+    hono: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
+    next: ['app/weather/[city]/route.ts', 'app/v1/[a]/x/[b_c]/route.ts', 'app/news/route.ts'],
+    fastapi: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
+    flask: ['/weather/[city]', '/weather/<city>', '/v1/<a>/x/<b_c>'],
+    go: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
+  };
+
+  test('are the declared ones, all of them, never a path that was asked', () => {
+    const values = readPatchValues(report({ paid: TEMPLATES.map((path) => paidRoute(path)) }));
+    for (const id of GUARDING) expect(codes(id, stack, values)).not.toContain('/example');
+    for (const path of written[stack] ?? []) expect(codes('P2', stack, values)).toContain(path);
+  });
+
+  test('cannot run where nothing declares them, and name what was asked', () => {
+    const values = readPatchValues(report({ path: null }));
+    for (const id of ['P2', 'P5', 'S5']) {
+      expect(codes(id, stack, values)).toContain('<route> behind /weather/example: define ROUTE');
+      expect(codes(id, stack, values)).toMatch(/ROUTE\b/);
+      expect(codes(id, stack, placeholderValues(id))).toMatch(/ROUTE\b/);
+    }
+  });
+
+  test('name sign-ins as something that is left to guard', () => {
+    const { routes, ...rest } = report();
+    if (!routes) throw new Error('no routes');
+    const signIn = [{ method: 'GET', template: '/profile' }];
+    const values = readPatchValues({ ...rest, routes: { ...routes, signIn } });
+    if (stack !== 'next') expect(codes('P2', stack, values)).toContain('/profile');
+  });
+
+  test('say what to install', () => {
+    const values = readPatchValues(report());
+    expect(codes('P2', stack, values)).toMatch(/(?:npm install|pip install|go get) \S+/);
+  });
+});
+
+test('a document is not served free where its path is sold', () => {
+  const values = readPatchValues(report({ path: '/' }));
+  for (const stack of STACKS) {
+    for (const { patch } of patchesFor('S9', stack, values)?.patches ?? []) {
+      expect(patch).toEqual({ whyNot: 'GET / is sold: sell it under another path first' });
+    }
+  }
+});
+
+test('a manifest has the version member that its check asks for', () => {
+  const code = codes('S6', 'nginx', readPatchValues(report()));
+  expect(code).toContain('"x402Version": 2');
+  expect(code).not.toContain('"version"');
 });

@@ -1,40 +1,61 @@
 /** Saved reports, as far as patches read them. */
+import type { PaidRoute } from '../../src/model/routes.ts';
 import type { PatchReport } from '../../src/patches/patch-values.ts';
 
 export const PAY_TO = '0x2222222222222222222222222222222222222222';
 
 const OFFER = {
-  pointer: '/accepts/0',
   scheme: 'exact',
   network: 'eip155:8453',
   asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   amount: '10000',
-  client: '@x402/evm',
-  verdict: 'signs',
-  words: null,
-} as const;
+  payTo: PAY_TO,
+};
 
-export function report(changes: {
-  readonly origin?: string;
-  readonly path?: string;
-  readonly network?: string;
-  readonly amount?: string;
-  readonly recipient?: string;
-}): PatchReport {
-  const { origin = 'https://api.example.com', path = '/weather', recipient = PAY_TO } = changes;
+/** Two routes with parameters, one without, one by POST. */
+export const TEMPLATES = ['/weather/{city}', '/files/{name}.json', '/news', '/v1/{a}/x/{b-c}'];
+
+export function paidRoute(
+  template: string | null,
+  { method = 'GET', ...offer }: { readonly method?: string | null } & Partial<typeof OFFER> = {},
+): PaidRoute {
+  return {
+    method,
+    template,
+    path: (template ?? '/weather/example').replace(/\{[^}]*\}/g, 'example'),
+    description: 'Weather, "now"',
+    mimeType: 'application/json',
+    offers: [{ ...OFFER, ...offer }],
+  };
+}
+
+export function report(
+  changes: {
+    readonly origin?: string;
+    readonly path?: string | null;
+    readonly paid?: readonly PaidRoute[];
+    readonly p7?: string;
+  } & Partial<typeof OFFER> = {},
+): PatchReport {
+  const { origin = 'https://api.example.com', path = '/weather', p7 = 'consistent' } = changes;
   const { network = OFFER.network, amount = OFFER.amount } = changes;
-  const resource = (method: string, where: string, of: string) => ({
-    ...{ method, path: where, payableBy: 'default' as const, words: null },
-    offers: [{ ...OFFER, network, amount: of }],
-  });
+  const terms = { network, amount };
   return {
     origin,
-    payability: [resource('GET', path, amount), resource('POST', '/summaries', '20000')],
     results: [
-      { id: 'P3', outcome: 'http-url', evidence: '1 of 2: POST /summaries /resource/url: http://' },
-      { id: 'P7', outcome: 'consistent', evidence: `2 of 2 resources: "eip155 ${recipient}"` },
-      { id: 'S3', outcome: 'none-declared', evidence: '1 of 1 do not: GET /health' },
+      { id: 'P3', outcome: 'http-url' },
+      { id: 'P7', outcome: p7 },
+      { id: 'S3', outcome: 'none-declared' },
     ],
+    routes: {
+      paid: changes.paid ?? [
+        paidRoute(path, terms),
+        paidRoute('/summaries', { ...terms, method: 'POST', amount: '20000' }),
+      ],
+      signIn: [],
+      free: [{ method: 'GET', template: '/health' }],
+      isComplete: true,
+    },
   };
 }
 

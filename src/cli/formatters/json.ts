@@ -4,7 +4,7 @@ import { toPrintedJson } from './workflow-commands.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
-  const { payableBy, payability, clients, advice } = report;
+  const { payableBy, payability, clients, advice, routes } = report;
   const shown = {
     origin,
     grade,
@@ -18,6 +18,7 @@ export function formatJson({ report, printed, timing }: Printable): string {
     payability,
     clients,
     advice,
+    routes,
     results: printed,
     ...(timing === null ? {} : { timing: rounded(timing) }),
   };

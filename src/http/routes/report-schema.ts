@@ -7,6 +7,7 @@ import {
   payableBySchema,
 } from './payability-schema.ts';
 import { gradeSchema, instantSchema, scoreSchema } from './project-schema.ts';
+import { routesSchema } from './routes-schema.ts';
 
 const oneOf = <T extends string>(...values: readonly T[]) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values] });
@@ -32,6 +33,7 @@ export const reportSchema = Type.Object(
     payability: payabilitySchema,
     clients: clientsSchema,
     advice: adviceSchema,
+    routes: routesSchema,
     results: Type.Array(
       Type.Object({
         id: Type.String(),

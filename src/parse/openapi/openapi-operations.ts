@@ -24,6 +24,8 @@ export type Operation = {
   readonly template: string;
   /** JSON pointer of the operation: "/paths/~1weather/get". */
   readonly pointer: string;
+  /** The path that the server routes by: its base path, and the template after it. */
+  readonly route: string;
   /** Path and query to request: server base path, path and required query parameters filled in. */
   readonly requestPath: string;
   /** A value in `requestPath` is declared nowhere. */
@@ -123,6 +125,7 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
     method: method.toUpperCase(),
     template,
     pointer,
+    route: `${basePath}${template}`,
     requestPath: request.path,
     isMadeUp: request.isMadeUp,
     hasPathParameters: hasPathParameters(template),

@@ -1,31 +1,30 @@
 /** Express 5 with @x402/express. */
 import {
   bodyLiteral,
+  guardedRoutes,
   JAVASCRIPT_TOPICS,
-  routeKey,
+  routeLiteral,
   sdkImports,
-  sdkServer,
-  soldRoute,
 } from '../javascript.ts';
 import { js } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
-import type { PatchValues } from '../patch-values.ts';
+import { networksOf, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
 export const EXPRESS: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  'paid-route': (values) => paidRoute(values),
-  'public-url': (values) => paidRoute(values, { proxy: true }),
-  'head-guard': (values) => paidRoute(values, { head: true }),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  'head-guard': (values) => paidRoutes(values),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'no-store': ({ routes }) =>
     part(FILE, 'ts', [
       "import express from 'express';",
       '',
       'export const app = express();',
       '// Before the payment middleware, whose 402 it goes with.',
-      `app.use(${js(path)}, (_request, response, next) => {`,
+      `app.use([${routes.map((route) => routeLiteral(route, 'express')).join(', ')}], (_request, response, next) => {`,
       "  response.set('Cache-Control', 'no-store');",
       '  next();',
       '});',
@@ -33,23 +32,20 @@ export const EXPRESS: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
 };
 
-type Extras = { readonly proxy?: boolean; readonly head?: boolean; readonly bazaar?: boolean };
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras = {}): Patch {
-  const { method, path } = values;
-  const sold = (name: string) => `${routeKey(name, path)}: sold`;
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
   return part(FILE, 'ts', [
-    ...sdkImports(values, { bazaar }),
+    ...sdkImports(networksOf(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/express';",
     "import express from 'express';",
     '',
-    ...sdkServer(values, { bazaar }),
-    ...soldRoute(values, { bazaar }),
+    ...guardedRoutes(values, { bazaar }),
     '',
     'export const app = express();',
     ...(proxy ? ["app.set('trust proxy', 1); // one proxy, which ends TLS"] : []),
-    '// Before express.json(), validation and the handlers.',
-    `app.use(paymentMiddleware({ ${sold(method)}${head ? `, ${sold('HEAD')}` : ''} }, server));`,
+    '// Before express.json(), validation and the handlers. Express runs the GET handler for HEAD as well.',
+    'app.use(paymentMiddleware(routes, server));',
   ]);
 }
 

@@ -1,9 +1,17 @@
 /** FastAPI with the Python package x402. */
 import { paidOperation, SECURITY_SCHEMES } from '../documents.ts';
-import { json, python, pythonText } from '../literals.ts';
+import { python, pythonJson, pythonText } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
-import type { PatchValues } from '../patch-values.ts';
-import { bazaarImport, machineOf, PYTHON_TOPICS, soldRoute } from '../python.ts';
+import type { PatchValues, SoldRoute } from '../patch-values.ts';
+import {
+  bazaarImport,
+  guardedRoutes,
+  machineImports,
+  PYTHON_TOPICS,
+  registrations,
+  unknownRoute,
+} from '../python.ts';
+import { parameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 const FILE = 'main.py';
 const PROXY = [
@@ -12,11 +20,11 @@ const PROXY = [
 
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
-  'paid-route': (values) => paidRoute(values),
-  'public-url': (values) => paidRoute(values, { proxy: true }),
-  'head-guard': (values) => paidRoute(values, { head: true }),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  'head-guard': (values) => paidRoutes(values),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'no-store': () =>
     part(FILE, 'python', [
       'from fastapi import FastAPI, Request',
       '',
@@ -27,7 +35,7 @@ export const FASTAPI: StackPatches = {
       '@app.middleware("http")',
       'async def no_store(request: Request, call_next):',
       '    response = await call_next(request)',
-      `    if request.url.path == ${python(path)}:`,
+      '    if response.status_code == 402:',
       '        response.headers["Cache-Control"] = "no-store"',
       '    return response',
     ]),
@@ -40,12 +48,9 @@ export const FASTAPI: StackPatches = {
   ],
 };
 
-type Extras = { readonly proxy?: boolean; readonly head?: boolean; readonly bazaar?: boolean };
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras = {}): Patch {
-  const { method, path, network } = values;
-  const machine = machineOf(values);
-  const keys = [method, ...(head ? ['HEAD'] : [])].map((name) => python(`${name} ${path}`));
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
   return part(FILE, 'python', [
     ...(proxy ? PROXY : []),
     'import os',
@@ -55,16 +60,16 @@ function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras 
     ...bazaarImport(bazaar),
     'from x402.http import FacilitatorConfig, HTTPFacilitatorClient',
     'from x402.http.middleware.fastapi import payment_middleware',
-    `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
+    ...machineImports(values),
     '',
     'facilitator = HTTPFacilitatorClient(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
     'server = x402ResourceServer(facilitator)',
-    `register_exact_${machine}_server(server, ${python(network)})`,
+    ...registrations(values),
     '',
-    ...soldRoute(values, { bazaar }),
+    ...guardedRoutes(values, 'fastapi', { bazaar }),
     '',
     'app = FastAPI()',
-    `guard = payment_middleware({${keys.map((key) => `${key}: sold`).join(', ')}}, server)`,
+    'guard = payment_middleware(routes, server)',
     '',
     '',
     '# A middleware, no dependency: FastAPI validates a body before it runs dependencies.',
@@ -76,12 +81,9 @@ function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras 
 
 /** FastAPI writes the document; what it says of payment is added to each operation. */
 function amendOpenApi(values: PatchValues): string {
-  const { path, freePath, method, origin } = values;
-  const { responses, ...extra } = paidOperation(values);
+  const { routes, free, origin } = values;
   return [
     'from fastapi import FastAPI',
-    '',
-    `PAID = ${json(extra)}`,
     '',
     'app = FastAPI(',
     '    title="<name of the service>",',
@@ -90,23 +92,47 @@ function amendOpenApi(values: PatchValues): string {
     `    servers=[{"url": ${python(origin)}}],`,
     ')',
     '',
-    '',
-    `@app.${method.toLowerCase()}(${python(path)}, responses={402: ${json(responses[402])}}, openapi_extra=PAID)`,
-    'def paid():',
-    '    ...',
-    '',
-    '',
-    `@app.get(${python(freePath)}, openapi_extra={"security": []})`,
-    'def free():',
-    '    ...',
+    '# To the decorators of your own handlers; the payment middleware stays around them.',
+    ...routes.flatMap((route, index) => paidStub(route, index)),
+    ...free.flatMap(({ method, template }, index) => [
+      '',
+      '',
+      `@app.${method.toLowerCase()}(${python(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
+      `def free${index + 1}(${argumentsOf(template)}):`,
+      '    ...',
+    ]),
     '',
     '',
     '# Below all routes: FastAPI keeps what it wrote.',
     'schema = app.openapi()',
     'schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
-    `schema.setdefault("components", {})["securitySchemes"] = ${json(SECURITY_SCHEMES)}`,
+    `schema.setdefault("components", {})["securitySchemes"] = ${pythonJson(SECURITY_SCHEMES)}`,
     '',
   ].join('\n');
+}
+
+function paidStub(route: SoldRoute, index: number): string[] {
+  const { responses, ...extra } = paidOperation(route);
+  const { template } = route;
+  const path = template === null ? 'ROUTE' : python(writeRoute(template, 'fastapi'));
+  return [
+    '',
+    '',
+    ...(template === null ? [`# ${unknownRoute(route)}`] : []),
+    `@app.${(route.method ?? 'GET').toLowerCase()}(`,
+    `    ${path},`,
+    `    responses={402: ${pythonJson(responses[402])}},`,
+    `    openapi_extra=${pythonJson(extra, '    ')},`,
+    ')',
+    `def paid${index + 1}(${template === null ? '' : argumentsOf(template)}):`,
+    '    ...',
+  ];
+}
+
+function argumentsOf(template: RouteTemplate): string {
+  return parameterNames(template)
+    .map((name) => `${name}: str`)
+    .join(', ');
 }
 
 function serve({ path, contentType, body }: ServedDocument): string {
@@ -117,7 +143,7 @@ function serve({ path, contentType, body }: ServedDocument): string {
     `from fastapi.responses import ${isText ? 'Response' : 'JSONResponse'}`,
     '',
     ...(isText ? [`MEDIA_TYPE = ${python(contentType)}`] : []),
-    `DOCUMENT = ${isText ? pythonText(body) : json(body)}`,
+    `DOCUMENT = ${isText ? pythonText(body) : pythonJson(body)}`,
     '',
     'app = FastAPI()',
     '',

@@ -1,18 +1,24 @@
 /** Flask with the Python package x402. */
-import { json, python, pythonText } from '../literals.ts';
+import { python, pythonJson, pythonText } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
-import { bazaarImport, machineOf, PYTHON_TOPICS, soldRoute } from '../python.ts';
+import {
+  bazaarImport,
+  guardedRoutes,
+  machineImports,
+  PYTHON_TOPICS,
+  registrations,
+} from '../python.ts';
 
 const FILE = 'app.py';
 
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
-  'paid-route': (values) => paidRoute(values),
-  'public-url': (values) => paidRoute(values, { proxy: true }),
-  'head-guard': (values) => paidRoute(values, { head: true }),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  'head-guard': (values) => paidRoutes(values),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'no-store': () =>
     part(FILE, 'python', [
       'class NoStore:',
       '    """Around the payment middleware, whose 402 no after_request sees."""',
@@ -22,7 +28,7 @@ export const FLASK: StackPatches = {
       '',
       '    def __call__(self, environ, start_response):',
       '        def start(status, headers, *rest):',
-      `            if environ.get("PATH_INFO") == ${python(path)}:`,
+      '            if status.startswith("402"):',
       '                headers = [(k, v) for k, v in headers if k.lower() != "cache-control"]',
       '                headers.append(("Cache-Control", "no-store"))',
       '            return start_response(status, headers, *rest)',
@@ -35,12 +41,9 @@ export const FLASK: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'python', code: serve(document) }],
 };
 
-type Extras = { readonly proxy?: boolean; readonly head?: boolean; readonly bazaar?: boolean };
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras = {}): Patch {
-  const { method, path, network } = values;
-  const machine = machineOf(values);
-  const keys = [method, ...(head ? ['HEAD'] : [])].map((name) => python(`${name} ${path}`));
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
   return part(FILE, 'python', [
     'import os',
     '',
@@ -50,17 +53,17 @@ function paidRoute(values: PatchValues, { proxy, head, bazaar = false }: Extras 
     ...bazaarImport(bazaar),
     'from x402.http import FacilitatorConfig, HTTPFacilitatorClientSync',
     'from x402.http.middleware.flask import payment_middleware',
-    `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
+    ...machineImports(values),
     '',
     'facilitator = HTTPFacilitatorClientSync(FacilitatorConfig(url=os.environ["FACILITATOR_URL"]))',
     'server = x402ResourceServerSync(facilitator)',
-    `register_exact_${machine}_server(server, ${python(network)})`,
+    ...registrations(values),
     '',
-    ...soldRoute(values, { bazaar }),
+    ...guardedRoutes(values, 'flask', { bazaar }),
     '',
     'app = Flask(__name__)',
     '# Flask runs the GET handler for HEAD as well.',
-    `payment_middleware(app, {${keys.map((key) => `${key}: sold`).join(', ')}}, server)`,
+    'payment_middleware(app, routes, server)',
     ...(proxy
       ? [
           '# One proxy, which ends TLS.',
@@ -76,7 +79,7 @@ function serve({ path, contentType, body }: ServedDocument): string {
     `from flask import Flask, ${isText ? 'Response' : 'jsonify'}`,
     '',
     ...(isText ? [`CONTENT_TYPE = ${python(contentType)}`] : []),
-    `DOCUMENT = ${isText ? pythonText(body) : json(body)}`,
+    `DOCUMENT = ${isText ? pythonText(body) : pythonJson(body)}`,
     '',
     'app = Flask(__name__)',
     '',

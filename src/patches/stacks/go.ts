@@ -1,51 +1,69 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
 import { go, goText, json } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches, whyNot } from '../patch.ts';
-import type { PatchValues } from '../patch-values.ts';
+import {
+  guardedMethods,
+  guardedOf,
+  isSolana,
+  networksOf,
+  type PatchValues,
+  resourceOf,
+  type SoldRoute,
+} from '../patch-values.ts';
+import { nameRoute } from '../route-names.ts';
+import { routePattern, writeRoute } from '../route-template.ts';
 
 const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
 
 export const GO: StackPatches = {
-  'paid-route': (values) => paidRoute(values),
-  // `Resource` is the address that buyers see: without it the module writes http:// behind TLS.
-  'public-url': (values) => paidRoute(values),
-  'head-guard': (values) => paidRoute(values, { head: true }),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  'head-guard': (values) => paidRoutes(values),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'no-store': ({ routes }) =>
     part('no_store.go', 'go', [
       'package main',
       '',
-      'import "net/http"',
+      'import (',
+      '\t"net/http"',
+      '\t"regexp"',
+      ')',
+      '',
+      `var sold = regexp.MustCompile(${patternOf(routes)})`,
       '',
       '// noStore goes around the payment middleware, whose 402 has no Cache-Control.',
       'func noStore(next http.Handler) http.Handler {',
       '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
-      `\t\tif r.URL.Path == ${go(path)} {`,
+      '\t\tif sold.MatchString(r.URL.Path) {',
       '\t\t\tw.Header().Set("Cache-Control", "no-store")',
       '\t\t}',
       '\t\tnext.ServeHTTP(w, r)',
       '\t})',
       '}',
     ]),
-  'one-price': ({ price }) =>
+  'one-price': ({ routes }) =>
     part('prices.go', 'go', [
       'package main',
       '',
-      '// Price in dollars: the route asks "$" + Price, the operation in /openapi.json declares',
-      '// "x-payment-info": PaymentInfo.',
-      `const Price = ${go(price)}`,
+      '// Prices in dollars: a route asks "$" + Prices[route], its operation in /openapi.json declares',
+      '// "x-payment-info": PaymentInfo(route).',
+      'var Prices = map[string]string{',
+      ...routes.map((route) => `\t${go(nameRoute(route))}: ${go(route.price)},`),
+      '}',
       '',
-      'var PaymentInfo = map[string]any{',
-      '\t"price":     map[string]any{"mode": "fixed", "currency": "USD", "amount": Price},',
-      '\t"protocols": []any{map[string]any{"x402": map[string]any{}}},',
+      'func PaymentInfo(route string) map[string]any {',
+      '\treturn map[string]any{',
+      '\t\t"price":     map[string]any{"mode": "fixed", "currency": "USD", "amount": Prices[route]},',
+      '\t\t"protocols": []any{map[string]any{"x402": map[string]any{}}},',
+      '\t}',
       '}',
     ]),
-  'one-recipient': ({ payTo, network }) =>
+  'one-recipient': ({ routes: [{ payTo, network }] }) =>
     part(
       'recipient.go',
       'go',
-      network.startsWith('solana:')
+      isSolana(network)
         ? [
             'package main',
             '',
@@ -74,17 +92,26 @@ export const GO: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'go', code: serve(document) }],
 };
 
-type Extras = { readonly head?: boolean; readonly bazaar?: boolean };
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-function paidRoute(values: PatchValues, { head, bazaar }: Extras = {}): Patch {
-  const { origin, method, path, network, price, payTo, description } = values;
-  const isSolana = network.startsWith('solana:');
-  const machine = isSolana ? 'svm' : 'evm';
-  const keys = [method, ...(head ? ['HEAD'] : [])].map((name) => go(`${name} ${path}`));
+function patternOf(routes: readonly SoldRoute[]): string {
+  if (routes.some(({ template }) => template === null)) return 'ROUTE';
+  const patterns = routes.flatMap(({ template }) =>
+    template === null ? [] : [routePattern(template)],
+  );
+  return go([...new Set(patterns)].join('|'));
+}
+
+function paidRoutes(values: PatchValues, { proxy, bazaar }: Extras = {}): Patch {
+  const routes = guardedOf(values);
+  const networks = networksOf(values);
+  const machines = [...new Set(networks.map(machineOf))];
+  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
   return part(FILE, 'go', [
     'package main',
     '',
     'import (',
+    ...(proxy ? ['\t"crypto/tls"'] : []),
     '\t"net/http"',
     '\t"os"',
     '\t"time"',
@@ -92,46 +119,112 @@ function paidRoute(values: PatchValues, { head, bazaar }: Extras = {}): Patch {
     ...(bazaar ? [`\t"${MODULE}/extensions/bazaar"`] : []),
     `\tx402http "${MODULE}/http"`,
     `\tnethttpmw "${MODULE}/http/nethttp"`,
-    `\t${machine} "${MODULE}/mechanisms/${machine}/exact/server"`,
+    ...machines.map((machine) => `\t${machine} "${MODULE}/mechanisms/${machine}/exact/server"`),
     ')',
     '',
     '// withPayments goes around the mux, before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...(bazaar ? discovery(method) : []),
-    '\tsold := x402http.RouteConfig{',
+    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, bazaar)),
+    `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
+    '\t\t// Every route that is guarded today: one that is left out here is free.',
+    '\t\tRoutes: x402http.RoutesConfig{',
+    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '')),
+    '\t\t},',
+    '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
+    '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
+    '\t\t}),',
+    '\t\tSchemes: []nethttpmw.SchemeConfig{',
+    ...networks.map(
+      (network) =>
+        `\t\t\t{Network: ${go(network)}, Server: ${machineOf(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
+    ),
+    '\t\t},',
+    '\t\tTimeout: 30 * time.Second,',
+    `\t})(mux)${proxy ? ')' : ''}`,
+    '}',
+    ...(proxy ? asPublic(values) : []),
+  ]);
+}
+
+function soldRoute(
+  name: string,
+  route: SoldRoute,
+  values: PatchValues,
+  bazaar = false,
+): readonly string[] {
+  const { network, price, payTo, description, mimeType } = route;
+  const resource = resourceOf(values, route);
+  const discovered = `discovery${name.replace('sold', '')}`;
+  return [
+    ...(bazaar ? discovery(discovered, route) : []),
+    `\t${name} := x402http.RouteConfig{`,
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
     `\t\t\tNetwork: ${go(network)},`,
     `\t\t\tPrice:   ${go(`$${price}`)},`,
     `\t\t\tPayTo:   ${go(payTo)},`,
     '\t\t}},',
-    `\t\tResource:    ${go(origin + path)},`,
+    ...(resource === null ? [] : [`\t\tResource:    ${go(resource)},`]),
     `\t\tDescription: ${go(description)},`,
-    '\t\tMimeType:    "application/json",',
-    ...(bazaar ? ['\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): discovery},'] : []),
+    `\t\tMimeType:    ${go(mimeType)},`,
+    ...(bazaar
+      ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discovered}},`]
+      : []),
     '\t}',
-    '\treturn nethttpmw.X402Payment(nethttpmw.Config{',
-    `\t\tRoutes: x402http.RoutesConfig{${keys.map((key) => `${key}: sold`).join(', ')}},`,
-    '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
-    '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
-    '\t\t}),',
-    `\t\tSchemes: []nethttpmw.SchemeConfig{{Network: ${go(network)}, Server: ${machine}.NewExact${isSolana ? 'Svm' : 'Evm'}Scheme()}},`,
-    '\t\tTimeout: 30 * time.Second,',
-    '\t})(mux)',
-    '}',
-  ]);
+  ];
 }
 
-function discovery(method: string): readonly string[] {
+/** The module takes brackets for a parameter, the mux takes braces. */
+function routeEntries(route: SoldRoute, name: string): readonly string[] {
+  const { template, example } = route;
+  if (template === null) {
+    const asked = example === null ? '' : ` behind ${example}`;
+    return [
+      `\t\t\t// <route>${asked}: define ROUTE as your mux has it, "[id]" for "{id}"; nothing compiles before.`,
+      `\t\t\tROUTE: ${name},`,
+    ];
+  }
+  const path = writeRoute(template, 'brackets');
+  const methods = guardedMethods(route);
+  const keys = methods.length === 0 ? [path] : methods.map((method) => `${method} ${path}`);
+  const own = writeRoute(template, 'go');
   return [
-    '\tdiscovery, err := bazaar.DeclareDiscoveryExtension(',
-    `\t\tbazaar.Method${method},`,
+    ...(own === path ? [] : [`\t\t\t// ${own} on the mux`]),
+    ...keys.map((key) => `\t\t\t${go(key)}: ${name},`),
+  ];
+}
+
+/** The module takes the address of a route with parameters off each request. */
+function asPublic({ host }: PatchValues): readonly string[] {
+  return [
+    '',
+    '// asPublic stands behind a proxy that ends TLS: requests that it hands on say http.',
+    'func asPublic(next http.Handler) http.Handler {',
+    '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
+    '\t\tpublic := r.Clone(r.Context())',
+    `\t\tpublic.Host = ${go(host)}`,
+    '\t\tpublic.TLS = &tls.ConnectionState{}',
+    '\t\tnext.ServeHTTP(w, public)',
+    '\t})',
+    '}',
+  ];
+}
+
+function machineOf(network: string): 'evm' | 'svm' {
+  return isSolana(network) ? 'svm' : 'evm';
+}
+
+function discovery(name: string, { method }: SoldRoute): readonly string[] {
+  const asked = method ?? 'GET';
+  return [
+    `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,
+    `\t\tbazaar.Method${asked},`,
     '\t\tmap[string]interface{}{"<parameter>": "<example>"},',
     '\t\tbazaar.JSONSchema{',
     '\t\t\t"properties": map[string]interface{}{"<parameter>": map[string]interface{}{"type": "string"}},',
     '\t\t\t"required":   []string{"<parameter>"},',
     '\t\t},',
-    method === 'GET' || method === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
+    asked === 'GET' || asked === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
     '\t\t&bazaar.OutputConfig{Example: map[string]interface{}{"<member>": "<example>"}},',
     '\t)',
     '\tif err != nil {',

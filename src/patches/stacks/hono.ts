@@ -1,56 +1,66 @@
 /** Hono 4 with @x402/hono. */
 import {
   bodyLiteral,
+  guardedRoutes,
   JAVASCRIPT_TOPICS,
-  routeKey,
+  routeLiteral,
   sdkImports,
-  sdkServer,
-  soldRoute,
 } from '../javascript.ts';
 import { js } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
-import type { PatchValues } from '../patch-values.ts';
+import { networksOf, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
 export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  'paid-route': (values) => paidRoute(values),
-  // `resource` is the address that buyers see, whatever the proxy sends.
-  'public-url': (values) => paidRoute(values),
-  'head-guard': (values) => paidRoute(values, { head: true }),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  'head-guard': (values) => paidRoutes(values),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'no-store': ({ routes }) =>
     part(FILE, 'ts', [
       "import { Hono } from 'hono';",
       '',
       'export const app = new Hono();',
       '// Before the payment middleware, whose 402 it goes with.',
-      `app.use(${js(path)}, async (c, next) => {`,
-      '  await next();',
-      "  c.header('Cache-Control', 'no-store');",
-      '});',
+      `for (const route of [${routes.map((route) => routeLiteral(route, 'hono')).join(', ')}]) {`,
+      '  app.use(route, async (c, next) => {',
+      '    await next();',
+      "    c.header('Cache-Control', 'no-store');",
+      '  });',
+      '}',
     ]),
   serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
 };
 
-type Extras = { readonly head?: boolean; readonly bazaar?: boolean };
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-function paidRoute(values: PatchValues, { head, bazaar = false }: Extras = {}): Patch {
-  const { method, path } = values;
-  const sold = (name: string) => `${routeKey(name, path)}: sold`;
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
   return part(FILE, 'ts', [
-    ...sdkImports(values, { bazaar }),
+    ...sdkImports(networksOf(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/hono';",
     "import { Hono } from 'hono';",
     '',
-    ...sdkServer(values, { bazaar }),
-    ...soldRoute(values, { bazaar }),
+    ...guardedRoutes(values, { bazaar }),
     '',
     'export const app = new Hono();',
     '// Before validators and the handlers. Hono runs the GET handler for HEAD as well.',
-    `app.use(paymentMiddleware({ ${sold(method)}${head ? `, ${sold('HEAD')}` : ''} }, server));`,
+    'app.use(paymentMiddleware(routes, server));',
+    ...(proxy ? publicFetch(values) : []),
   ]);
+}
+
+/** The middleware takes the address of a route with parameters off each request. */
+function publicFetch({ origin }: PatchValues): string[] {
+  return [
+    '',
+    '// Serve this in place of app.fetch: behind a proxy that ends TLS, requests say http.',
+    'export function fetch(request: Request) {',
+    '  const { pathname, search } = new URL(request.url);',
+    `  return app.fetch(new Request(${js(origin)} + pathname + search, request));`,
+    '}',
+  ];
 }
 
 function serve(document: ServedDocument): string {

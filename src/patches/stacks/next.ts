@@ -1,54 +1,134 @@
 /** Next with the app router and @x402/next. */
-import { bodyLiteral, JAVASCRIPT_TOPICS, sdkImports, sdkServer, soldRoute } from '../javascript.ts';
+import {
+  bodyLiteral,
+  JAVASCRIPT_TOPICS,
+  routeLiteral,
+  sdkImports,
+  sdkServer,
+  soldRoute,
+  unknownRoute,
+} from '../javascript.ts';
 import { js } from '../literals.ts';
-import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
-import type { PatchValues } from '../patch-values.ts';
+import type { Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
+import { part } from '../patch.ts';
+import type { PatchValues, SoldRoute } from '../patch-values.ts';
+import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 /** What may stand in the name of a folder; other paths stay a placeholder there. */
-const FOLDER_PATH = /^\/[A-Za-z0-9._~/-]*$/;
+const FOLDER_PATH = /^(?:\/(?:[A-Za-z0-9._~-]+|\[(?:\.\.\.)?\w+\]))+\/?$|^\/$/;
 
 export const NEXT: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  'paid-route': (values) => paidRoute(values),
-  // `resource` is the address that buyers see, whatever the platform's request says.
-  'public-url': (values) => paidRoute(values),
-  bazaar: (values) => paidRoute(values, { bazaar: true }),
-  'head-guard': ({ path, method }) =>
-    part(routeFile(path), 'ts', [
-      '// Beside GET: without it Next runs GET for HEAD.',
-      `export const HEAD = () => new Response(null, { status: 405, headers: { Allow: ${js(method)} } });`,
-    ]),
-  'no-store': ({ path }) =>
+  'paid-route': (values) => paidRoutes(values),
+  'public-url': (values) => paidRoutes(values, { proxy: true }),
+  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  'head-guard': ({ routes }) => ({
+    parts: byFile(routes.filter(({ method }) => method === null || method === 'GET')).map(
+      ([file, [route]]) => ({
+        file,
+        language: 'ts',
+        code: [
+          ...(route?.template === null ? [`// ${unknownRoute(route)}`] : []),
+          '// Beside GET: without it Next runs GET for HEAD.',
+          "export const HEAD = () => new Response(null, { status: 405, headers: { Allow: 'GET' } });",
+          '',
+        ].join('\n'),
+      }),
+    ),
+  }),
+  'no-store': ({ routes }) =>
     part('next.config.ts', 'ts', [
       "import type { NextConfig } from 'next';",
       '',
+      "const headers = [{ key: 'Cache-Control', value: 'no-store' }];",
       'const config: NextConfig = {',
       '  async headers() {',
-      `    return [{ source: ${js(path)}, headers: [{ key: 'Cache-Control', value: 'no-store' }] }];`,
+      '    return [',
+      ...routes.map((route) => `      { source: ${routeLiteral(route, 'source')}, headers },`),
+      '    ];',
       '  },',
       '};',
       'export default config;',
     ]),
-  serve: (document) => [{ file: routeFile(document.path), language: 'ts', code: serve(document) }],
+  serve: (document) => [
+    {
+      file: routeFile(parseRouteTemplate(document.path)),
+      language: 'ts',
+      code: serve(document),
+    },
+  ],
 };
 
-function paidRoute(values: PatchValues, { bazaar = false } = {}): Patch {
-  const { path, method } = values;
-  return part(routeFile(path), 'ts', [
-    ...sdkImports(values, { bazaar }),
+type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
+
+/** Files of the paid routes: each is guarded by itself, so that none opens another. */
+function paidRoutes(values: PatchValues, extras: Extras = {}): Patch {
+  const parts = byFile(values.routes).map(
+    ([file, routes]): PatchPart => ({
+      file,
+      language: 'ts',
+      code: `${routeModule(routes, values, extras).join('\n')}\n`,
+    }),
+  );
+  return { parts };
+}
+
+function routeModule(
+  routes: readonly SoldRoute[],
+  values: PatchValues,
+  { proxy, bazaar = false }: Extras,
+): string[] {
+  const networks = [...new Set(routes.map(({ network }) => network))];
+  return [
+    ...sdkImports(networks, { bazaar }),
     "import { withX402 } from '@x402/next';",
-    "import { type NextRequest, NextResponse } from 'next/server';",
+    `import { ${proxy ? 'NextRequest' : 'type NextRequest'}, NextResponse } from 'next/server';`,
     '',
-    ...sdkServer(values, { bazaar }),
-    ...soldRoute(values, { bazaar }),
+    ...routes.filter(({ template }) => template === null).map((one) => `// ${unknownRoute(one)}`),
+    ...sdkServer(networks, { bazaar }),
     '',
     '// Parse and validate the request in here: whoever has not paid gets 402 first.',
     'async function handler(_request: NextRequest) {',
     "  return NextResponse.json({ '<member>': '<what is sold>' });",
     '}',
-    '',
-    `export const ${method} = withX402(handler, sold, server);`,
-  ]);
+    ...routes.flatMap((route) => {
+      const method = route.method ?? 'GET';
+      const sold = `sold${method}`;
+      const guarded = `withX402(handler, ${sold}, server)`;
+      return [
+        '',
+        ...soldRoute(sold, route, values, { bazaar }),
+        ...(proxy
+          ? publicHandler(method, guarded, values)
+          : [`export const ${method} = ${guarded};`]),
+      ];
+    }),
+  ];
+}
+
+/** The wrapper takes the address of a route with parameters off each request. */
+function publicHandler(method: string, guarded: string, { origin }: PatchValues): string[] {
+  return [
+    `const guarded${method} = ${guarded};`,
+    '// Behind a proxy that ends TLS, requests say http.',
+    `export function ${method}(request: NextRequest) {`,
+    '  const { pathname, search } = request.nextUrl;',
+    `  return guarded${method}(new NextRequest(${js(origin)} + pathname + search, request));`,
+    '}',
+  ];
+}
+
+/** The methods of one path share its file; of two routes by one method the first has it. */
+function byFile(routes: readonly SoldRoute[]): readonly [string, readonly SoldRoute[]][] {
+  const files = new Map<string, [string, SoldRoute[]]>();
+  for (const [index, route] of routes.entries()) {
+    const file = routeFile(route.template);
+    const key = route.template === null ? `${file} ${index}` : file;
+    const [, known] = files.get(key) ?? [file, []];
+    const methods = known.map(({ method }) => method ?? 'GET');
+    if (!methods.includes(route.method ?? 'GET')) files.set(key, [file, [...known, route]]);
+  }
+  return [...files.values()];
 }
 
 function serve(document: ServedDocument): string {
@@ -59,7 +139,8 @@ function serve(document: ServedDocument): string {
   return `export const GET = () =>\n  ${answer};\n`;
 }
 
-function routeFile(path: string): string {
+function routeFile(template: RouteTemplate | null): string {
+  const path = template === null ? '' : writeRoute(template, 'folder');
   const folder = FOLDER_PATH.test(path) ? path : '/<route>';
   return `app${folder.replace(/\/+$/, '')}/route.ts`;
 }

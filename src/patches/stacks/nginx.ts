@@ -8,6 +8,8 @@ import {
   type StackPatches,
   whyNot,
 } from '../patch.ts';
+import type { SoldRoute } from '../patch-values.ts';
+import { hasParameters, routePattern, writeRoute } from '../route-template.ts';
 
 const FOLDER = '/srv/x402';
 const PROXY = 'http://<upstream>';
@@ -25,15 +27,13 @@ export const NGINX: StackPatches = {
       'proxy_set_header X-Forwarded-Host $host;',
       'proxy_set_header X-Forwarded-Proto $scheme; # and let the application trust this proxy',
     ]),
-  'head-guard': ({ path, method }) =>
-    location(`= ${plain(path, '/<route>')}`, [
-      'if ($request_method = HEAD) {',
-      `    add_header Allow ${method} always;`,
-      '    return 405;',
-      '}',
-    ]),
-  'no-store': ({ path }) =>
-    location(`= ${plain(path, '/<route>')}`, [
+  'head-guard': ({ routes }) =>
+    locations(
+      routes.filter(({ method }) => method === null || method === 'GET'),
+      ['if ($request_method = HEAD) {', '    add_header Allow GET always;', '    return 405;', '}'],
+    ),
+  'no-store': ({ routes }) =>
+    locations(routes, [
       'proxy_hide_header Cache-Control;',
       'add_header Cache-Control no-store always;',
     ]),
@@ -72,13 +72,28 @@ function application(what: string): Patch {
   );
 }
 
+/** A location for each path; one that is not known is named by what nginx refuses to load. */
+function locations(routes: readonly SoldRoute[], lines: readonly string[]): Patch {
+  const matches = routes.map(({ template }) => {
+    if (template === null) return '<the route>';
+    if (hasParameters(template)) return `~ ${routePattern(template)}`;
+    return `= ${writeRoute(template, 'openapi')}`;
+  });
+  const code = [...new Set(matches)].flatMap((match) => block(match, lines));
+  return part('server.conf', 'nginx', code);
+}
+
 function location(match: string, lines: readonly string[]): Patch {
-  return part('server.conf', 'nginx', [
+  return part('server.conf', 'nginx', block(match, lines));
+}
+
+function block(match: string, lines: readonly string[]): string[] {
+  return [
     `location ${match} {`,
     ...lines.map((line) => `    ${line}`),
     `    proxy_pass "${PROXY}";`,
     '}',
-  ]);
+  ];
 }
 
 function staticFile({ path, contentType, language, body }: ServedDocument): readonly PatchPart[] {
@@ -99,8 +114,4 @@ function staticFile({ path, contentType, language, body }: ServedDocument): read
       ].join('\n'),
     },
   ];
-}
-
-function plain(text: string, otherwise: string): string {
-  return PLAIN.test(text) ? text : `"${otherwise}"`;
 }

@@ -5,6 +5,7 @@ import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.t
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import { DeclaredRequests, type PlannedRequest, requestTo } from './declared-requests.ts';
 import type { FirstWave } from './first-wave.ts';
+import { pathOnOrigin } from './path-on-origin.ts';
 import type { PlannedResource } from './planned-resource.ts';
 
 /** Bounds the work on a document that lists resources without end. */
@@ -48,12 +49,12 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   }
   const declared = new DeclaredRequests(here);
   for (const { target, method } of manifestEntries(manifest)) {
-    const template = pathOn(seen.origin.url, target, kit);
+    const template = pathOnOrigin(seen.origin.url, target, kit);
     if (template === null) continue;
     drafts.add({ ...declared.find(template, method), source: 'manifest', declaredPaid: true });
   }
   for (const { resource, method } of indexedResources(seen)) {
-    const template = pathOn(seen.origin.url, resource, kit);
+    const template = pathOnOrigin(seen.origin.url, resource, kit);
     if (template === null) continue;
     drafts.add({ ...declared.find(template, method), source: 'index', declaredPaid: true });
   }
@@ -91,7 +92,7 @@ function unseenMethods(
 ): number {
   const requests = paid.map(({ method, template }) => `${method} ${template}`);
   for (const { method, target } of manifestEntries(manifest)) {
-    const template = method === null ? null : pathOn(origin.url, target, kit);
+    const template = method === null ? null : pathOnOrigin(origin.url, target, kit);
     if (template !== null) requests.push(`${method} ${template}`);
   }
   return new Set(requests.filter((request) => /^(?:PUT|PATCH|DELETE) /.test(request))).size;
@@ -190,17 +191,6 @@ function indexedResources({ x402scan }: FirstWave) {
   return x402scan.data.resources.filter((resource) => !resource.deprecated);
 }
 
-/** `http://` with the own host is the same resource behind a proxy that ends TLS. */
-function pathOn(originUrl: string, target: string, kit: Kit): string | null {
-  const origin = new URL(originUrl);
-  const ownHttp = target.startsWith(`http://${origin.hostname}/`);
-  const reference = ownHttp ? originUrl + target.slice(`http://${origin.hostname}`.length) : target;
-  const url = kit.sameOrigin(originUrl, reference);
-  if (url === null) return null;
-  // WHATWG encodes the braces of a template; OpenAPI has them plain.
-  return (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
-}
-
 function answersItself402(root: HttpObservation): boolean {
   return root.ok && root.data.status === 402 && root.data.redirects.length === 0;
 }
@@ -211,7 +201,7 @@ function llmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly 
   const paths = kit
     .markdown(reading.body)
     .links.slice(0, MAX_READ)
-    .map((link) => pathOn(origin.url, link, kit))
+    .map((link) => pathOnOrigin(origin.url, link, kit))
     .filter((path) => path !== null)
     .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY.test(path));
   // The places are few: what looks like a document mostly sells nothing.

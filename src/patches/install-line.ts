@@ -1,0 +1,44 @@
+import type { PatchPart } from './patch.ts';
+
+/** Imports begin a line, which no value of an origin does. */
+const JS_IMPORT = /^(?:import .*|\} )from '((?:@[\w-]+\/)?[\w-]+)(?:\/[\w/-]+)?';$/gm;
+const PYTHON_IMPORT = /^from ([\w.]+) import /gm;
+const GO_MODULE = /^(?:import |\t(?:\w+ )?)"(github\.com\/[\w-]+\/[\w-]+(?:\/go\/v2)?)/gm;
+const EXTRAS: Readonly<Record<string, string>> = {
+  'x402.http.middleware.fastapi': 'fastapi',
+  'x402.http.middleware.flask': 'flask',
+  'x402.mechanisms.evm.exact': 'evm',
+  'x402.mechanisms.svm.exact': 'svm',
+  'x402.extensions.bazaar': 'extensions',
+};
+const PACKAGES: Readonly<Record<string, string>> = {
+  fastapi: 'fastapi',
+  'fastapi.responses': 'fastapi',
+  flask: 'flask',
+  eth_utils: 'eth-utils',
+};
+
+/** A comment with the command that installs what the code imports; null where it imports nothing. */
+export function installLine({ language, code }: PatchPart): string | null {
+  if (language === 'ts') {
+    // Older versions read ":city" of a route as text, and guard nothing by it.
+    const names = captures(code, JS_IMPORT).map((name) => `${name}@latest`);
+    return names.length === 0 ? null : `// npm install ${names.join(' ')}`;
+  }
+  if (language === 'python') {
+    const names = captures(code, PYTHON_IMPORT);
+    const extras = names.flatMap((name) => EXTRAS[name] ?? []);
+    const others = [...new Set(names.flatMap((name) => PACKAGES[name] ?? []))];
+    const x402 = extras.length === 0 ? [] : [`x402[${extras.join(',')}]`];
+    // The extra of the middleware brings its framework.
+    const all = x402.length > 0 ? x402 : others;
+    return all.length === 0 ? null : `# pip install ${all.map((name) => `"${name}"`).join(' ')}`;
+  }
+  if (language !== 'go') return null;
+  const modules = captures(code, GO_MODULE);
+  return modules.length === 0 ? null : `// go get ${modules.join(' ')}`;
+}
+
+function captures(code: string, pattern: RegExp): readonly string[] {
+  return [...new Set([...code.matchAll(pattern)].map(([, name]) => name ?? ''))];
+}

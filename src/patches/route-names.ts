@@ -1,0 +1,12 @@
+import type { SoldRoute } from './patch-values.ts';
+import { writeRoute } from './route-template.ts';
+
+/** "GET /weather/{city}", for documents and keys that guard nothing. */
+export function nameRoute(route: SoldRoute): string {
+  return route.method === null ? pathOf(route) : `${route.method} ${pathOf(route)}`;
+}
+
+/** The path as OpenAPI writes it. */
+export function pathOf({ template }: SoldRoute): string {
+  return template === null ? '/<route>' : writeRoute(template, 'openapi');
+}

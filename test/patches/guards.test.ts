@@ -1,0 +1,164 @@
+/** What was 402 under a guard of templates is not 200 under any patch, run by the official middlewares. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Stack } from '../../src/patches/patch.ts';
+import { type PatchValues, readPatchValues } from '../../src/patches/patch-values.ts';
+import { patchesFor } from '../../src/patches/patches-for.ts';
+import { ensurePythonEnv } from '../fixtures/clients/python/python-env.ts';
+import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
+import { needs } from '../fixtures/needs.ts';
+import { startFacilitatorServer } from '../fixtures/sellers/facilitator-server.ts';
+import type { Seller } from '../fixtures/sellers/seller.ts';
+import { paidRoute, report, TEMPLATES } from './reports.ts';
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 240_000;
+const script = (name: string) => fileURLToPath(new URL(`guards/${name}`, import.meta.url));
+
+/** The patches that write a guard, by check and outcome. */
+const GUARDS = [
+  ['P2', 'not-challenged'],
+  ['P3', 'http-url'],
+  ['P5', 'head-unguarded'],
+  ['S5', 'missing'],
+] as const;
+const PATHS = [
+  '/weather/paris',
+  '/weather/new%20york',
+  '/files/a.json',
+  '/news',
+  '/news/',
+  '/v1/1/x/2',
+];
+const REQUESTS = PATHS.flatMap((path) => [
+  ['GET', path],
+  ['HEAD', path],
+]);
+
+const values: PatchValues = readPatchValues(
+  report({
+    paid: [
+      ...TEMPLATES.map((path) => paidRoute(path)),
+      paidRoute('/v1/{a}/x/{b-c}', { method: 'POST' }),
+    ],
+  }),
+);
+
+let facilitator: Seller;
+let folder: string;
+beforeAll(async () => {
+  facilitator = await startFacilitatorServer();
+  folder = await mkdtemp(join(tmpdir(), 'guards-'));
+});
+afterAll(async () => {
+  await facilitator[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function writeParts(stack: Stack, into: string, id: string, outcome: string) {
+  const [first] = patchesFor(id, stack, values, outcome)?.patches ?? [];
+  if (first === undefined || 'whyNot' in first.patch) throw new Error(`${stack} has no ${id}`);
+  return Promise.all(
+    first.patch.parts.map(async ({ file, code }) => {
+      // The packages lie under node_modules, where Node strips no types.
+      const [name, body] = file.endsWith('.ts')
+        ? [file.replace(/ts$/, 'mjs'), stripTypeScriptTypes(code)]
+        : [file, code];
+      const path = join(into, `${stack}-${id}`, name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, body);
+      return path;
+    }),
+  );
+}
+
+async function statuses(command: string, args: readonly string[], cwd: string): Promise<unknown> {
+  const env = { ...process.env, FACILITATOR_URL: facilitator.url };
+  const { stdout } = await run(command, args, { cwd, env, timeout: TIMEOUT_MS });
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+}
+
+const packages = await ensureJudge({
+  '@x402/core': '2.25.0',
+  '@x402/evm': '2.25.0',
+  '@x402/svm': '2.25.0',
+  '@x402/extensions': '2.25.0',
+  '@x402/express': '2.25.0',
+  '@x402/hono': '2.25.0',
+  '@x402/next': '2.25.0',
+  hono: '4.13.19',
+  next: '16.4.6',
+  express: '5.3.0',
+  '@types/express': '5.0.6',
+  '@types/node': '24.19.2',
+  '@types/react': '19.2.0',
+});
+
+describe('JavaScript', needs('unavailable' in packages ? packages.unavailable : null), () => {
+  const requests = JSON.stringify(REQUESTS);
+
+  test.each(
+    (['express', 'hono'] as const).flatMap((stack) =>
+      GUARDS.map((one) => [stack, ...one] as const),
+    ),
+  )(
+    '%s, %s: all that was guarded asks for a payment',
+    { timeout: TIMEOUT_MS },
+    async (stack, ...guard) => {
+      if ('unavailable' in packages) return;
+      const into = await mkdtemp(join(packages.folder, 'guards-'));
+      try {
+        const files = await writeParts(stack, into, ...guard);
+        const args = [script('serve-javascript.mjs'), stack, requests, ...files];
+        const seen = await statuses(process.execPath, args, packages.folder);
+        expect(seen).toEqual(REQUESTS.map(() => 402));
+      } finally {
+        await rm(into, { recursive: true, force: true });
+      }
+    },
+  );
+
+  test.each(GUARDS.filter(([id]) => id !== 'P5'))(
+    'next, %s: each file guards its own route',
+    { timeout: TIMEOUT_MS },
+    async (...guard) => {
+      if ('unavailable' in packages) return;
+      const into = await mkdtemp(join(packages.folder, 'guards-'));
+      try {
+        const files = await writeParts('next', into, ...guard);
+        // A folder cannot stand for a part of a segment: that file is left to its seller.
+        const known = files.filter((file) => !file.includes('<route>'));
+        const asked = REQUESTS.filter(([, path]) => /^\/(?:weather|news$|v1)/.test(path ?? ''));
+        const args = [script('serve-javascript.mjs'), 'next', JSON.stringify(asked), ...known];
+        const seen = await statuses(process.execPath, args, packages.folder);
+        expect(seen).toEqual(asked.map(() => 402));
+      } finally {
+        await rm(into, { recursive: true, force: true });
+      }
+    },
+  );
+});
+
+const python = await ensurePythonEnv();
+describe('Python', needs('unavailable' in python ? python.unavailable : null), () => {
+  test.each(
+    (['fastapi', 'flask'] as const).flatMap((stack) =>
+      GUARDS.map((one) => [stack, ...one] as const),
+    ),
+  )(
+    '%s, %s: all that was guarded asks for a payment',
+    { timeout: TIMEOUT_MS },
+    async (stack, ...guard) => {
+      if ('unavailable' in python) return;
+      const files = await writeParts(stack, folder, ...guard);
+      const args = [script('serve_python.py'), stack, JSON.stringify(REQUESTS), ...files];
+      expect(await statuses(python.python, args, folder)).toEqual(REQUESTS.map(() => 402));
+    },
+  );
+});
