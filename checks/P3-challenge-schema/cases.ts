@@ -1,47 +1,42 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { OfferVerdict, PayableBy } from '../../src/model/payability.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
-  bodyChallenge402,
-  challenge402,
-  challengeV1,
   challengeV2,
   ORIGIN,
   offer,
-  offerV1,
   perfectSeller,
   resource,
   resources,
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { offering, said, url, v1, v2 } from '../../test/fixtures/observations/seen-challenges.ts';
+import {
+  EXTREME_OFFERS,
+  UNSETTLED_OFFERS,
+} from '../../test/fixtures/observations/unsettled-offers.ts';
 
 const SOLANA = {
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
   asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  payTo: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde',
 };
 
 const DOMAIN = { name: 'USD Coin', version: '2' };
 const SEPOLIA_DOMAIN = { name: 'USDC', version: '2' };
-const BATCH = { scheme: 'batch-settlement', extra: DOMAIN };
 
-function v2(challenge: JsonObject): CheckCase['seen'] {
-  return { resources: resources([resource({ get: challenge402(challenge) })]) };
+function sound(name: string, seen: CheckCase['seen']): CheckCase {
+  return { name, seen, expect: { status: 'pass', outcome: 'valid' } };
 }
 
-function offering(...changes: readonly JsonObject[]): CheckCase['seen'] {
-  return v2(challengeV2({ accepts: changes.map((change) => offer(change)) }));
-}
-
-function v1(change: JsonObject): CheckCase['seen'] {
-  const challenge = challengeV1({ accepts: [offerV1(change)] });
-  return { resources: resources([resource({ get: bodyChallenge402(challenge) })]) };
-}
-
-function url(url: string | undefined): CheckCase['seen'] {
-  return v2(challengeV2({ resource: { url, description: 'Weather' } }));
+function warned(
+  name: string,
+  seen: CheckCase['seen'],
+  outcome: string,
+  ...evidence: readonly string[]
+): CheckCase {
+  return { name, seen, expect: { status: 'warn', outcome, evidence } };
 }
 
 /** What one official client takes and the other refuses: both are named. */
@@ -65,19 +60,6 @@ function badField(name: string, change: JsonObject, ...evidence: readonly string
 }
 
 const http = { ...perfectSeller().origin, url: 'http://seller.example', scheme: 'http' as const };
-
-/** What the official clients said of GET /weather: of the whole, and of its offers in their order. */
-function said(
-  payableBy: PayableBy,
-  ...offers: readonly (readonly [verdict: OfferVerdict, words?: string])[]
-): Pick<NonNullable<CheckCase['seen']>, 'payability'> {
-  const terms = { scheme: null, network: null, asset: null, amount: null, client: '@x402/evm' };
-  const told = offers.map(([verdict, words = null], index) => {
-    return { pointer: `/accepts/${index}`, ...terms, verdict, words };
-  });
-  const one = { method: 'GET', path: '/weather', payableBy, words: null, offers: told };
-  return { payability: { clients: [], resources: [one], silent: [] } };
-}
 
 const BAD = { amount: '0.05' };
 const ODD_TOKEN = { asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } };
@@ -113,16 +95,37 @@ function timeout(maxTimeoutSeconds: number, outcome: 'timeout' | 'valid'): Check
   };
 }
 
+const UNSETTLED_CASES: readonly CheckCase[] = [
+  ...UNSETTLED_OFFERS.map(({ name, change, outcome, evidence }): CheckCase => {
+    return { name, seen: offering(change), expect: { status: 'fail', outcome, evidence } };
+  }),
+  ...EXTREME_OFFERS.map(({ name, change }) => sound(name, offering(change))),
+  {
+    name: 'what clients sign and facilitators refuse is said to be so',
+    seen: {
+      ...offering({ extra: SEPOLIA_DOMAIN }),
+      ...said('nobody', [
+        'refuses',
+        'clients sign it, facilitators refuse it: /accepts/0/extra/name: "USDC"',
+      ]),
+    },
+    expect: {
+      status: 'fail',
+      outcome: 'wrong-domain',
+      evidence: ['/accepts/0/extra/name: "USDC" (clients sign it, facilitators refuse it)'],
+    },
+  },
+  {
+    name: 'a network that a specification prints, and no CAIP-2 name',
+    seen: offering({
+      ...{ scheme: 'batch-settlement', network: 'cloudflare:402' },
+      ...{ asset: 'USD', payTo: 'merchant' },
+    }),
+    expect: { status: 'warn', outcome: 'unknown', evidence: ['"cloudflare:402" is unknown'] },
+  },
+];
+
 const PAYABLE_CASES: readonly CheckCase[] = [
-  lacking('upto without its facilitator', { scheme: 'upto' }, 'facilitatorAddress'),
-  lacking('batch-settlement without its authorizer', BATCH, 'receiverAuthorizer'),
-  lacking('auth-capture without its authorizer', { scheme: 'auth-capture' }, 'captureAuthorizer'),
-  lacking('Solana without a fee payer', { ...SOLANA, extra: {} }, 'feePayer'),
-  lacking(
-    'upto on Solana without a delay',
-    { ...SOLANA, scheme: 'upto', extra: { feePayer: SOLANA.payTo } },
-    'receiverAuthorizer',
-  ),
   lacking(
     'an issued currency of XRPL without its issuer',
     {
@@ -134,11 +137,6 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
     'issuer',
   ),
-  {
-    name: 'an authorizer that is zero',
-    seen: offering({ ...BATCH, extra: { ...DOMAIN, receiverAuthorizer: `0x${'0'.repeat(40)}` } }),
-    expect: { status: 'fail', outcome: 'missing-member', evidence: ['receiverAuthorizer'] },
-  },
   badField('a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, '"lottery"'),
   badField('a chain by its name', { network: 'eip155:base-mainnet' }, '"eip155:base-mainnet"'),
   badField('a Solana by its name', { ...SOLANA, network: 'solana:mainnet' }, '"solana:mainnet"'),
@@ -210,16 +208,14 @@ const PAYABLE_CASES: readonly CheckCase[] = [
       evidence: ['/accepts/0/asset', 'only default'],
     },
   },
-  {
-    name: 'such an asset beside a default one',
-    seen: { ...offering(ODD_TOKEN, {}), ...said('default', ['limited'], ['signs']) },
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'a price over the default limit is no finding of this check',
-    seen: { ...offering({ amount: '5000000' }), ...said('settings', ['limited', 'over $1']) },
-    expect: { status: 'pass', outcome: 'valid' },
-  },
+  sound('such an asset beside a default one', {
+    ...offering(ODD_TOKEN, {}),
+    ...said('default', ['limited'], ['signs']),
+  }),
+  sound('a price over the default limit is no finding of this check', {
+    ...offering({ amount: '5000000' }),
+    ...said('settings', ['limited', 'over $1']),
+  }),
   {
     name: 'only a scheme of its own',
     seen: offering(BARTER),
@@ -229,36 +225,36 @@ const PAYABLE_CASES: readonly CheckCase[] = [
       evidence: ['"barter"', 'unknown to this catalog'],
     },
   },
-  {
-    name: 'only a network that nobody here knows',
-    seen: offering({ network: 'hedera:mainnet', asset: '0.0.456858', payTo: '0.0.7', extra: {} }),
-    expect: { status: 'warn', outcome: 'unknown', evidence: ['"hedera:mainnet"'] },
-  },
+  warned(
+    'only a network that nobody here knows',
+    offering({ network: 'hedera:mainnet', asset: '0.0.456858', payTo: '0.0.7', extra: {} }),
+    'unknown',
+    '"hedera:mainnet"',
+  ),
   {
     name: 'an unknown scheme beside exact is named, and no fault',
     seen: offering({}, BARTER),
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1: "barter"', '(unknown)'] },
   },
-  {
-    name: 'a long id of Algorand alone',
-    seen: offering({ ...ALGORAND, network: LONG_ID }),
-    expect: { status: 'warn', outcome: 'outdated-network', evidence: ['/accepts/0/network'] },
-  },
+  warned(
+    'a long id of Algorand alone',
+    offering({ ...ALGORAND, network: LONG_ID }),
+    'outdated-network',
+    '/accepts/0/network',
+  ),
   {
     name: 'a long id of Algorand beside Base',
     seen: offering({}, { ...ALGORAND, network: LONG_ID }),
     expect: { status: 'pass', outcome: 'valid', evidence: ['(outdated-network)'] },
   },
-  {
-    name: 'a passive pair alone is sound by the table',
-    seen: { ...offering(ALGORAND), ...said('unknown', ['unsupported']) },
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'a testnet is a network like others',
-    seen: offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA, extra: SEPOLIA_DOMAIN }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
+  sound('a passive pair alone is sound by the table', {
+    ...offering(ALGORAND),
+    ...said('unknown', ['unsupported']),
+  }),
+  sound(
+    'a testnet is a network like others',
+    offering({ network: 'eip155:84532', asset: USDC_BASE_SEPOLIA, extra: SEPOLIA_DOMAIN }),
+  ),
   {
     name: 'what the clients said of another resource',
     seen: {
@@ -267,11 +263,12 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     },
     expect: { status: 'pass', outcome: 'valid' },
   },
-  {
-    name: 'the URL of another https host',
-    seen: url('https://api.seller.example/weather'),
-    expect: { status: 'warn', outcome: 'other-host', evidence: ['api.seller.example'] },
-  },
+  warned(
+    'the URL of another https host',
+    url('https://api.seller.example/weather'),
+    'other-host',
+    'api.seller.example',
+  ),
   {
     name: 'a URL that is no web address',
     seen: url('ftp://seller.example/weather'),
@@ -280,6 +277,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
 ];
 
 const cases: readonly CheckCase[] = [
+  ...UNSETTLED_CASES,
   ...PAYABLE_CASES,
   {
     name: 'the version is text',
@@ -309,11 +307,10 @@ const cases: readonly CheckCase[] = [
       evidence: ['/accepts/0/maxAmountRequired: "10000"'],
     },
   },
-  {
-    name: 'a version 1 name beside its version 2 name is an extra member',
-    seen: offering({ maxAmountRequired: '10000' }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
+  sound(
+    'a version 1 name beside its version 2 name is an extra member',
+    offering({ maxAmountRequired: '10000' }),
+  ),
   {
     name: 'accepts is empty',
     seen: v2(challengeV2({ accepts: [] })),
@@ -324,9 +321,21 @@ const cases: readonly CheckCase[] = [
     seen: v2(challengeV2({ accepts: offer() })),
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts'] },
   },
+  warned(
+    'no resource',
+    v2(challengeV2({ resource: undefined })),
+    'no-resource',
+    '/resource: missing',
+  ),
+  warned(
+    'a resource of null',
+    v2(challengeV2({ resource: null })),
+    'no-resource',
+    '/resource: null',
+  ),
   {
-    name: 'no resource',
-    seen: v2(challengeV2({ resource: undefined })),
+    name: 'a resource without an address',
+    seen: v2(challengeV2({ resource: { description: 'Weather' } })),
     expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['/resource/url: missing'] },
   },
   {
@@ -334,11 +343,12 @@ const cases: readonly CheckCase[] = [
     seen: v2(challengeV2({ resource: `${ORIGIN}/weather` })),
     expect: { status: 'fail', outcome: 'bad-resource-url' },
   },
-  {
-    name: 'an http URL of another host',
-    seen: url('http://internal.example/weather'),
-    expect: { status: 'warn', outcome: 'other-host', evidence: ['internal.example'] },
-  },
+  warned(
+    'an http URL of another host',
+    url('http://internal.example/weather'),
+    'other-host',
+    'internal.example',
+  ),
   {
     name: 'a URL without scheme and slash',
     seen: url('seller.example/weather'),
@@ -373,11 +383,12 @@ const cases: readonly CheckCase[] = [
     seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }, { amount: '$1', asset: 'USDC' }),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/payTo', '2 more'] },
   },
-  {
-    name: 'one bad offer beside a good one, and nobody asked the clients',
-    seen: offering({}, { amount: '0.05' }),
-    expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1/amount: "0.05"'] },
-  },
+  warned(
+    'one bad offer beside a good one, and nobody asked the clients',
+    offering({}, { amount: '0.05' }),
+    'unsound-offer',
+    '/accepts/1/amount: "0.05"',
+  ),
   {
     name: 'an entry that is no object',
     seen: v2(challengeV2({ accepts: ['exact'] })),
@@ -411,11 +422,7 @@ const cases: readonly CheckCase[] = [
       evidence: ['/accepts/0/extra/version: "1"'],
     },
   },
-  {
-    name: 'valid version 1 on Base',
-    seen: v1({}),
-    expect: { status: 'warn', outcome: 'version-1', evidence: ['GET /weather /x402Version: 1'] },
-  },
+  warned('valid version 1 on Base', v1({}), 'version-1', 'GET /weather /x402Version: 1'),
   {
     name: 'version 1 with the domain of another network',
     seen: v1({ network: 'base-sepolia', asset: USDC_BASE_SEPOLIA }),
@@ -435,51 +442,35 @@ const cases: readonly CheckCase[] = [
     seen: v1({ network: 'eip155:8453' }),
     expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/network'] },
   },
-  {
-    name: 'a relative URL',
-    seen: url('/weather'),
-    expect: { status: 'warn', outcome: 'relative-url', evidence: ['/resource/url: "/weather"'] },
-  },
-  {
-    name: 'http with the own host: TLS ends at a proxy that is not trusted',
-    seen: url('http://seller.example/weather'),
-    expect: { status: 'warn', outcome: 'http-url', evidence: ['http://seller.example/weather'] },
-  },
-  {
-    name: 'http with the own host of an origin that is http itself',
-    seen: { ...url('http://seller.example/weather'), origin: http },
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'an amount of 78 digits',
-    seen: offering({ amount: '1'.repeat(78) }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'Permit2 needs no domain of the token',
-    seen: offering({ extra: { assetTransferMethod: 'permit2' } }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'an asset that is not known needs some domain, not ours',
-    seen: offering({ asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'Solana has no domain',
-    seen: offering({}, { ...SOLANA, extra: { feePayer: SOLANA.payTo } }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'a bad checksum is for P7',
-    seen: offering({ payTo: '0x70997970c51812dc3A010C7d01b50e0d17dc79C8' }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
-  {
-    name: 'extra members, and entries in any order of members',
-    seen: v2({ accepts: [{ note: 'ours', ...offer() }], extensions: {}, ...challengeV2() }),
-    expect: { status: 'pass', outcome: 'valid' },
-  },
+  warned('a relative URL', url('/weather'), 'relative-url', '/resource/url: "/weather"'),
+  warned(
+    'http with the own host: TLS ends at a proxy that is not trusted',
+    url('http://seller.example/weather'),
+    'http-url',
+    'http://seller.example/weather',
+  ),
+  sound('http with the own host of an origin that is http itself', {
+    ...url('http://seller.example/weather'),
+    origin: http,
+  }),
+  sound('an amount of 78 digits', offering({ amount: '1'.repeat(78) })),
+  sound(
+    'Permit2 needs no domain of the token',
+    offering({ extra: { assetTransferMethod: 'permit2' } }),
+  ),
+  sound(
+    'an asset that is not known needs some domain, not ours',
+    offering({ asset: `0x${'ab'.repeat(20)}`, extra: { name: 'Token', version: '1' } }),
+  ),
+  sound('Solana has no domain', offering({}, { ...SOLANA, extra: { feePayer: SOLANA.payTo } })),
+  sound(
+    'a bad checksum is for P7',
+    offering({ payTo: '0x70997970c51812dc3A010C7d01b50e0d17dc79C8' }),
+  ),
+  sound(
+    'extra members, and entries in any order of members',
+    v2({ accepts: [{ note: 'ours', ...offer() }], extensions: {}, ...challengeV2() }),
+  ),
   {
     name: 'one of two resources challenges, and does so well',
     seen: { resources: resources([resource(), resource({ path: '/b', get: answer(200) })]) },

@@ -20,6 +20,7 @@ const MAX_TIMEOUT_SECONDS = 86_400;
 const RELATIVE = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 /** What is known of the second client (x402 2.25 for Python; tests run it). */
 const TYPED = 'the official client for Python refuses the whole challenge, TypeScript reads on';
+const SIGNED_ALL_THE_SAME = ' (clients sign it, facilitators refuse it)';
 const MAX_WORDS = 110;
 const MAX_NAMED = 3;
 
@@ -29,6 +30,9 @@ const OUTCOMES = {
   'no-accepts': fail('Offer at least one way to pay in accepts.'),
   'bad-resource-url': fail('Set resource.url to the absolute https URL of this resource.'),
   'bad-field': fail('Write amount in base units, network as CAIP-2, asset and payTo as addresses.'),
+  'bad-recipient': fail('Set payTo to your own address: what is sent elsewhere is lost.'),
+  'wrong-chain': fail('Set asset to the address of the token on the network of the offer.'),
+  'out-of-range': fail('Write numbers that the network can carry: no client can sign larger ones.'),
   'no-domain': fail("Add the token's EIP-712 name and version to extra, or let the SDK price it."),
   'missing-member': fail('Add to extra what the scheme needs: its facilitator names the values.'),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
@@ -40,6 +44,7 @@ const OUTCOMES = {
   unknown: warn('Offer "exact" on Base or Solana too, which every client knows.'),
   'outdated-network': warn('Write the network by the CAIP-2 id that is valid now.'),
   timeout: warn('Set maxTimeoutSeconds between 6 and 86400; 300 suits most resources.'),
+  'no-resource': warn('Add resource with the url of what is sold: version 2 requires it.'),
   'relative-url': warn('Write resource.url with its scheme and host.'),
   'other-host': warn('Set resource.url to the address on the host that sells it.'),
   'http-url': warn(
@@ -55,8 +60,6 @@ type Judged = {
   readonly offer: Offer;
   readonly kind: Kind | null;
   readonly isUnsound: boolean;
-  /** Whether the official client signs it, sound or not. */
-  readonly signs: boolean;
   readonly texts: readonly string[];
 };
 
@@ -86,7 +89,7 @@ export default defineCheck({
         return [
           ...inspectTop(one, origin, saidOf(one), kit),
           ...illTyped(challenge, kit),
-          ...flawsOf(offers, saidOf(one), kit),
+          ...flawsOf(offers, saidOf(one)),
         ];
       },
       (count, challenged) => {
@@ -116,6 +119,11 @@ function inspectTop(
   else if (stated !== '2') found.push(['wrong-version', `/x402Version: ${stated}${words}`]);
   if (offers.length === 0) {
     found.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${words}`]);
+  }
+  if (version === 2 && (value['resource'] ?? null) === null) {
+    const stated = kit.show(value['resource']);
+    found.push(['no-resource', `/resource: ${stated}, clients sign without`]);
+    return found;
   }
   const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
   if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
@@ -151,17 +159,22 @@ function judgeOffers(
   return challenge.offers.map((offer) => {
     const verdict = said?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
     const faults = kit.offerFaults(offer, challenge.version);
-    const signs = verdict?.verdict === 'signs';
     const [first] = faults;
     if (first !== undefined) {
-      const texts = faults.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
-      const words = wordsOf(verdict, kit);
-      const told = words === '' ? texts : [`${texts[0]}${words}`, ...texts.slice(1)];
-      return { offer, kind: first.kind, isUnsound: true, signs, texts: told };
+      const texts = faults.map((fault) => kit.describeFault(fault));
+      // Where clients sign it all the same, their words name this place.
+      const isNamed = texts[0] !== undefined && verdict?.words?.endsWith(texts[0]) === true;
+      const words = isNamed ? SIGNED_ALL_THE_SAME : wordsOf(verdict, kit);
+      return {
+        offer,
+        kind: first.kind,
+        isUnsound: true,
+        texts: [`${texts[0]}${words}`, ...texts.slice(1)],
+      };
     }
     const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
     const texts = [text ?? passiveText(offer, kit)].filter((one) => one !== null);
-    return { offer, kind, isUnsound: false, signs, texts };
+    return { offer, kind, isUnsound: false, texts };
   });
 }
 
@@ -210,29 +223,16 @@ function passiveText(offer: Offer, kit: Kit): string | null {
   return `${offer.pointer}: ${pair} is judged by ${row.source}, no client here pays it`;
 }
 
-/** Default clients take the first offer that they can sign, sound or not. */
-function takenByDefault(offers: readonly Judged[], kit: Kit): Judged | undefined {
-  const isEvm = ({ offer: { network } }: Judged) =>
-    typeof network === 'string' && kit.caip2(network).startsWith('eip155:');
-  const known = offers.some(isEvm) ? offers.filter(isEvm) : offers;
-  return known.find(({ offer, signs }) => signs && offer.scheme === 'exact');
-}
-
-function flawsOf(
-  offers: readonly Judged[],
-  said: ResourcePayability | null,
-  kit: Kit,
-): readonly Flaw[] {
+function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {
   const flawed = offers.filter(({ kind }) => kind !== null);
   const isSold = offers.some(({ kind }) => kind === null || kind === 'timeout');
   const isNamed = flawed.some(({ isUnsound }) => !isUnsound);
   const hinders = said === null || said.payableBy !== 'default';
-  const taken = takenByDefault(offers, kit);
   const nameOf = (one: Judged): Kind | null => {
     const { kind, isUnsound } = one;
     if (kind === null || kind === 'timeout') return kind;
     if (isUnsound && !isSold) return isNamed ? 'unsound-offer' : kind;
-    if (isUnsound) return hinders || one === taken ? 'unsound-offer' : null;
+    if (isUnsound) return hinders ? 'unsound-offer' : null;
     if (!isSold) return kind;
     // Clients skip what they do not know; what they know and refuse may be what they choose.
     return kind === 'client-refuses' && hinders && said !== null ? kind : null;

@@ -16,6 +16,7 @@ import {
   resource,
   resources,
   USDC_BASE,
+  USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const SOLANA = {
@@ -190,7 +191,15 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'one recipient a network, two of one family',
-    seen: paying({}, { network: 'eip155:84532', payTo: OTHER_PAY_TO }),
+    seen: paying(
+      {},
+      {
+        network: 'eip155:84532',
+        asset: USDC_BASE_SEPOLIA,
+        extra: { name: 'USDC', version: '2' },
+        payTo: OTHER_PAY_TO,
+      },
+    ),
     expect: { status: 'warn', outcome: 'several-recipients', evidence: ['2 recipients'] },
   },
   {

@@ -1,11 +1,13 @@
-/** What the official clients say of each challenge that a scan saw: who could pay, and in whose words not. */
-
 /** A client that was run, by its package: "@x402/evm" 2.27.0. */
 export type ClientVersion = { readonly name: string; readonly version: string };
 
+/** Begins the words of an offer that counts as refused, though the client signs it. */
+export const SIGNED_UNSOUND = 'clients sign it, facilitators refuse it';
+
 /**
  * One offer, given alone to a client with every scheme: it signs; it signs once the buyer lifts the
- * default spend controls; it refuses; no client here has that scheme on that network.
+ * default spend controls; it refuses, or nobody could settle what it signs; no client here has that
+ * scheme on that network.
  */
 export const OFFER_VERDICTS = ['signs', 'limited', 'refuses', 'unsupported'] as const;
 export type OfferVerdict = (typeof OFFER_VERDICTS)[number];

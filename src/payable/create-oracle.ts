@@ -128,6 +128,6 @@ function nextInLine(waiting: Waiting[]): Waiting | undefined {
 }
 
 function keyOf({ seen, solana }: ListedChallenge): string {
-  const text = JSON.stringify([seen.headers, seen.body, solana]);
+  const text = JSON.stringify([seen, solana]);
   return createHash('sha256').update(text).digest('base64');
 }

@@ -2,6 +2,7 @@
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { isLongHead } from '../parse/text/http-header.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, type OfferTerms, offerTerms } from './offer-terms.ts';
@@ -34,6 +35,7 @@ export function listChallenges(resources: ResourceSet): ListedChallenges {
     (one) =>
       !signIns.includes(one) &&
       !challenged.some(({ resource }) => resource === one) &&
+      !kit.isMadeUp(one) &&
       !isHidden(one, kit),
   );
   return {
@@ -52,6 +54,7 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
       : {
           headers: answer.headers.filter(([name]) => name === 'payment-required'),
           body: answer.body,
+          ...(isLongHead(answer) ? { isLongHead: true } : {}),
         },
     solana: offers.some(({ network }) => claimedNamespace(network) === 'solana'),
     offers: offers.slice(0, MAX_OFFERS).map(offerTerms),

@@ -1,8 +1,7 @@
-/** The terms of an offer as reports show them: cleaned, cut, whatever the origin sent in their place. */
 import type { OfferPayability } from '../model/payability.ts';
 import type { JsonValue } from '../parse/json/json.ts';
 import { showJson } from '../parse/json/show-json.ts';
-import { cleanText } from '../parse/text/text.ts';
+import { exactText } from '../parse/text/text.ts';
 import type { Offer } from '../parse/x402/challenge.ts';
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
@@ -12,6 +11,7 @@ export const MAX_OFFERS = 64;
 
 const MAX_TERM_CHARS = 120;
 
+/** The terms as reports show them: cut, unseen characters as escapes, whatever the origin sent. */
 export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
   return {
     pointer,
@@ -24,5 +24,5 @@ export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): 
 
 function shown(value: JsonValue | undefined): string | null {
   if (value === undefined) return null;
-  return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
+  return typeof value === 'string' ? exactText(value, MAX_TERM_CHARS) : showJson(value);
 }

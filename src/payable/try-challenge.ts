@@ -1,16 +1,24 @@
-/** What the official clients do with one challenge: as a whole, and with each of its offers alone. */
 import type { x402HTTPClient } from '@x402/core/client';
 import type { HttpData } from '../model/observation.ts';
-import type { OfferPayability, OfferVerdict, PayableBy } from '../model/payability.ts';
-import { cleanText } from '../parse/text/text.ts';
+import {
+  type OfferPayability,
+  type OfferVerdict,
+  type PayableBy,
+  SIGNED_UNSOUND,
+} from '../model/payability.ts';
+import { exactText } from '../parse/text/text.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
+import { describeFault, offerFaults } from '../parse/x402/offer-faults.ts';
 import { clientOf, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
 
 /** A 402 as it came: what a client reads of it. */
-export type SeenChallenge = Pick<HttpData, 'headers' | 'body'>;
+export type SeenChallenge = Pick<HttpData, 'headers' | 'body'> & {
+  /** The head of the whole answer is longer than Node's fetch reads. */
+  readonly isLongHead?: true;
+};
 
 export type Trial = {
   readonly payableBy: PayableBy;
@@ -20,10 +28,12 @@ export type Trial = {
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
 type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
-/** Null where it signs, else its words. */
-type Answer = string | null;
+type Answer =
+  | { readonly kind: 'signs'; readonly payload: PaymentPayload }
+  | { readonly kind: 'refuses'; readonly words: string };
 
 const MAX_WORDS = 200;
+const LONG_HEAD = 'Node refuses a response head over 16 KiB, Python reads it';
 const OTHER_METHOD = 'signs by another transfer method than the one that the offer names';
 
 /** Pure but for keys and clocks: equal challenges get equal answers from the same packages. */
@@ -57,16 +67,44 @@ async function tryWhole(
   const namespaces = challenge.offers.map(({ network }) => claimedNamespace(network));
   const solana = namespaces.includes('solana');
   const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
-  const words = await asks(await buyers(quickstart, solana), (client) => read(client, seen));
-  if (words === null) return { payableBy: 'default', words };
+  const whole = (client: x402HTTPClient) => read(client, seen);
+  const byDefault = await asks(await buyers(quickstart, solana), whole);
+  const words = refusalOf(byDefault, challenge);
+  if (words === null) {
+    return seen.isLongHead === true
+      ? { payableBy: 'settings', words: LONG_HEAD }
+      : { payableBy: 'default', words };
+  }
   // What no client can read is not payable, whatever its offers are worth alone.
-  const unreadable = await refusalToRead(await buyers('full', solana), seen);
+  const unreadable = refusalToRead(await buyers('full', solana), seen);
   if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
-  const full = await asks(await buyers('full', solana), (client) => read(client, seen));
+  const full = await asks(await buyers('full', solana), whole);
   const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
-  if (full === null || payable) return { payableBy: 'settings', words };
-  const unknown = offers.some(({ verdict }) => verdict === 'unsupported');
-  return { payableBy: unknown ? 'unknown' : 'nobody', words };
+  if (payable || refusalOf(full, challenge) === null) return { payableBy: 'settings', words };
+  // A client that refuses what the specification allows says nothing of other clients.
+  const isUnknown = challenge.offers.some((offer) => faultOf(offer, challenge) === null);
+  return { payableBy: isUnknown ? 'unknown' : 'nobody', words };
+}
+
+/** Null where a client signs for an offer that facilitators take. */
+function refusalOf(answer: Answer, challenge: Challenge): string | null {
+  if (answer.kind === 'refuses') return answer.words;
+  const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
+  return chosen === undefined ? null : faultOf(chosen, challenge);
+}
+
+/** Version 1 has no copy of the offer in the payload: it is told by scheme and network. */
+function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): boolean {
+  if (payload.accepted !== undefined) {
+    return JSON.stringify(entry) === JSON.stringify(payload.accepted);
+  }
+  return scheme === Reflect.get(payload, 'scheme') && network === Reflect.get(payload, 'network');
+}
+
+/** Why nobody can settle an offer, whoever signs it; null where it is sound by the table. */
+function faultOf(offer: Offer, { version }: Challenge): string | null {
+  const [fault] = offerFaults(offer, version);
+  return fault === undefined ? null : `${SIGNED_UNSOUND}: ${describeFault(fault)}`;
 }
 
 async function tryOffer(
@@ -85,13 +123,17 @@ async function tryOffer(
   }
   const solana = claimedNamespace(network) === 'solana';
   const alone = () => aloneOf(challenge, offer);
-  const words = await asks(await buyers('full', solana), alone);
+  const answer = await asks(await buyers('full', solana), alone);
+  const words = answer.kind === 'refuses' ? answer.words : null;
   // What the client makes of a method that it does not know is no payment by that method.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
     return { ...shown, client: null, verdict: 'unsupported', words };
   }
-  if (words === null) return { ...shown, client, verdict: 'signs', words };
-  const unlimited = await asks(await buyers('unlimited', solana), alone);
+  if (words === null) {
+    const fault = faultOf(offer, challenge);
+    return { ...shown, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
+  }
+  const unlimited = refusalOf(await asks(await buyers('unlimited', solana), alone), challenge);
   // Lifted controls also let through what names a network that does not exist.
   const isLimited = unlimited === null && form === 'ok';
   const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
@@ -112,9 +154,11 @@ async function asks(
   try {
     const payload = await client.createPaymentPayload(required(client));
     client.encodePaymentSignatureHeader(payload);
-    return isPaidAsNamed(payload) ? null : OTHER_METHOD;
+    return isPaidAsNamed(payload)
+      ? { kind: 'signs', payload }
+      : { kind: 'refuses', words: OTHER_METHOD };
   } catch (error) {
-    return wordsOf(error);
+    return { kind: 'refuses', words: wordsOf(error) };
   }
 }
 
@@ -132,7 +176,7 @@ function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   );
 }
 
-async function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): Promise<Answer> {
+function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): string | null {
   try {
     read(client, seen);
     return null;
@@ -160,5 +204,5 @@ function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
   // viem says its version and a page of advice behind the one line that matters.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;
-  return cleanText(typeof short === 'string' ? short : error.message, MAX_WORDS);
+  return exactText(typeof short === 'string' ? short : error.message, MAX_WORDS);
 }

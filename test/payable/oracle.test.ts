@@ -7,7 +7,13 @@ import type { ListedChallenges } from '../../src/payable/list-challenges.ts';
 import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
 import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
 
-const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+const STELLAR = {
+  network: 'stellar:pubnet',
+  asset: `C${'A'.repeat(55)}`,
+  payTo: `G${'A'.repeat(55)}`,
+  extra: {},
+};
+const OTHER_TOKEN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
 const ZERO = `0x${'0'.repeat(40)}`;
 const DOMAIN = { name: 'USD Coin', version: '2' };
 
@@ -35,7 +41,7 @@ describe('one offer', () => {
     ['permit2', { extra: { assetTransferMethod: 'permit2' } }, 'default', 'signs'],
     ['Solana', SOLANA, 'default', 'signs'],
     ['five dollars', { amount: '5000000' }, 'settings', 'limited'],
-    ['an asset outside the defaults', { asset: SEPOLIA_USDC }, 'settings', 'limited'],
+    ['an asset outside the defaults', { asset: OTHER_TOKEN }, 'settings', 'limited'],
     ['upto', { scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, 'settings', 'signs'],
     ['upto on Solana', { ...SOLANA, scheme: 'upto', extra: SVM_UPTO }, 'settings', 'signs'],
     ['auth-capture', { scheme: 'auth-capture', extra: AUTH_CAPTURE }, 'settings', 'signs'],
@@ -46,7 +52,8 @@ describe('one offer', () => {
       'signs',
     ],
     ['a scheme of its own', { scheme: 'barter' }, 'unknown', 'unsupported'],
-    ['a network without a client', { network: 'stellar:pubnet' }, 'unknown', 'unsupported'],
+    ['a network without a client', STELLAR, 'unknown', 'unsupported'],
+    ['its asset on another network', { network: 'stellar:pubnet' }, 'nobody', 'unsupported'],
     ['a network that nobody knows', { network: 'hedera:mainnet' }, 'unknown', 'unsupported'],
     ['ERC-7710', { extra: { assetTransferMethod: 'erc7710' } }, 'unknown', 'unsupported'],
     [
@@ -89,7 +96,7 @@ describe('a whole challenge', () => {
   });
 
   it('is not harmed by what the filters take away', async () => {
-    expect(await verdicts({ asset: SEPOLIA_USDC }, {})).toEqual(['default', 'limited', 'signs']);
+    expect(await verdicts({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
     expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
   });
 

@@ -65,7 +65,8 @@ ${KNOWN_ASSETS.map(
 function schemeLine(row: SchemeRow): string {
   const { scheme, namespace, requires, amount, client, source } = row;
   const state = client === null ? 'passive' : `supported: \`${client}\``;
-  const members = requires.map(memberText).join(', ') || 'nothing';
+  const needed = requires.filter(({ isOptional }) => isOptional !== true);
+  const members = needed.map(memberText).join(', ') || 'nothing';
   const name = NAMESPACES[namespace].name;
   return `| \`${scheme}\` | ${name} (\`${namespace}\`) | ${state} | ${members} | ${amount} | ${source} |`;
 }

@@ -7,12 +7,12 @@ import { deepFreeze } from '../json/deep-freeze.ts';
 import { jsonList, jsonObject, parseJson } from '../json/json.ts';
 import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
-import { jsonAsText, showJson } from '../json/show-json.ts';
+import { jsonAsText, showAddress, showJson } from '../json/show-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
-import { headerValue, headerValues } from '../text/http-header.ts';
+import { headerValue, headerValues, isLongHead } from '../text/http-header.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
@@ -31,12 +31,13 @@ import { illTypedMembers } from '../x402/ill-typed.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
 import { caip2, networkForm } from '../x402/networks.ts';
-import { isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
+import { describeFault, isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
 import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
 import { receiptOf } from '../x402/receipt.ts';
 import {
+  isMadeUp,
   isPostOnly,
   listAnswers,
   requestLine,
@@ -57,10 +58,12 @@ const QUOTED_CHARS = 80;
 const STATELESS = {
   quote: (text, maxChars = QUOTED_CHARS) => quoteText(text, maxChars),
   show: (value) => showJson(value),
+  showAddress,
   text: jsonAsText,
   failure: failureText,
   header: headerValue,
   headers: headerValues,
+  isLongHead,
   isHtml: isHtmlAnswer,
   at: atPointer,
   object: jsonObject,
@@ -73,12 +76,14 @@ const STATELESS = {
   request: requestLine,
   status: statusOf,
   validatesFirst,
+  isMadeUp,
   isPostOnly,
   answers402: wasAnswered402,
   paymentSchemes,
   answers: listAnswers,
   openapiTerms,
   offerFaults,
+  describeFault,
   judgedOffers,
   scheme: ({ scheme, network }) => schemeRow(scheme, network),
   isPaidMethod: isPaidOffer,

@@ -79,6 +79,8 @@ export type Kit = {
   quote(text: string, maxChars?: number): string;
   /** A JSON value for evidence, short. */
   show(value: JsonValue | undefined): string;
+  /** An address for evidence: as `show`, with each blank as an escape. */
+  showAddress(value: JsonValue | undefined): string;
   /** A JSON value to compare or look up: a text as it is, anything else as `show` has it. */
   text(value: JsonValue | undefined): string;
   /** "GET /llms.txt: timeout (no answer within 10 s)" for an observation that is not ok. */
@@ -87,6 +89,8 @@ export type Kit = {
   /** First value of a header, by lower-case name; null where absent. */
   header(answer: HttpData, name: string): string | null;
   headers(answer: HttpData, name: string): readonly string[];
+  /** Whether the head of an answer is over the 16 KiB that Node's fetch reads. */
+  isLongHead(answer: HttpData): boolean;
   isHtml(answer: HttpObservation): boolean;
   /** The soft-404 control: equal body of an answer that was no error. */
   sameBody(answer: HttpObservation, soft404: HttpObservation): boolean;
@@ -137,6 +141,8 @@ export type Kit = {
   status(resource: ResourceObservation, method: Probe['method']): number | null | undefined;
   /** Whether the first answer to its own method is what input validation says: 400, 401 or 422. */
   validatesFirst(resource: ResourceObservation): boolean;
+  /** Whether a resource was asked with a made-up id alone, and answered 404: nothing is known of it. */
+  isMadeUp(resource: ResourceObservation): boolean;
   /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404. */
   isPostOnly(resource: ResourceObservation): boolean;
   /** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
@@ -160,6 +166,8 @@ export type Kit = {
 
   /** What is wrong with an offer by the specification alone; empty where it is sound, or unknown. */
   offerFaults(offer: Offer, version: Challenge['version']): readonly OfferFault[];
+  /** "/accepts/0/payTo: "0x0…" is zero", for evidence. */
+  describeFault(fault: OfferFault): string;
   /** The offers that are sound by the specification; where none is, all of them. */
   judgedOffers(challenge: Challenge): readonly Offer[];
   /** What the catalog knows of an offer's scheme on its network; null where that is nothing. */

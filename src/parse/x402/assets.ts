@@ -1,4 +1,3 @@
-/** Assets we know: decimals and EIP-712 domain, by CAIP-2 network. */
 import { KNOWN_ASSETS } from './known-assets.ts';
 import { caip2, claimedNamespace } from './networks.ts';
 
@@ -32,7 +31,28 @@ export function knownAsset(network: string, asset: string): KnownAsset | null {
   return KNOWN.get(keyOf(caip2(network), asset)) ?? null;
 }
 
+const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
+  KNOWN.values(),
+  ({ network, asset }) => keyOf(claimedNamespace(network) ?? '', asset),
+);
+
+/**
+ * The token of another network whose address an offer names: on this one it is another token, or
+ * none. Null where the asset is known here, or nowhere in the namespace. On EVM chains Circle's USDC
+ * alone is told: others are deployed at one address on many chains, some of which no table here has.
+ */
+export function assetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
+  const here = caip2(network);
+  const namespace = claimedNamespace(here);
+  if (namespace === null || knownAsset(here, asset) !== null) return null;
+  const known = BY_ASSET.get(keyOf(namespace, asset)) ?? [];
+  const [first] = known;
+  if (first === undefined) return null;
+  const isOnOneChain = known.length === 1 && first.symbol === 'USDC';
+  return namespace === 'eip155' && !isOnOneChain ? null : first;
+}
+
 /** EVM addresses are one in any case; base58 is not. */
 function keyOf(network: string, asset: string): string {
-  return `${network} ${claimedNamespace(network) === 'eip155' ? asset.toLowerCase() : asset}`;
+  return `${network} ${/^eip155(?::|$)/.test(network) ? asset.toLowerCase() : asset}`;
 }

@@ -25,8 +25,15 @@ export type NamespaceRow = {
   readonly asset: RegExp;
   /** An amount of anything but base units: XRPL writes issued currencies as decimals. */
   readonly amount?: (asset: string) => RegExp;
+  /** The most base units that a transfer there can carry; absent where that is not a number of bits. */
+  readonly maxAmount?: bigint;
   readonly source: string;
 };
+
+/** The largest number of so many bits, without a sign. */
+export function maxOfBits(bits: bigint): bigint {
+  return 2n ** bits - 1n;
+}
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -42,6 +49,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: /^eip155:[1-9][0-9]{0,31}$/,
     account: EVM_ADDRESS,
     asset: EVM_ADDRESS,
+    maxAmount: maxOfBits(256n),
     source: 'ChainAgnostic/namespaces eip155/caip2.md',
   },
   solana: {
@@ -50,6 +58,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: new RegExp(`^solana:${BASE58}{32}$`),
     account: SOLANA_ADDRESS,
     asset: SOLANA_ADDRESS,
+    maxAmount: maxOfBits(64n),
     source: 'ChainAgnostic/namespaces solana/caip2.md',
   },
   algorand: {
@@ -64,6 +73,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     },
     account: /^[A-Z2-7]{58}$/,
     asset: /^[0-9]{1,20}$/,
+    maxAmount: maxOfBits(64n),
     source: 'specs/schemes/exact/scheme_exact_algo.md',
   },
   aptos: {
@@ -71,6 +81,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: /^aptos:[1-9][0-9]{0,9}$/,
     account: LONG_HEX,
     asset: LONG_HEX,
+    maxAmount: maxOfBits(64n),
     source: 'specs/schemes/exact/scheme_exact_aptos.md',
   },
   stellar: {
@@ -78,6 +89,8 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: /^stellar:(?:pubnet|testnet)$/,
     account: /^(?:[GC][A-Z2-7]{55}|M[A-Z2-7]{68})$/,
     asset: /^C[A-Z2-7]{55}$/,
+    // A signed integer of 128 bits (SEP-41).
+    maxAmount: maxOfBits(127n),
     source: 'specs/schemes/exact/scheme_exact_stellar.md',
   },
   tvm: {
@@ -85,6 +98,8 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     network: /^tvm:-?[0-9]{1,10}$/,
     account: RAW_TON,
     asset: RAW_TON,
+    // VarUInteger 16 has at most 15 bytes (TEP-74).
+    maxAmount: maxOfBits(120n),
     source: 'specs/schemes/exact/scheme_exact_ton.md',
   },
   xrpl: {

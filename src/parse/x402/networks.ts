@@ -34,6 +34,8 @@ export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
 
 const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
+/** Identifiers outside CAIP-2 that a specification prints (scheme_batch_settlement_cloudflare.md). */
+const PRINTED: ReadonlySet<string> = new Set(['cloudflare:402']);
 
 /** `unknown`: well formed, and of a namespace (or, in version 1, a name) that this catalog lacks. */
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
@@ -66,7 +68,9 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
   }
   const namespace = claimedNamespace(network);
   if (V1_NETWORKS.has(network)) return 'malformed';
-  if (namespace === null) return CAIP2.test(network) ? 'unknown' : 'malformed';
+  if (namespace === null) {
+    return CAIP2.test(network) || PRINTED.has(network) ? 'unknown' : 'malformed';
+  }
   if (NAMESPACES[namespace].network.test(network)) return 'ok';
   return isNetworkOf(namespace, network) ? 'outdated' : 'malformed';
 }

@@ -1,10 +1,11 @@
-/** What is wrong with an offer by the specification alone, whatever a client makes of it. */
 import { type JsonValue, jsonObject } from '../json/json.ts';
+import { showAddress, showJson } from '../json/show-json.ts';
 import { addressForm } from './address-form.ts';
-import { knownAsset } from './assets.ts';
+import { amountOf } from './amount.ts';
+import { assetOfOtherNetwork, knownAsset } from './assets.ts';
 import type { Challenge, Offer } from './challenge.ts';
 import { NAMESPACES } from './namespaces.ts';
-import { namespaceOf, networkForm } from './networks.ts';
+import { claimedNamespace, namespaceOf, networkForm, networkName } from './networks.ts';
 import {
   type ExtraForm,
   type ExtraMember,
@@ -14,19 +15,33 @@ import {
 } from './schemes.ts';
 
 /**
- * `v1-names`: version 1's amount in version 2. `missing-member`: `extra` lacks what the scheme needs
- * there, its domain apart. `wrong-domain`: a known asset under another EIP-712 domain than its own.
+ * `v1-names`: version 1's amount in version 2. `out-of-range`: a number of the right form that the
+ * network or the scheme cannot carry. `bad-recipient`: zero, or the asset itself. `wrong-chain`: a
+ * known token of another network. `missing-member`: `extra` lacks what the scheme needs there, its
+ * domain apart. `wrong-domain`: a known asset under another EIP-712 domain than its own.
  */
 export type OfferFault = {
-  readonly kind: 'v1-names' | 'bad-field' | 'no-domain' | 'missing-member' | 'wrong-domain';
+  readonly kind:
+    | 'v1-names'
+    | 'bad-field'
+    | 'out-of-range'
+    | 'bad-recipient'
+    | 'wrong-chain'
+    | 'no-domain'
+    | 'missing-member'
+    | 'wrong-domain';
   readonly pointer: string;
   readonly value: JsonValue | undefined;
+  /** The rule that is broken, where kind and value do not say it: "is USDC on Base, not here". */
+  readonly why?: string;
 };
 
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 const FLOWS: ReadonlySet<JsonValue | undefined> = new Set(['authorization', 'upfront', 'escrow']);
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
 const EIP3009 = 'eip3009';
+/** MAX_MEMO_BYTES of @x402/svm: longer ones do not fit into a transaction. */
+const MAX_MEMO_BYTES = 256;
 
 /** Empty where an offer is sound by the table, or of a scheme or network that the table lacks. */
 export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
@@ -49,7 +64,68 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
     .map(([, member, value]): OfferFault => {
       return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
     });
-  return bad.length > 0 ? bad : extraFaults(offer);
+  if (bad.length > 0) return bad;
+  const wrong = [...rangeFaults(offer, amountName), ...partyFaults(offer)];
+  return wrong.length > 0 ? wrong : extraFaults(offer);
+}
+
+/** What no signature can carry: the number would be cut, or the client throws. */
+function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
+  const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
+  const row = schemeRow(scheme, network);
+  const namespace = typeof network === 'string' ? namespaceOf(network) : null;
+  const most = row?.maxAmount ?? (namespace === null ? undefined : NAMESPACES[namespace].maxAmount);
+  const longest = row?.maxTimeoutSeconds ?? Number.MAX_SAFE_INTEGER;
+  const found: OfferFault[] = [];
+  const units = amountOf(amount);
+  if (most !== undefined && units !== null && units > most) {
+    const why = `is too much: the most is ${most}`;
+    found.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
+  }
+  if (Number(maxTimeoutSeconds) > longest) {
+    const at = `${pointer}/maxTimeoutSeconds`;
+    found.push({
+      kind: 'out-of-range',
+      pointer: at,
+      value: maxTimeoutSeconds,
+      why: `is too long: the most is ${longest}`,
+    });
+  }
+  return found;
+}
+
+/** Who is paid, and in which token. */
+function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferFault[] {
+  if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
+    return [];
+  }
+  const found: OfferFault[] = [];
+  const recipient = `${pointer}/payTo`;
+  if (addressForm(network, payTo, 'account') === 'zero') {
+    found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
+  }
+  if (isSameAddress(network, payTo, asset)) {
+    found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is the asset' });
+  }
+  const other = assetOfOtherNetwork(network, asset);
+  if (other !== null) {
+    const [there, here] = [networkName(other.network), networkName(network)];
+    const why = `is ${other.symbol} on ${there} (${other.network}), not on ${here}`;
+    found.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
+  }
+  return found;
+}
+
+function isSameAddress(network: string, one: string, other: string): boolean {
+  if (claimedNamespace(network) !== 'eip155') return one === other;
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** "/accepts/0/payTo: "0x…\\n"", fit for evidence: no blank of an address is lost. */
+export function describeFault({ kind, pointer, value, why }: OfferFault): string {
+  const isDomain = kind === 'no-domain' || kind === 'wrong-domain';
+  const shown = isDomain ? showJson(value) : showAddress(value);
+  return `${pointer}: ${shown}${why === undefined ? '' : ` ${why}`}`;
 }
 
 /**
@@ -101,10 +177,18 @@ function extraFaults(offer: Offer): readonly OfferFault[] {
     (onlyBy === undefined || onlyBy === method) && unlessAsset !== offer.asset;
   const missing = row.requires
     .filter(isNeeded)
+    .filter(({ name, isOptional }) => isOptional !== true || (extra[name] ?? null) !== null)
     .filter(({ name, form }) => !hasForm(extra[name], form, offer))
-    .map(({ name }): OfferFault => {
+    .map(({ name, form }): OfferFault => {
+      const isNumber = typeof form === 'object' && Number.isInteger(extra[name]);
       const kind = DOMAIN_MEMBERS.has(name) ? 'no-domain' : 'missing-member';
-      return { kind, pointer: `${offer.pointer}/extra/${name}`, value: extra[name] };
+      return {
+        kind: isNumber || form === 'memo' ? 'out-of-range' : kind,
+        pointer: `${offer.pointer}/extra/${name}`,
+        value: extra[name],
+        ...(typeof form === 'object' ? { why: `does not fit into ${form.bits} bits` } : {}),
+        ...(form === 'memo' ? { why: `is no text of at most ${MAX_MEMO_BYTES} bytes` } : {}),
+      };
     });
   return missing.length > 0 ? missing : domainFaults(offer, row);
 }
@@ -126,7 +210,12 @@ function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
 
 function hasForm(value: JsonValue | undefined, form: ExtraForm, { network }: Offer): boolean {
   if (form === 'false') return value === false;
-  if (form === 'integer') return Number.isInteger(value);
+  if (typeof form === 'object') {
+    return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** form.bits;
+  }
+  if (form === 'memo') {
+    return typeof value === 'string' && Buffer.byteLength(value, 'utf8') <= MAX_MEMO_BYTES;
+  }
   if (form === 'positive') return Number.isInteger(value) && Number(value) > 0;
   if (!isText(value)) return false;
   if (form === 'text') return true;

@@ -1,4 +1,3 @@
-/** What the probes of one resource came back with, as the checks on the wire ask for it. */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
@@ -33,6 +32,22 @@ export function statusOf(
   const answer = resource.probes.find((probe) => probe.method === method)?.answer;
   if (answer === undefined) return undefined;
   return answer.ok ? answer.data.status : null;
+}
+
+/**
+ * Whether nothing is known of a resource, because a value of its path or query was made up and what
+ * it was asked by answers 404: there is no such item, and there may be others.
+ */
+export function isMadeUp(resource: ResourceObservation): boolean {
+  if (resource.madeUp !== true) return false;
+  const answers = resource.probes.filter(
+    ({ method, number }) =>
+      number === 1 && method !== 'HEAD' && (resource.method ?? method) === method,
+  );
+  return (
+    answers.some(({ answer }) => answer.ok && answer.data.status === 404) &&
+    answers.every(({ answer }) => answer.ok && NO_GET.has(answer.data.status))
+  );
 }
 
 /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404 or 405. */

@@ -4,16 +4,26 @@
  * said to be. A test holds the table against the installed clients.
  */
 import { type JsonValue, jsonObject } from '../json/json.ts';
-import type { Namespace } from './namespaces.ts';
+import { maxOfBits, type Namespace } from './namespaces.ts';
 import { claimedNamespace, V1_NETWORKS } from './networks.ts';
 
-export type ExtraForm = 'text' | 'address' | 'non-zero-address' | 'integer' | 'positive' | 'false';
+/** A number of bits stands for a whole number without a sign that fits into them. */
+export type ExtraForm =
+  | 'text'
+  | 'memo'
+  | 'address'
+  | 'non-zero-address'
+  | 'positive'
+  | 'false'
+  | { readonly bits: number };
 
 export type ExtraMember = {
   readonly name: string;
   readonly form: ExtraForm;
   /** Needed by this transfer method alone; by all where absent. */
   readonly onlyBy?: string;
+  /** Judged where it is there. */
+  readonly isOptional?: true;
   /** Needed for assets other than the one that this names. */
   readonly unlessAsset?: string;
 };
@@ -24,6 +34,10 @@ export type SchemeRow = {
   readonly requires: readonly ExtraMember[];
   /** A ceiling is the most that may be taken: the price is known afterwards. */
   readonly amount: 'price' | 'ceiling';
+  /** The most that the scheme's contracts carry, where that is less than the network's. */
+  readonly maxAmount?: bigint;
+  /** The longest timeout in seconds that fits into the scheme's contracts. */
+  readonly maxTimeoutSeconds?: number;
   /** The package whose client pays it; null where none does here: judged by this table alone. */
   readonly client: string | null;
   /** The values of `assetTransferMethod` that the specification knows, the default first. */
@@ -56,7 +70,10 @@ export const SCHEMES: readonly SchemeRow[] = [
   {
     scheme: 'exact',
     namespace: 'solana',
-    requires: [{ name: 'feePayer', form: 'address' }],
+    requires: [
+      { name: 'feePayer', form: 'address' },
+      { name: 'memo', form: 'memo', isOptional: true },
+    ],
     amount: 'price',
     client: SVM,
     source: 'specs/schemes/exact/scheme_exact_svm.md',
@@ -72,8 +89,13 @@ export const SCHEMES: readonly SchemeRow[] = [
   {
     scheme: 'batch-settlement',
     namespace: 'eip155',
-    requires: [{ name: 'receiverAuthorizer', form: 'non-zero-address' }, ...DOMAIN],
+    requires: [
+      { name: 'receiverAuthorizer', form: 'non-zero-address' },
+      ...DOMAIN,
+      { name: 'withdrawDelay', form: { bits: 40 }, isOptional: true },
+    ],
     amount: 'ceiling',
+    maxAmount: maxOfBits(128n),
     client: EVM,
     ...TRANSFER,
     source: 'specs/schemes/batch-settlement/scheme_batch_settlement_evm.md',
@@ -86,12 +108,15 @@ export const SCHEMES: readonly SchemeRow[] = [
       { name: 'version', form: 'text' },
       { name: 'captureAuthorizer', form: 'address' },
       { name: 'feeRecipient', form: 'address' },
-      { name: 'captureDeadline', form: 'integer' },
-      { name: 'refundDeadline', form: 'integer' },
-      { name: 'minFeeBps', form: 'integer' },
-      { name: 'maxFeeBps', form: 'integer' },
+      { name: 'captureDeadline', form: { bits: 48 } },
+      { name: 'refundDeadline', form: { bits: 48 } },
+      { name: 'minFeeBps', form: { bits: 16 } },
+      { name: 'maxFeeBps', form: { bits: 16 } },
     ],
     amount: 'ceiling',
+    maxAmount: maxOfBits(120n),
+    // PaymentInfo.preApprovalExpiry is a uint48, and holds the time of signing too.
+    maxTimeoutSeconds: 2 ** 47,
     client: EVM,
     ...TRANSFER,
     source: 'specs/schemes/auth-capture/scheme_auth_capture_evm.md',

@@ -77,7 +77,7 @@ describe('showJson', () => {
     [[], '[]'],
     [{}, '{}'],
     [[1, 'a', null, { b: [] }], '[1,"a",null,{"b":[]}]'],
-    [{ 'a\u202Eb': '\u0000x' }, '{"ab":"x"}'],
+    [{ 'a\u202Eb': '\u0000x' }, '{"a\\u202Eb":"\\u0000x"}'],
   ])('shows %j as %s', (value, shown) => {
     expect(showJson(value)).toBe(shown);
   });
