@@ -6,7 +6,6 @@ import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
 import { hasForwardingHeader, isOwnNetwork } from '../src/http/forwarding.ts';
-import type { PreparedHead } from '../src/http/prepared-head.ts';
 import type { Preview } from '../src/payment/gate/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
@@ -43,7 +42,6 @@ export default fp(
     await app.register(answerHeaders);
     const payments = new WeakMap<FastifyRequest, SignedPayment>();
     const clientOf = clientReader(app, options);
-    const sendChallenge = challengeSender(app);
     app.decorate('payingClient', clientOf);
     app.decorate('sell', function sell(this: FastifyInstance, route, { schema, offer }) {
       this.route({
@@ -55,7 +53,7 @@ export default fp(
         preParsing: (request, reply, _payload, next) => {
           const isHead = request.method === 'HEAD';
           const go = (preview: Preview) => {
-            if (preview.kind === 'answer') return sendChallenge(preview.answer, reply);
+            if (preview.kind === 'answer') return void send(preview.answer, reply);
             payments.set(request, preview.payment);
             next();
           };
@@ -139,18 +137,6 @@ function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string
   return rawHeaders.filter(
     (_value, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name,
   );
-}
-
-/** Every unpaid call of a route gets the same challenge: its head is written once. */
-function challengeSender(app: FastifyInstance): (answer: PaidAnswer, reply: FastifyReply) => void {
-  const heads = new WeakMap<PaidAnswer, PreparedHead>();
-  return (answer, reply) => {
-    const { status, headers, body } = answer;
-    if (typeof body !== 'string') return void send(answer, reply);
-    const head = heads.get(answer) ?? app.prepareHead(status, headers);
-    heads.set(answer, head);
-    reply.sendPrepared(head, body);
-  };
 }
 
 function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {

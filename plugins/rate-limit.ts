@@ -6,7 +6,7 @@ import {
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
-import { rememberingClientKey } from '../src/directory/client-key.ts';
+import { clientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
 import type { Counted } from '../src/store/contract/limits.ts';
 import type { Store } from '../src/store/contract/store.ts';
@@ -47,12 +47,11 @@ const MINUTE_MS = 60_000;
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
     await app.register(answerHeaders);
-    const keyOf = rememberingClientKey();
     const uncounted = (): Counted => ({ count: 0, resetAtMs: store.now() });
     const limitRate =
       ({ max: maxOf, bucket }: RateLimit): onRequestHookHandler =>
       (request, reply, next) => {
-        const key = bucket(request, keyOf(request.ip));
+        const key = bucket(request, clientKey(request.ip));
         if (request.rateBucket === key) return next();
         request.rateBucket = key;
         const max = maxOf(request);

@@ -1,8 +1,6 @@
-/** Names a client, for limits: its address, or the block of addresses that it commands. */
 import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { BoundedMap } from '../memory/bounded-map.ts';
 
 /** Hashes, so that no store keeps addresses. */
 export type Client = {
@@ -14,8 +12,6 @@ export type Client = {
   readonly gone?: AbortSignal | undefined;
 };
 
-/** Some 150 bytes each. */
-const MAX_REMEMBERED = 4_096;
 const IPV6_CLIENT_BITS = 64;
 const IPV6_BLOCK_BITS = 48;
 
@@ -43,18 +39,6 @@ export function addressBlock(ip: string, ipv6Bits: number): string {
   const plain = ipaddr.process(address);
   if (plain.kind() === 'ipv4') return plain.toString();
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toString();
-}
-
-/** As `clientKey`, for those who ask for the same few thousand clients over and over. */
-export function rememberingClientKey(): (ip: string) => string {
-  const known = new BoundedMap<string, string>(MAX_REMEMBERED);
-  return (ip) => {
-    const found = known.get(ip);
-    if (found !== undefined) return found;
-    const key = clientKey(ip);
-    known.set(ip, key);
-    return key;
-  };
 }
 
 export function clientOf(ip: string, gone?: AbortSignal): Client {

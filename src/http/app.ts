@@ -46,7 +46,6 @@ import type { RouteContext } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
-import { trustedProxies } from './trusted-proxies.ts';
 import { schemaCompilers } from './validators/request-validators.ts';
 
 export type AppOptions = {
@@ -87,7 +86,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
     },
-    trustProxy: config.trustProxy.length > 0 ? trustedProxies(config.trustProxy) : false,
+    trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
     rewriteUrl: routableUrl,

@@ -1,9 +1,7 @@
-/** The check catalog. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from '../../model/schema.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-headers.ts';
 import type { RouteContext } from './route-context.ts';
 
 const category = Type.Unsafe<'protocol' | 'docs' | 'directory'>({
@@ -73,9 +71,6 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       }
     : summary;
 
-  const text = JSON.stringify(answer);
-  const head = app.prepareHead(200, JSON_HEADERS);
-
   app.get(
     '/v1/checks',
     {
@@ -87,8 +82,6 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         response: { 200: catalogSchema, ...errorResponses('invalid_query', 'rate_limited') },
       },
     },
-    (_request, reply) => {
-      reply.sendPrepared(head, text);
-    },
+    async () => answer,
   );
 };

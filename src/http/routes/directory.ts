@@ -1,20 +1,13 @@
-/** Directory, featured and project. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { FEATURED_MS, featuredSinceMs, isFeatured } from '../../directory/freshness.ts';
+import { featuredSinceMs } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { UnknownProject } from '../../model/errors.ts';
 import { type Static, Type } from '../../model/schema.ts';
-import type {
-  DirectoryQuery,
-  DirectoryRecord,
-  DirectoryVersions,
-} from '../../store/contract/directory.ts';
-import { KeptTexts } from '../kept-texts.ts';
+import type { DirectoryQuery } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-headers.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -22,8 +15,6 @@ import type { RouteContext } from './route-context.ts';
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; this many rows are enough for every reader. */
 const MAX_FEATURED = 1_000;
-/** Of all pages together: 20 records take 8 KiB, so these are the first hundred pages of many filters. */
-const MAX_KEPT_CHARACTERS = 16 * 1_048_576;
 
 const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
 
@@ -81,8 +72,6 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const offer = config.revision.offers.directory;
   if (offer === undefined) return;
-  const kept = new KeptTexts(MAX_KEPT_CHARACTERS);
-  const head = app.prepareHead(200, JSON_HEADERS);
   app.get(
     '/v1/directory',
     {
@@ -104,22 +93,13 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
         },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const wanted = wantedOf(request.query);
       const { page, pageSize } = wanted;
-      const name = nameOf(wanted);
       const nowMs = store.now();
-      const version = name === null ? '' : versionOf(await store.directory.versions());
-      const text = name === null ? null : kept.get(name, { version, nowMs });
-      if (text !== null) return reply.sendPrepared(head, text);
       const { count, records } = await store.directory.list(wanted);
       const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
-      const notices = { disclaimer: DISCLAIMER, provenance: PROVENANCE };
-      const made = JSON.stringify({ count, page, pageSize, ...notices, projects });
-      if (name !== null) {
-        kept.keep(name, made, { version, nowMs, untilMs: unchangedUntilMs(records, nowMs) });
-      }
-      return reply.sendPrepared(head, made);
+      return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   );
 };
@@ -133,24 +113,6 @@ function wantedOf(query: Static<typeof directoryQuery>): DirectoryQuery {
     page: Number(query.page ?? 0),
     pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),
   };
-}
-
-/** Null for what is not kept: searches are too many, and a count of proofs may change at any time. */
-function nameOf({ sort, category = '', verified, q = '', page, pageSize }: DirectoryQuery) {
-  return verified || q !== '' ? null : `${sort} ${category} ${page} ${pageSize}`;
-}
-
-function versionOf({ published, preferences }: DirectoryVersions): string {
-  return `${published} ${preferences}`;
-}
-
-/** When the first of them is no longer featured, or verified. */
-function unchangedUntilMs(records: readonly DirectoryRecord[], nowMs: number): number {
-  const ends = records.flatMap((record) => [
-    isFeatured(record, nowMs) ? record.scannedAtMs + FEATURED_MS : Number.POSITIVE_INFINITY,
-    record.verifiedUntilMs ?? Number.POSITIVE_INFINITY,
-  ]);
-  return Math.min(Number.POSITIVE_INFINITY, ...ends);
 }
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {

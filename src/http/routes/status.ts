@@ -1,13 +1,8 @@
-/** The grade of one origin. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { isFresh } from '../../directory/freshness.ts';
-import { type GradeSummary, gradeSummary } from '../../directory/grade-summary.ts';
-import type { Origin } from '../../guard/origin.ts';
+import { gradeSummary } from '../../directory/grade-summary.ts';
 import { Type } from '../../model/schema.ts';
-import type { HostGrade } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
-import { JSON_HEADERS } from './json-headers.ts';
-import { rememberingOrigins } from './requested-origin.ts';
+import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
@@ -37,9 +32,6 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
   const { store, config } = parts;
   const offer = config.revision.offers.status;
   if (offer === undefined) return;
-  const originOf = rememberingOrigins(parts);
-  const summaryOf = rememberingSummaries(config.siteUrl);
-  const head = app.prepareHead(200, JSON_HEADERS);
 
   app.get(
     '/v1/status',
@@ -63,34 +55,10 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         },
       },
     },
-    ({ query }, reply) => {
-      const origin = originOf(query.url);
-      const answer = (grade: HostGrade | null) => {
-        reply.sendPrepared(head, summaryOf(grade, origin, store.now()).text);
-      };
-      const grade = store.directory.gradeOf(origin.host);
-      if (!(grade instanceof Promise)) return answer(grade);
-      return grade.then(answer);
+    async ({ query }) => {
+      const origin = requestedOrigin(query.url, parts);
+      const grade = await store.directory.gradeOf(origin.host);
+      return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },
   );
 };
-
-type WrittenSummary = {
-  readonly summary: GradeSummary;
-  readonly text: string;
-};
-
-/** Writes the summary of a grade once, until the grade is another one or no longer fresh. */
-function rememberingSummaries(siteUrl: string) {
-  const known = new WeakMap<HostGrade, WrittenSummary>();
-  return (grade: HostGrade | null, origin: Origin, nowMs: number): WrittenSummary => {
-    const found = grade === null ? undefined : known.get(grade);
-    const isSame = (summary: GradeSummary, { scannedAtMs }: HostGrade) =>
-      summary.origin === origin.url && summary.fresh === isFresh(scannedAtMs, nowMs);
-    if (found !== undefined && grade !== null && isSame(found.summary, grade)) return found;
-    const summary = gradeSummary(grade, origin, { siteUrl, nowMs });
-    const written = { summary, text: JSON.stringify(summary) };
-    if (grade !== null) known.set(grade, written);
-    return written;
-  };
-}

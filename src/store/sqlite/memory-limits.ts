@@ -1,8 +1,7 @@
-/** Request rates of one process, in memory. */
-import { BoundedMap } from '../../memory/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Counted, LimitStore } from '../contract/limits.ts';
 
-/** Counters at once; of more the oldest go, so that many clients cannot fill the memory. */
+/** Of more, those that counted least recently go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
 type Counter = {
@@ -13,7 +12,7 @@ type Counter = {
 /** Counters of the one process that uses an embedded store; a restart forgives. */
 export class MemoryLimits implements LimitStore {
   readonly #now: () => number;
-  readonly #counters = new BoundedMap<string, Counter>(MAX_COUNTERS);
+  readonly #counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS });
 
   constructor(now: () => number) {
     this.#now = now;
@@ -27,8 +26,6 @@ export class MemoryLimits implements LimitStore {
       return { count: known.count, resetAtMs: known.resetAtMs };
     }
     const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
-    // As young as any: a key that stays where it was would be the next to go.
-    if (known !== undefined) this.#counters.delete(key);
     this.#counters.set(key, { count: 1, resetAtMs });
     return { count: 1, resetAtMs };
   }

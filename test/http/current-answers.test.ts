@@ -1,4 +1,4 @@
-/** What is kept rendered follows owners, scans and the clock at once. */
+/** Pages and lists follow owners, scans and the clock at once. */
 import { expect, test } from 'vitest';
 import { VERIFIED_FOR_MS } from '../../src/store/contract/ownership.ts';
 import { DAY_MS, startApp, type TestApp } from '../fixtures/service/start-app.ts';
@@ -76,22 +76,6 @@ test('the front page shows scans, owners’ wishes and the end of a proof in the
   expect((await front()).body).not.toContain('owner verified');
   await service.store.listing.set(HOST, { listed: false });
   expect((await front()).body).not.toContain(`/o/${HOST}`);
-});
-
-test('the picture of all origins on a report page is a minute old at most', async () => {
-  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  await service.publish(HOST, { grade: 'B' });
-  await service.publish('other.example.com', { grade: 'F' });
-  const page = async () => (await service.get(`/o/${HOST}`)).body;
-  const both = await page();
-  // An owner's wish shows at once, what strangers do with the minute.
-  await service.store.listing.set('other.example.com', { listed: false });
-  const alone = await page();
-  expect(alone).not.toBe(both);
-  await service.publish('third.example.com', { grade: 'F' });
-  expect(await page()).toBe(alone);
-  service.advance(60_000);
-  expect(await page()).toBe(both);
 });
 
 test('the report page shows scans, age and an owner’s wish in the next answer', async () => {
