@@ -46,7 +46,6 @@ import type { RouteContext } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statusRoutes } from './routes/status.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
-import { schemaCompilers } from './validators/request-validators.ts';
 
 export type AppOptions = {
   readonly log: FastifyBaseLogger;
@@ -92,12 +91,15 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     rewriteUrl: routableUrl,
     // A host in a path has up to 253 characters; without this, Fastify refuses over 100 of them.
     routerOptions: { maxParamLength: MAX_PATH_CHARS },
-    schemaController: { compilersFactory: schemaCompilers },
+    // A value of another type is a mistake of the caller's, and an unknown member is none.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     clientErrorHandler: answerClientError,
     genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
   });
   app.server.maxConnections = limits.maxConnections;
+  // Schemas describe answers, and tests hold answers to them.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   // JSON only; Fastify would also take text.
   app.removeContentTypeParser('text/plain');
 

@@ -1,4 +1,3 @@
-/** Discovery documents. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
@@ -19,7 +18,7 @@ type Document = {
   readonly type: 'application/json' | 'text/plain' | 'text/markdown';
   readonly summary: string;
   /** Written once, for its first reader: every route is known by then. */
-  readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string | Promise<object>;
+  readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
 };
 
 const DOCUMENTS: readonly Document[] = [
@@ -35,7 +34,7 @@ const DOCUMENTS: readonly Document[] = [
     path: PATHS.openapi,
     type: 'application/json',
     summary: 'This description, OpenAPI 3.1',
-    write: (_facts, app) => app.writeOpenApi(),
+    write: (_facts, app) => app.swagger(),
   },
   {
     operationId: 'llms',
@@ -106,10 +105,7 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
   const { operationId, path, type, summary, write } = document;
   const bodySchema =
     type === 'application/json' ? Type.Object({}, { additionalProperties: true }) : Type.String();
-  const text = keptOnce(async () => {
-    const written = await write(facts, app);
-    return typeof written === 'string' ? written : JSON.stringify(written);
-  });
+  let text: string | null = null;
   app.get(
     path,
     {
@@ -124,24 +120,17 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
         },
       },
     },
-    async (_request, reply) =>
-      reply
+    async (_request, reply) => {
+      if (text === null) {
+        const written = write(facts, app);
+        text = typeof written === 'string' ? written : JSON.stringify(written);
+      }
+      return reply
         .header('cache-control', 'public, max-age=300')
         .type(`${type}; charset=utf-8`)
-        .send(await text()),
+        .send(text);
+    },
   );
-}
-
-/** What `make` resolved with; a rejection is not kept. */
-function keptOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let kept: Promise<T> | null = null;
-  return () => {
-    kept ??= make().catch((error: unknown) => {
-      kept = null;
-      throw error;
-    });
-    return kept;
-  };
 }
 
 function addAsset(app: FastifyInstance, path: string, type: string, body: string): void {
