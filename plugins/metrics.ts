@@ -1,9 +1,8 @@
-/** Metrics in the text format of Prometheus, for operators alone. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { hasForwardingHeader, isLoopback } from '../src/http/forwarding.ts';
-import { Counter, Gauge, Histogram, measureProcess, Registry } from '../src/http/prometheus.ts';
 import { Forbidden } from '../src/model/errors.ts';
 
 declare module 'fastify' {
@@ -31,6 +30,7 @@ export default fp(
     { allow, isBehindProxy, runningScans, further = [] }: MetricsOptions,
   ) => {
     const registry = new Registry();
+    collectDefaultMetrics({ register: registry });
     app.decorate('metrics', registry);
 
     const durations = new Histogram({
@@ -55,41 +55,22 @@ export default fp(
       registers: [registry],
     });
 
-    const observe = observerOf(durations);
-    app.addHook('onResponse', ({ method, routeOptions }, reply, next) => {
-      if (reply.statusCode === 200 && reply.hasHeader('x-redelivered')) redeliveries.inc();
-      const seconds = reply.elapsedTime / 1_000;
-      observe({ method, route: routeOptions.url ?? 'none', status: reply.statusCode }, seconds);
-      next();
+    app.addHook('onResponse', async ({ method, routeOptions }, reply) => {
+      const { statusCode: status, elapsedTime } = reply;
+      if (status === 200 && reply.hasHeader('x-redelivered')) redeliveries.inc();
+      durations.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1_000);
     });
 
-    let measured: Promise<void> | null = null;
     app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
       if (isSomebodyElse(request, isBehindProxy) || !isAllowed(request.ip, allow)) {
         throw new Forbidden('Metrics are read from the addresses of METRICS_ALLOW only.');
       }
-      // What measures the process is loaded with the first reader of it.
-      measured ??= measureProcess(registry);
-      await measured;
       const parts = await Promise.all([registry, ...further].map((one) => one.metrics()));
       return reply.type(registry.contentType).send(parts.join('\n'));
     });
   },
   { name: 'metrics', dependencies: ['errors'] },
 );
-
-type Labels = { readonly method: string; readonly route: string; readonly status: number };
-
-/** Finds the series of a route once: a histogram sorts and joins the labels of each observation. */
-function observerOf(durations: Histogram<'method' | 'route' | 'status'>) {
-  const series = new Map<string, ReturnType<typeof durations.labels>>();
-  return (labels: Labels, seconds: number) => {
-    const key = `${labels.status} ${labels.method} ${labels.route}`;
-    const known = series.get(key) ?? durations.labels(labels);
-    series.set(key, known);
-    known.observe(seconds);
-  };
-}
 
 /**
  * Whether a proxy passed this on for a client whose address is not known: it then comes from the

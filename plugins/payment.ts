@@ -10,7 +10,6 @@ import type { Preview } from '../src/payment/gate/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
-import answerHeaders from './answer-headers.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -39,7 +38,6 @@ const IPV6_CLIENT_BITS = 48;
 export default fp(
   async (app: FastifyInstance, options: PaymentPluginOptions) => {
     const { gate } = options;
-    await app.register(answerHeaders);
     const payments = new WeakMap<FastifyRequest, SignedPayment>();
     const clientOf = clientReader(app, options);
     app.decorate('payingClient', clientOf);

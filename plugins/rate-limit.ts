@@ -1,5 +1,8 @@
-/** Limits of request rates. */
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
+import rateLimit, {
+  type FastifyRateLimitStore,
+  type RateLimitPluginOptions,
+} from '@fastify/rate-limit';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import {
   type Offer,
@@ -8,102 +11,116 @@ import {
 } from '../src/config/revision.ts';
 import { clientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
-import type { Counted } from '../src/store/contract/limits.ts';
 import type { Store } from '../src/store/contract/store.ts';
-import answerHeaders from './answer-headers.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Counts a request in the bucket of its client; absent where rates are not limited. */
-    limitRate?(limit: RateLimit): onRequestHookHandler;
-    /** Counts a request as one of the route at `url`, by the offer of that route; null where it has no limit. */
-    limitAs?(url: string, offer: Offer, isPaying: IsPaying): onRequestHookHandler | null;
-  }
-  interface FastifyRequest {
-    /** The bucket it was counted in last: a HEAD has the hooks of its GET, too, and counts once. */
-    rateBucket: string | null;
-  }
-}
-
-export type RateLimitOptions = { readonly store: Pick<Store, 'limits' | 'now'> };
 
 /** Whether a request carries a payment: those have a bucket of their own. */
 export type IsPaying = (request: FastifyRequest) => boolean;
 
-export type RateLimit = {
-  /** Requests a minute. */
-  readonly max: (request: FastifyRequest) => number;
-  /** The client's bucket; `client` is its key. */
-  readonly bucket: (request: FastifyRequest, client: string) => string;
-};
+export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Counts a request as one of the route at `url`, beside the route that it came by. Throws
+     * RateLimited. Absent where rates are not limited.
+     */
+    countAs?(url: string, offer: Offer, isPaying: IsPaying): CountRequest;
+  }
+}
+
+type RateLimitOptions = { readonly store: Pick<Store, 'limits' | 'now'> };
 
 const MINUTE_MS = 60_000;
+const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
  * Requests a minute, by route and client, as the route's offer says. Counted in the store, so that
- * hosts count together; an embedded store answers at once, and nothing is waited for. A store that
- * is gone limits nothing: what needs it fails by itself.
+ * hosts count together; a store that is gone limits nothing, as what needs it fails by itself.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
-    await app.register(answerHeaders);
-    const uncounted = (): Counted => ({ count: 0, resetAtMs: store.now() });
-    const limitRate =
-      ({ max: maxOf, bucket }: RateLimit): onRequestHookHandler =>
-      (request, reply, next) => {
-        const key = bucket(request, clientKey(request.ip));
-        if (request.rateBucket === key) return next();
-        request.rateBucket = key;
-        const max = maxOf(request);
-        const counted = store.limits.hit(key, MINUTE_MS);
-        const go = (one: Counted) => next(answerCount(reply, max, one, store.now()));
-        if (!(counted instanceof Promise)) return go(counted);
-        counted.catch(uncounted).then(go);
-      };
-    app.decorateRequest('rateBucket', null);
-    app.decorate('limitRate', limitRate);
-    app.decorate('limitAs', (url, offer, isPaying) => {
-      const limit = limitOf(offer, url, isPaying);
-      return limit === null ? null : limitRate(limit);
+    app.addHook('onRoute', ({ url, config }) => {
+      const limit = config?.offer && limitOf(config.offer, url, hasPaymentHeader);
+      if (config && limit) config.rateLimit = limit;
     });
-    app.addHook('onRoute', (route) => {
-      const offer = route.config?.offer;
-      const limit = offer === undefined ? null : limitOf(offer, route.url, hasPaymentHeader);
-      if (limit === null) return;
-      route.onRequest = [...[route.onRequest ?? []].flat(), limitRate(limit)];
+    await app.register(rateLimit, {
+      global: false,
+      enableDraftSpec: true,
+      timeWindow: MINUTE_MS,
+      skipOnError: true,
+      store: storeOver(store),
+      errorResponseBuilder: (_request, { max, ttl }) => rateLimited(max, ttl),
+    });
+    app.decorate('countAs', (url, offer, isPaying) => {
+      const limit = limitOf(offer, url, isPaying);
+      return limit === null ? async () => {} : counter(app, limit);
+    });
+    // A path that nothing is at is the one thing that is free to make up.
+    const countUnknown = app.rateLimit({
+      max: UNKNOWN_PATHS_PER_MINUTE,
+      keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
+    });
+    app.addHook('onRequest', async (request, reply) => {
+      if (request.is404) await countUnknown.call(app, request, reply);
     });
   },
   { name: 'rate-limit', dependencies: ['offers', 'errors'] },
 );
 
-/** Tells the client what is left; the error is that nothing is. */
-function answerCount(
-  reply: FastifyReply,
-  max: number,
-  { count, resetAtMs }: Counted,
-  nowMs: number,
-): RateLimited | undefined {
-  const resetSec = Math.max(0, Math.ceil((resetAtMs - nowMs) / 1_000));
-  reply.rateHeaders = {
-    'ratelimit-limit': max,
-    'ratelimit-remaining': Math.max(0, max - count),
-    'ratelimit-reset': resetSec,
-  };
-  return count > max ? new RateLimited(max, Math.max(1, resetSec)) : undefined;
-}
+type Limit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>;
 
-function limitOf(offer: Offer, url: string, isPaying: IsPaying): RateLimit | null {
+function limitOf(offer: Offer, url: string, isPaying: IsPaying): Limit | null {
   if (offer.kind === 'free') {
-    const { requestsPerMinute } = offer;
-    if (requestsPerMinute === null) return null;
-    return { max: () => requestsPerMinute, bucket: (_request, client) => `${url} ${client}` };
+    const { requestsPerMinute: max } = offer;
+    return max === null ? null : { max, keyGenerator: ({ ip }) => `${url} ${clientKey(ip)}` };
   }
   return {
     max: (request) => (isPaying(request) ? PAID_REQUESTS_PER_MINUTE : UNPAID_ANSWERS_PER_MINUTE),
-    bucket: (request, client) => `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${client}`,
+    keyGenerator: (request) =>
+      `${url} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
   };
 }
 
 function hasPaymentHeader({ headers }: FastifyRequest): boolean {
   return headers['payment-signature'] !== undefined || headers['x-payment'] !== undefined;
+}
+
+function rateLimited(max: number, ttlMs: number): RateLimited {
+  return new RateLimited(max, Math.max(1, Math.ceil(ttlMs / 1_000)));
+}
+
+/** A second count of a request: the plugin's own handler runs once for each. */
+function counter(app: FastifyInstance, limit: Limit): CountRequest {
+  const count = app.createRateLimit(limit);
+  return async (request, reply) => {
+    const counted = await count(request);
+    if (counted.isAllowed) return;
+    if (counted.isExceeded) throw rateLimited(counted.max, counted.ttl);
+    reply.headers({
+      'ratelimit-limit': counted.max,
+      'ratelimit-remaining': counted.remaining,
+      'ratelimit-reset': counted.ttlInSeconds,
+    });
+  };
+}
+
+/** The limits of all routes count in one store: their keys name the route. */
+function storeOver({ limits, now }: RateLimitOptions['store']) {
+  return class CountingStore implements FastifyRateLimitStore {
+    incr(
+      key: string,
+      callback: (error: Error | null, result?: { current: number; ttl: number }) => void,
+    ): void {
+      limits
+        .hit(key, MINUTE_MS)
+        .then(
+          ({ count, resetAtMs }) => callback(null, { current: count, ttl: resetAtMs - now() }),
+          callback,
+        );
+    }
+
+    child(): CountingStore {
+      return this;
+    }
+  };
 }

@@ -1,10 +1,12 @@
 /** Builds the service from its parts; listening is the caller's. */
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Registry } from 'prom-client';
 import allowedMethods from '../../plugins/allowed-methods.ts';
 import { answerClientError } from '../../plugins/client-errors.ts';
 import cors from '../../plugins/cors.ts';
 import errors, { answerError } from '../../plugins/errors.ts';
+import helmet from '../../plugins/helmet.ts';
 import logging from '../../plugins/logging.ts';
 import metrics from '../../plugins/metrics.ts';
 import offers from '../../plugins/offers.ts';
@@ -13,7 +15,7 @@ import payment from '../../plugins/payment.ts';
 import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
-import securityHeaders from '../../plugins/security-headers.ts';
+import files from '../../plugins/static.ts';
 import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
 import type { Config } from '../config/config.ts';
@@ -31,7 +33,6 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
-import type { Registry } from './prometheus.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
@@ -148,7 +149,7 @@ async function registerPlugins(
   await app.register(errors);
   await app.register(logging);
   await app.register(requestGuard);
-  await app.register(securityHeaders);
+  await app.register(helmet);
   await app.register(cors);
   await app.register(pressure);
   await app.register(offers);
@@ -160,6 +161,7 @@ async function registerPlugins(
     trustsProxy: config.trustProxy.length > 0,
   });
   await app.register(openapi, config);
+  await app.register(files);
   await app.register(views, { mockPayments: config.payment.mode === 'mock' });
   await app.register(metrics, {
     allow: config.metricsAllow,

@@ -1,6 +1,4 @@
-/** What an operator sees of money: counters of what happened, gauges of how it stands. */
-
-import { Counter, Gauge, Histogram, Registry } from '../http/prometheus.ts';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 

@@ -1,11 +1,6 @@
-import type {
-  FastifyInstance,
-  FastifyPluginAsync,
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { toServiceError } from '../../../plugins/errors.ts';
+import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
 import { clientOf } from '../../directory/client-key.ts';
 import { findFreshReport } from '../../directory/fresh-report.ts';
@@ -81,7 +76,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       // Its types do not know `exactOptionalPropertyTypes`.
       await server.connect(transport as Parameters<typeof server.connect>[0]);
       reply.hijack();
-      for (const [name, value] of Object.entries(reply.answerHeaders())) {
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value);
       }
       await transport.handleRequest(request.raw, reply.raw, request.body);
@@ -127,22 +122,17 @@ const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, pat
   search_directory: ['directory', '/v1/directory'],
 };
 
-function limitCalls(
-  app: FastifyInstance,
-  { config: { revision } }: McpRouteOptions,
-): onRequestHookHandler {
-  const limits = new Map(
+function limitCalls(app: FastifyInstance, { config: { revision } }: McpRouteOptions): CountRequest {
+  const isPaying = ({ body }: FastifyRequest) => paymentIn(body) !== undefined;
+  const counts = new Map(
     Object.entries(TOOL_ROUTES).map(([tool, [operation, path]]) => {
       const offer = revision.offers[operation];
-      const isPaying = ({ body }: FastifyRequest) => paymentIn(body) !== undefined;
-      return [tool, offer && app.limitAs?.(path, offer, isPaying)] as const;
+      return [tool, offer && app.countAs?.(path, offer, isPaying)] as const;
     }),
   );
-  return function limitCall(request, reply, next) {
+  return async (request, reply) => {
     const { method, params } = messageOf(request.body);
-    const limit = method === 'tools/call' ? limits.get(String(params?.name)) : null;
-    if (limit) limit.call(this, request, reply, next);
-    else next();
+    if (method === 'tools/call') await counts.get(String(params?.name))?.(request, reply);
   };
 }
 

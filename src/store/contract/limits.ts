@@ -1,10 +1,7 @@
 /** Fixed-window counters for request rates. Nothing is synced: a lost count lets a few more through. */
 export type LimitStore = {
-  /**
-   * Counts one request; windows begin at multiples of `windowMs` since the epoch. A store whose
-   * counters are in memory answers at once.
-   */
-  hit(key: string, windowMs: number): Counted | Promise<Counted>;
+  /** Counts one request; windows begin at multiples of `windowMs` since the epoch. */
+  hit(key: string, windowMs: number): Promise<Counted>;
 };
 
 export type Counted = {

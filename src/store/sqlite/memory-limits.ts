@@ -18,7 +18,7 @@ export class MemoryLimits implements LimitStore {
     this.#now = now;
   }
 
-  hit(key: string, windowMs: number): Counted {
+  async hit(key: string, windowMs: number): Promise<Counted> {
     const nowMs = this.#now();
     const known = this.#counters.get(key);
     if (known !== undefined && known.resetAtMs > nowMs) {

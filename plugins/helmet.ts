@@ -1,0 +1,31 @@
+import helmet from '@fastify/helmet';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+
+/** Pages load their own styles, scripts and images, and nothing else; no site frames them. */
+export default fp(
+  async (app: FastifyInstance) => {
+    await app.register(helmet, {
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          'default-src': ["'none'"],
+          'style-src': ["'self'"],
+          'script-src': ["'self'"],
+          'img-src': ["'self'"],
+          'connect-src': ["'self'"],
+          'form-action': ["'self'"],
+          'base-uri': ["'none'"],
+          'frame-ancestors': ["'none'"],
+        },
+      },
+      // Badges and icons are there to be shown on other sites.
+      crossOriginResourcePolicy: { policy: 'cross-origin' },
+      // Browsers older than frame-ancestors read this header.
+      frameguard: { action: 'deny' },
+      // A service may share its domain with others, who have not promised https.
+      hsts: { maxAge: 31_536_000, includeSubDomains: false },
+    });
+  },
+  { name: 'security-headers' },
+);

@@ -1,0 +1,75 @@
+/** Callers who have not paid learn nothing of what a name resolves to. */
+import { expect, test } from 'vitest';
+import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import type { Resolver } from '../../src/guard/resolve.ts';
+import type { Judges } from '../../src/preflight/judge-challenge.ts';
+import { preflightForStranger } from '../../src/preflight/preflight.ts';
+import { createProbeClient, type ProbeClientOptions } from '../../src/probe/client/client.ts';
+import { startApp } from '../fixtures/service/start-app.ts';
+
+const ORIGIN = parseOrigin('https://shop.example.com');
+
+function resolverOf(answer: () => Promise<string[]>): Resolver {
+  return { resolve4: answer, resolve6: answer, lookup: async () => [] };
+}
+
+const fails = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+
+const NAMES = [
+  ['a private address', async () => ['10.2.3.4']],
+  ['seventeen addresses', async () => Array.from({ length: 17 }, (_value, n) => `1.1.1.${n}`)],
+  ['no such name', fails('ENOTFOUND')],
+  ['no address', fails('ENODATA')],
+  ['name servers that fail', fails('ESERVFAIL')],
+  ['name servers that are slow', fails('ETIMEOUT')],
+] as const;
+
+function clientWith(resolver: Resolver) {
+  return (options: ProbeClientOptions) => createProbeClient({ ...options, resolver });
+}
+
+async function preflight(resolver: Resolver) {
+  const client = createProbeClient({ policy: DEFAULT_POLICY, userAgent: 'test', resolver });
+  const judges = {} as Judges; // nothing is judged where nothing answers
+  const admit = () => Promise.reject(new Error('nothing may be dialled'));
+  const asked = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
+  try {
+    return await preflightForStranger(asked, { ...judges, client, admit, answerWithinMs: 50 });
+  } finally {
+    client.close();
+  }
+}
+
+test.each([
+  ...NAMES,
+  ['name servers that never answer', () => new Promise<string[]>(() => {})],
+] as const)('a preflight of %s', async (_what, answer) => {
+  expect(await preflight(resolverOf(answer))).toEqual({
+    verdict: 'no-go',
+    reasons: [
+      {
+        code: 'unreachable',
+        evidence: 'shop.example.com: its name gave no public address in time',
+      },
+    ],
+    terms: null,
+    termsDigest: null,
+  });
+});
+
+test.each(NAMES)('a confirm of %s', async (_what, answer) => {
+  const createClient = clientWith(resolverOf(answer));
+  const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
+  await using service = await startApp({ fetchChallenge: createChallengeFetcher(fetcher) });
+  const { url } = ORIGIN;
+  await service.post('/v1/verify/start', { url });
+  const confirmed = await service.post('/v1/verify/confirm', { url });
+  expect(confirmed.statusCode).toBe(200);
+  expect(confirmed.json()).toEqual({
+    host: 'shop.example.com',
+    verified: false,
+    reason: 'unreachable',
+    instructions: expect.stringContaining(' gave no answer (dns). '),
+  });
+});
