@@ -26,6 +26,8 @@ export type ComputedAnswer = {
   | {
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+      /** Scan whose stored report the body repeats: it is kept once, and the answer refers to it. */
+      readonly reportOf?: string | undefined;
     }
   /** An answer that is stored already, complete, and serves several payers. */
   | { readonly answerId: string }

@@ -92,10 +92,10 @@ export async function storeDelivery(
     const stored = await requireAnswer(answers, computed.answerId);
     return deliveryFrom(purchase, stored);
   }
-  const { headers, body } = computed;
+  const { headers, body, reportOf } = computed;
   const answerId = randomUUID();
   const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
-  const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces);
+  const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
   if (typeof body !== 'string')
     return deliveryFrom(purchase, await requireAnswer(answers, answerId));
   // Kept at hand: should the store fail once this is paid for, it is sent all the same.

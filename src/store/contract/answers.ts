@@ -31,11 +31,14 @@ export type AnswerStore = {
   /**
    * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
    * `conflict` otherwise. Should `body` throw, nothing remains and its error is passed on.
+   * `reportOf`: the scan whose stored report the body repeats. The report is kept once, for as long as an
+   * answer refers to it; where it is gone already, the body is kept whole.
    */
   put(
     answerId: string,
     head: AnswerHead,
     body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    reportOf?: string,
   ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }>;
 
   /** Null when it never was complete, or was purged. */

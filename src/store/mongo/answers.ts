@@ -1,29 +1,35 @@
 /** Stored answers, in pieces on MongoDB. */
-import { createHash } from 'node:crypto';
-import { Binary } from 'mongodb';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';
+import { MeasuredBody, packedAgainst, unpackedAgainst } from '../shared/packing.ts';
 import { rechunk } from '../shared/rechunk.ts';
 import { headersFromJson, toStoredJson } from '../shared/stored-json.ts';
 import type { MongoContext } from './context.ts';
+import { bytesOf, findReferableReport, findReport } from './reports.ts';
 import { idOf } from './table.ts';
 
 export function mongoAnswers(context: MongoContext): AnswerStore {
   const { answers, now } = context;
   return {
-    async put(answerId, head, body) {
+    async put(answerId, head, body, scanId) {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
-      const fresh = await answers.insert({ _id: answerId, startedAtMs: now(), manifest: null });
+      const report = scanId === undefined ? null : await findReferableReport(context, scanId);
+      const reportOf = report === null ? null : (scanId ?? null);
+      const row = { _id: answerId, startedAtMs: now(), reportOf, manifest: null };
+      const fresh = await answers.insert(row);
       if (!fresh) {
         const message = `the answer id ${answerId} is in use; take a new random one`;
         throw new StoreError('conflict', message);
       }
       try {
-        const { bodyBytes, bodySha256 } = await putChunks(context, answerId, body);
+        const measured = new MeasuredBody(body);
+        const kept = report === null ? measured : packedAgainst(report, measured);
+        const storedBytes = await putChunks(context, answerId, kept);
+        const measures = measured.measures();
         const { status } = head;
-        const manifest = { status, headers, bodyBytes, bodySha256, storedAtMs: now() };
+        const manifest = { status, headers, ...measures, storedBytes, storedAtMs: now() };
         await answers.set(answerId, { manifest });
-        return { bodyBytes, bodySha256 };
+        return measures;
       } catch (cause) {
         await dropQuietly(context, answerId);
         throw cause;
@@ -31,9 +37,10 @@ export function mongoAnswers(context: MongoContext): AnswerStore {
     },
 
     async get(answerId) {
-      const manifest = (await answers.byId(answerId))?.manifest;
-      if (!manifest) return null;
-      const { status, headers, bodyBytes, bodySha256, storedAtMs } = manifest;
+      const row = await answers.byId(answerId);
+      if (!row?.manifest) return null;
+      const { reportOf } = row;
+      const { status, headers, bodyBytes, bodySha256, storedBytes, storedAtMs } = row.manifest;
       return {
         answerId,
         status,
@@ -41,40 +48,54 @@ export function mongoAnswers(context: MongoContext): AnswerStore {
         bodyBytes,
         bodySha256,
         storedAtMs,
-        body: () => readChunks(context, answerId, bodyBytes),
+        body() {
+          const kept = readChunks(context, answerId, storedBytes);
+          return reportOf === null ? kept : unpacked(context, reportOf, kept, bodySha256);
+        },
       };
     },
   };
 }
 
+async function* unpacked(
+  context: MongoContext,
+  reportOf: string,
+  kept: AsyncIterable<Uint8Array>,
+  bodySha256: string,
+): AsyncGenerator<Uint8Array> {
+  const report = await findReport(context, reportOf);
+  if (report === null) {
+    throw new StoreError('corrupt', `the report ${reportOf} of an answer is gone (purged?)`);
+  }
+  yield* unpackedAgainst(report, kept, bodySha256);
+}
+
+/** How many bytes were put. */
+
 async function putChunks(
   { chunks }: MongoContext,
   answerId: string,
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<{ bodyBytes: number; bodySha256: string }> {
-  const hash = createHash('sha256');
-  let bodyBytes = 0;
+  body: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  let storedBytes = 0;
   let n = 0;
   for await (const bytes of rechunk(body)) {
     await chunks.insert({ _id: idOf(answerId, n), answerId, n, bytes });
-    hash.update(bytes);
-    bodyBytes += bytes.length;
+    storedBytes += bytes.length;
     n += 1;
   }
-  return { bodyBytes, bodySha256: hash.digest('hex') };
+  return storedBytes;
 }
 
 async function* readChunks(
   { chunks }: MongoContext,
   answerId: string,
-  bodyBytes: number,
+  storedBytes: number,
 ): AsyncGenerator<Uint8Array> {
-  let leftBytes = bodyBytes;
+  let leftBytes = storedBytes;
   for (let n = 0; leftBytes > 0; n += 1) {
-    const stored: unknown = (await chunks.byId(idOf(answerId, n)))?.bytes;
-    // The driver hands bytes back in its own wrapper.
-    const bytes = stored instanceof Binary ? stored.value() : stored;
-    if (!(bytes instanceof Uint8Array)) {
+    const bytes = bytesOf((await chunks.byId(idOf(answerId, n)))?.bytes);
+    if (bytes === null) {
       throw new StoreError('corrupt', `piece ${n} of the answer ${answerId} is gone (purged?)`);
     }
     leftBytes -= bytes.length;

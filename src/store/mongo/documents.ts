@@ -46,12 +46,15 @@ export type WrittenDocument = {
 export type AnswerDocument = {
   readonly _id: string;
   readonly startedAtMs: number;
+  /** The scan against whose report the pieces are packed; null where they are the body itself. */
+  readonly reportOf: string | null;
   /** Null until the whole body is there. */
   readonly manifest: {
     readonly status: number;
     readonly headers: string;
     readonly bodyBytes: number;
     readonly bodySha256: string;
+    readonly storedBytes: number;
     readonly storedAtMs: number;
   } | null;
 };
@@ -79,7 +82,14 @@ export type ResultDocument = {
   readonly host: string;
   readonly scannedAtMs: number;
   readonly submittedUrl: string;
-  readonly report: string;
+};
+
+export type ReportDocument = {
+  /** The scan id. */
+  readonly _id: string;
+  readonly scannedAtMs: number;
+  /** Its JSON, packed; apart from the result, because answers refer to it for longer. */
+  readonly report: Uint8Array;
 };
 
 export type UnpaidDocument = {

@@ -19,10 +19,11 @@ export const INDEXES = {
   ],
   ledger_open: [by({ sinceMs: 1, _id: 1 }), by({ payer: 1, request: 1 }), by({ key: 1 })],
   ledger_written: [],
-  answers: [by({ startedAtMs: 1 })],
+  answers: [by({ startedAtMs: 1 }), by({ reportOf: 1 })],
   answer_chunks: [by({ answerId: 1, n: 1 })],
   identifiers: [by({ scope: 1, n: 1 }), by({ atMs: 1 })],
   results: [by({ host: 1, scannedAtMs: -1 }), by({ scannedAtMs: 1 })],
+  reports: [by({ scannedAtMs: 1 })],
   unpaid: [by({ payer: 1, atMs: -1 }), by({ atMs: 1 })],
   history: [
     uniqueBy({ scanId: 1 }),

@@ -22,6 +22,7 @@ export async function purgeMongo(context: MongoContext, nowMs: number): Promise<
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
+  await purgeReports(context, nowMs);
   const { unpaid, snapshots, verdicts, confirms, limits, instances } = context;
   const removed = await Promise.all([
     purgeSequences(context, nowMs),
@@ -125,6 +126,27 @@ async function purgeResults(context: MongoContext, nowMs: number): Promise<numbe
     purged += await context.results.remove({ _id: { $in: free } });
   }
   return purged;
+}
+
+/** Reports whose result is gone, and to which no answer refers. */
+async function purgeReports(
+  { reports, results, answers }: MongoContext,
+  nowMs: number,
+): Promise<void> {
+  const old = { scannedAtMs: { $lte: nowMs - RETENTION_MS.report } };
+  for await (const batch of reports.batches(old, { projection: { _id: 1 } }, BATCH)) {
+    const ids = batch.map((report) => report._id);
+    const ofResults = await results.all({ _id: { $in: ids } }, { projection: { _id: 1 } });
+    const ofAnswers = await answers.all(
+      { reportOf: { $in: ids } },
+      { projection: { reportOf: 1 } },
+    );
+    const needed = new Set<string | null>([
+      ...ofResults.map(({ _id }) => _id),
+      ...ofAnswers.map(({ reportOf }) => reportOf),
+    ]);
+    await reports.remove({ _id: { $in: ids.filter((id) => !needed.has(id)) } });
+  }
 }
 
 /** Whole ledger entries by the answer, or scan, that any of their steps names. */

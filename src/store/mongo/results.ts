@@ -1,29 +1,33 @@
 /** Scan results and unpaid scans on MongoDB. */
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
+import { packReport } from '../shared/packing.ts';
 import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { MongoContext } from './context.ts';
 import type { ResultDocument } from './documents.ts';
+import { findReport } from './reports.ts';
 import { idOf } from './table.ts';
 
 /** Results looked at together for the newest unpublished one; there is hardly ever a second. */
 const WAITING_BATCH = 10;
 
-export function mongoResults({
-  results,
-  changes,
-  records,
-  unpaid,
-  now,
-}: MongoContext): ScanResultStore {
+export function mongoResults(context: MongoContext): ScanResultStore {
+  const { results, reports, changes, records, unpaid, now } = context;
+
+  async function toResult(row: ResultDocument | null): Promise<ScanResult | null> {
+    if (!row) return null;
+    const { _id: scanId, host, scannedAtMs, submittedUrl } = row;
+    const json = await findReport(context, scanId);
+    if (json === null) return null;
+    const report = objectFromStoredJson(Buffer.from(json).toString());
+    return { scanId, host, scannedAtMs, submittedUrl, report };
+  }
+
   return {
     async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
-      await results.insert({
-        _id: scanId,
-        host,
-        scannedAtMs,
-        submittedUrl,
-        report: toStoredJson(report, `the report of ${host}`),
-      });
+      const packed = await packReport(toStoredJson(report, `the report of ${host}`));
+      // The report first: a result that is there has one.
+      await reports.insert({ _id: scanId, scannedAtMs, report: packed });
+      await results.insert({ _id: scanId, host, scannedAtMs, submittedUrl });
     },
 
     async byScan(scanId) {
@@ -67,10 +71,4 @@ export function mongoResults({
       return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
     },
   };
-}
-
-function toResult(row: ResultDocument | null): ScanResult | null {
-  if (!row) return null;
-  const { _id: scanId, host, scannedAtMs, submittedUrl, report } = row;
-  return { scanId, host, scannedAtMs, submittedUrl, report: objectFromStoredJson(report) };
 }

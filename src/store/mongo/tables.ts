@@ -13,7 +13,7 @@ import { type CollectionName, INDEXES } from './indexes.ts';
 import { type Document, Table, type TableHome } from './table.ts';
 
 /** The shape of what this program writes; a greater one in the database is a newer program's. */
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 const NAMESPACE_NOT_FOUND = 26;
 
 export type Tables = {
@@ -24,6 +24,7 @@ export type Tables = {
   readonly chunks: Table<documents.ChunkDocument>;
   readonly identifiers: Table<documents.IdentifierDocument>;
   readonly results: Table<documents.ResultDocument>;
+  readonly reports: Table<documents.ReportDocument>;
   readonly unpaid: Table<documents.UnpaidDocument>;
   readonly history: Table<documents.HistoryDocument>;
   readonly records: Table<documents.RecordDocument>;
@@ -48,6 +49,7 @@ export function tablesOf(database: Db, home: TableHome): Tables {
     chunks: table('answer_chunks'),
     identifiers: table('identifiers'),
     results: table('results'),
+    reports: table('reports'),
     unpaid: table('unpaid'),
     history: table('history'),
     records: table('records'),
@@ -85,7 +87,8 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       await createMissing(database, name, indexes);
     }
     const update = { $set: { version: SCHEMA_VERSION } };
-    if (!found) await meta.updateOne({ _id: 'schema' }, update, { upsert: true });
+    if (found?.version !== SCHEMA_VERSION)
+      await meta.updateOne({ _id: 'schema' }, update, { upsert: true });
   } catch (cause) {
     throw mongoError(cause, location);
   }

@@ -17,6 +17,8 @@ export const RETENTION_MS = {
   abandonedMarker: HOUR_MS,
   identifierChain: 48 * HOUR_MS,
   result: 24 * HOUR_MS,
+  /** A report to which no answer refers; longer than its result, for a sale that has just read it. */
+  report: 25 * HOUR_MS,
   unpaidMark: 24 * HOUR_MS,
   /** A token, a failed confirm or a fetch of a challenge counts for so long. */
   slot: HOUR_MS,

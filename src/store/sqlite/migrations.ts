@@ -7,6 +7,13 @@ const RECORD_INDEXES = `
   CREATE INDEX records_grade ON records (grade, score DESC, scanned_at_ms DESC, host, category);
   CREATE INDEX records_category ON records (category, scanned_at_ms DESC, host);`;
 
+/** The JSON of reports, packed; apart from the results, because answers refer to them for longer. */
+const REPORTS = `
+  CREATE TABLE reports (
+    scan_id TEXT PRIMARY KEY, scanned_at_ms INTEGER NOT NULL, report BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX reports_by_time ON reports (scanned_at_ms);`;
+
 /** The schema of a new file. */
 export const SCHEMA = `
   CREATE TABLE ledger (
@@ -33,8 +40,10 @@ export const SCHEMA = `
 
   CREATE TABLE answers (
     answer_id TEXT PRIMARY KEY, started_at_ms INTEGER NOT NULL, status INTEGER, headers TEXT,
-    body_bytes INTEGER, body_sha256 TEXT, stored_at_ms INTEGER
+    body_bytes INTEGER, body_sha256 TEXT, stored_at_ms INTEGER, report_of TEXT,
+    stored_bytes INTEGER
   ) STRICT;
+  CREATE INDEX answers_by_report ON answers (report_of) WHERE report_of IS NOT NULL;
   CREATE INDEX answers_by_time ON answers (started_at_ms);
   CREATE TABLE answer_chunks (
     answer_id TEXT NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (answer_id, n)
@@ -49,10 +58,11 @@ export const SCHEMA = `
 
   CREATE TABLE results (
     scan_id TEXT PRIMARY KEY, host TEXT NOT NULL, scanned_at_ms INTEGER NOT NULL,
-    submitted_url TEXT NOT NULL, report TEXT NOT NULL
+    submitted_url TEXT NOT NULL
   ) STRICT;
   CREATE INDEX results_by_host ON results (host, scanned_at_ms);
   CREATE INDEX results_by_time ON results (scanned_at_ms);
+  ${REPORTS}
   CREATE TABLE unpaid (
     payer TEXT NOT NULL, scan_id TEXT NOT NULL, host TEXT NOT NULL, at_ms INTEGER NOT NULL,
     is_debt INTEGER NOT NULL, PRIMARY KEY (payer, scan_id)
@@ -138,5 +148,14 @@ export const STEPS: readonly string[] = [
   DROP TABLE common_runs;
   DROP TABLE host_trigrams;
   ${RECORD_INDEXES}
+  `,
+  `
+  ${REPORTS}
+  INSERT INTO reports SELECT scan_id, scanned_at_ms, CAST(report AS BLOB) FROM results;
+  ALTER TABLE results DROP COLUMN report;
+  ALTER TABLE answers ADD COLUMN report_of TEXT;
+  ALTER TABLE answers ADD COLUMN stored_bytes INTEGER;
+  UPDATE answers SET stored_bytes = body_bytes;
+  CREATE INDEX answers_by_report ON answers (report_of) WHERE report_of IS NOT NULL;
   `,
 ];

@@ -23,6 +23,14 @@ export async function purgeSqlite(context: SqliteContext, nowMs: number): Promis
        SELECT 1 FROM ledger JOIN ledger_open USING (key) WHERE ledger.scan_id = results.scan_id)`,
     nowMs - RETENTION_MS.result,
   );
+  await deleteAll(
+    context,
+    'reports',
+    `scanned_at_ms <= ?
+       AND NOT EXISTS (SELECT 1 FROM results WHERE results.scan_id = reports.scan_id)
+       AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.report_of = reports.scan_id)`,
+    nowMs - RETENTION_MS.report,
+  );
   let other = await purgeIdentifiers(context, nowMs);
   for (const [table, condition, ageMs] of SIMPLE_PURGES) {
     other += await deleteAll(context, table, condition, nowMs - ageMs);
@@ -46,6 +54,7 @@ const SIMPLE_PURGES: readonly (readonly [string, string, number])[] = [
 
 const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   results: 'scan_id',
+  reports: 'scan_id',
   unpaid: 'payer, scan_id',
   slots: 'scope, n',
   leases: 'name, turn',

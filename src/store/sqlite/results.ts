@@ -1,32 +1,45 @@
 /** Scan results and unpaid scans on SQLite. */
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
+import { packReport, unpackReport } from '../shared/packing.ts';
 import { objectFromStoredJson, toStoredJson } from '../shared/stored-json.ts';
 import type { SqliteContext } from './context.ts';
 import type { Row } from './row.ts';
 
+const RESULT = `SELECT results.*, reports.report
+  FROM results JOIN reports ON reports.scan_id = results.scan_id`;
+
 export function sqliteResults({ connection, now }: SqliteContext): ScanResultStore {
   return {
     async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
-      connection.run(
-        `INSERT INTO results (scan_id, host, scanned_at_ms, submitted_url, report)
-         VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        scanId,
-        host,
-        scannedAtMs,
-        submittedUrl,
-        toStoredJson(report, `the report of ${host}`),
-      );
+      const packed = await packReport(toStoredJson(report, `the report of ${host}`));
+      connection.transaction(() => {
+        connection.run(
+          `INSERT INTO reports (scan_id, scanned_at_ms, report) VALUES (?, ?, ?)
+           ON CONFLICT DO NOTHING`,
+          scanId,
+          scannedAtMs,
+          packed,
+        );
+        connection.run(
+          `INSERT INTO results (scan_id, host, scanned_at_ms, submitted_url)
+           VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+          scanId,
+          host,
+          scannedAtMs,
+          submittedUrl,
+        );
+      });
     },
 
     async byScan(scanId) {
-      return toResult(connection.get('SELECT * FROM results WHERE scan_id = ?', scanId));
+      return toResult(connection.get(`${RESULT} WHERE results.scan_id = ?`, scanId));
     },
 
     async waiting(host, sinceMs) {
       const row = connection.get(
-        `SELECT * FROM results WHERE host = ? AND scanned_at_ms >= ?
+        `${RESULT} WHERE results.host = ? AND results.scanned_at_ms >= ?
            AND NOT EXISTS (SELECT 1 FROM changes WHERE changes.scan_id = results.scan_id)
-         ORDER BY scanned_at_ms DESC, scan_id DESC LIMIT 1`,
+         ORDER BY results.scanned_at_ms DESC, results.scan_id DESC LIMIT 1`,
         host,
         sinceMs,
       );
@@ -35,8 +48,7 @@ export function sqliteResults({ connection, now }: SqliteContext): ScanResultSto
 
     async published(host) {
       const row = connection.get(
-        `SELECT results.* FROM records JOIN results ON results.scan_id = records.scan_id
-         WHERE records.host = ?`,
+        `${RESULT} JOIN records ON records.scan_id = results.scan_id WHERE records.host = ?`,
         host,
       );
       return toResult(row);
@@ -76,13 +88,14 @@ export function sqliteResults({ connection, now }: SqliteContext): ScanResultSto
   };
 }
 
-function toResult(row: Row | null): ScanResult | null {
+async function toResult(row: Row | null): Promise<ScanResult | null> {
   if (!row) return null;
+  const json = await unpackReport(row.bytes('report'));
   return {
     scanId: row.text('scan_id'),
     host: row.text('host'),
     scannedAtMs: row.integer('scanned_at_ms'),
     submittedUrl: row.text('submitted_url'),
-    report: objectFromStoredJson(row.text('report')),
+    report: objectFromStoredJson(json.toString()),
   };
 }

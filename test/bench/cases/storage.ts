@@ -1,16 +1,23 @@
 /** Bytes that an origin leaves in the store. */
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { toReportBody } from '../../../src/directory/report-body.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
+import { type FinishedScan, toStoredReport } from '../../../src/scan/finished-scan.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { priceOf } from '../../hosts/purchase.ts';
 import { newPayer } from '../../payment/payer.ts';
 import { ledgerStep } from '../../store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';
-import { newDataFolder, publishScans, sampleScan, usedBytes } from '../seeded-store.ts';
+import { hostOf, newDataFolder, publishScans, sampleScan, usedBytes } from '../seeded-store.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PRESENTATION = {
+  cache: 'miss',
+  siteUrl: 'https://scanner.example',
+  saysCharged: false,
+} as const;
 const SALE = ['claimed', 'computed', 'settling', 'settled', 'published'] as const;
 
 /** What an origin leaves in the store: for a day, and for good. */
@@ -36,7 +43,7 @@ const storage: BenchCase = async ({ isQuick }) => {
   const scanned = await during((store) =>
     publishScans(store, sample, { hosts, withResults: true }),
   );
-  nowMs += DAY_MS + 1;
+  nowMs += DAY_MS + HOUR_MS;
   const lasting = await during(async (store) => {
     await store.purge(nowMs);
   });
@@ -46,7 +53,7 @@ const storage: BenchCase = async ({ isQuick }) => {
       await publishScans(store, sample, { hosts, withResults: false });
     }
   });
-  const sold = await during((store) => sell(store, hosts, JSON.stringify(sample.report)));
+  const sold = await during((store) => sell(store, hosts, sample));
   return [
     { what: 'an origin, for good', value: (lasting - empty) / hosts, unit: 'bytes' },
     {
@@ -62,27 +69,43 @@ const storage: BenchCase = async ({ isQuick }) => {
       note: 'history (400 rows a host at most) and change',
     },
     {
-      what: 'a sale, for a day or two',
+      what: 'a paid scan, for a day or two',
       value: (sold - rescanned) / hosts,
       unit: 'bytes',
-      note: 'answer 24 h, ledger 48 h',
+      note: 'its report and answer 24 h, ledger 48 h',
     },
   ];
 };
 
 export default storage;
 
-/** What the gate keeps of a paid scan: five steps, and the answer. */
-async function sell(store: Store, sales: number, body: string): Promise<void> {
+/** What the gate keeps of a paid scan: its report, the answer that repeats it, and five steps. */
+async function sell(
+  store: Store,
+  sales: number,
+  sample: Awaited<ReturnType<typeof sampleScan>>,
+): Promise<void> {
   const { payload } = await newPayer().sign({ value: priceOf('scan') });
   const payment = { payment: payload as JsonObject }; // made by JSON.parse's rules: text and objects
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   for (let n = 0; n < sales; n += 1) {
     const answerId = randomUUID();
-    await store.answers.put(answerId, { status: 200, headers }, Readable.from([Buffer.from(body)]));
+    const [scanId, host] = [randomUUID(), hostOf(n)];
+    const scannedAt = new Date(store.now()).toISOString();
+    const report = { ...sample.report, origin: `https://${host}`, scannedAt };
+    const scan: FinishedScan = { ...sample, scanId, host, scannedAt, report };
+    await store.results.save({
+      scanId,
+      host,
+      scannedAtMs: store.now(),
+      submittedUrl: report.origin,
+      report: toStoredReport(scan),
+    });
+    const body = JSON.stringify(toReportBody(scan, PRESENTATION));
+    await store.answers.put(answerId, { status: 200, headers }, [Buffer.from(body)], scanId);
     for (const [index, state] of SALE.entries()) {
       const data = state === 'claimed' || state === 'settling' ? payment : {};
-      await store.ledger.append(ledgerStep(keyOf(n), index + 1, state, { answerId, data }));
+      await store.ledger.append(ledgerStep(keyOf(n), index + 1, state, { answerId, scanId, data }));
     }
   }
 }

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ANSWER_CHUNK_BYTES } from '../../../src/store/contract/answers.ts';
-import { collect } from './samples.ts';
+import { collect, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
+import { DAY_MS, TestClock } from './test-clock.ts';
 
 const HEAD = { status: 200, headers: { 'content-type': 'application/json', 'X-Odd-Case': 'é' } };
 
@@ -61,11 +62,63 @@ export function answersKeep(subject: ContractSubject): void {
       expect(Buffer.concat(pieces).toString()).toBe('first');
     });
 
+    it('hands back what repeats a report byte for byte, after a restart too', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const report = { results: texts(400), 'odd ü': '\u{1f701}' };
+      const result = scanResult({ scannedAtMs: clock.now(), report });
+      await store.results.save(result);
+      const bodies = [
+        JSON.stringify({ cache: 'miss', ...report }),
+        JSON.stringify({ results: [...texts(400)].reverse(), cache: 'hit' }),
+        JSON.stringify({ results: texts(90_000) }),
+        'nothing of it',
+        '',
+      ].map((text) => Buffer.from(text));
+      for (const [n, body] of bodies.entries()) {
+        const put = await store.answers.put(`a${n}`, HEAD, inPieces(body, 3_001), result.scanId);
+        const bodySha256 = createHash('sha256').update(body).digest('hex');
+        expect(put).toEqual({ bodyBytes: body.length, bodySha256 });
+      }
+      const again = await subject.restart(store);
+      for (const [n, body] of bodies.entries()) {
+        const answer = await again.answers.get(`a${n}`);
+        expect(answer).toMatchObject({ ...HEAD, bodyBytes: body.length });
+        for (let reader = 0; reader < 2; reader++) {
+          const pieces = await collect(answer?.body() ?? none());
+          expect(Buffer.concat(pieces).equals(body)).toBe(true);
+          expect(Math.max(0, ...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(
+            ANSWER_CHUNK_BYTES,
+          );
+        }
+      }
+    });
+
+    it('keeps a body whole whose report is not there, or about to be purged', async () => {
+      const clock = new TestClock();
+      const { answers, results } = await subject.fresh({ clock: clock.now });
+      const result = scanResult({ scannedAtMs: clock.now() });
+      await results.save(result);
+      clock.advance(DAY_MS);
+      for (const [answerId, scanId] of [
+        ['a', 'never'],
+        ['b', result.scanId],
+      ] as const) {
+        await answers.put(answerId, HEAD, [Buffer.from('whole')], scanId);
+        const pieces = await collect((await answers.get(answerId))?.body() ?? none());
+        expect(Buffer.concat(pieces).toString()).toBe('whole');
+      }
+    });
+
     it('knows no answer that was never put', async () => {
       const { answers } = await subject.fresh();
       expect(await answers.get('never')).toBeNull();
     });
   });
+}
+
+function texts(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `line ${n}: what was seen, and what to do`);
 }
 
 function* inPieces(body: Buffer, pieceBytes: number): Generator<Uint8Array> {

@@ -121,6 +121,36 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
     });
 
+    it('keeps the report of an answer for as long as the answer, and shows it to nobody else', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const result = scanResult({ scannedAtMs: clock.now() });
+      await store.results.save(result);
+      await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
+      // Sold at the last moment of the result, to two payers a while apart.
+      const body = Buffer.from(JSON.stringify({ ...result.report, cache: 'hit' }));
+      clock.advance(DAY_MS - 1);
+      await store.answers.put('a', HEAD, [body], result.scanId);
+      await store.answers.put('unpaid', HEAD, [body], result.scanId);
+      const names = { answerId: 'a', scanId: result.scanId };
+      await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published'], names);
+      for (const laterMs of [1, HOUR_MS, DAY_MS - HOUR_MS - 2]) {
+        await store.purge(clock.advance(laterMs));
+        expect(await store.results.byScan(result.scanId)).toBeNull();
+        expect(await store.results.published(result.host)).toBeNull();
+        const pieces = await collect((await store.answers.get('a'))?.body() ?? none());
+        expect(Buffer.concat(pieces).equals(body)).toBe(true);
+      }
+      const answer = await store.answers.get('a');
+      expect((await store.purge(clock.advance(1))).answers).toBe(1);
+      expect(await store.answers.get('a')).toBeNull();
+      await expect(collect(answer?.body() ?? none())).rejects.toMatchObject({ code: 'corrupt' });
+      // The report went with it: the same scan can be stored anew.
+      const other = { ...result, scannedAtMs: clock.now(), report: { other: true } };
+      await store.results.save(other);
+      expect(await store.results.byScan(result.scanId)).toEqual(other);
+    });
+
     it('takes turns and slots that are over, all of them, and they begin anew', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });

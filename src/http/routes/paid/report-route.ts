@@ -43,7 +43,7 @@ export function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRout
       if (finished === null) throw new NoFreshReport(origin);
       const saysCharged = revision.reportSaysCharged;
       const body = toReportBody(finished, { cache: 'hit', siteUrl, saysCharged });
-      return { headers: JSON_HEADERS, body: JSON.stringify(body) };
+      return { headers: JSON_HEADERS, body: JSON.stringify(body), reportOf: finished.scanId };
     },
   };
 }

@@ -27,6 +27,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
   const answer = (scan: FinishedScan, cache: 'hit' | 'miss') => ({
     headers: JSON_HEADERS,
     body: JSON.stringify(toReportBody(scan, { cache, siteUrl, saysCharged })),
+    reportOf: scan.scanId,
   });
 
   return {

@@ -1,0 +1,80 @@
+/** Reports, and the answers that repeat them, packed by zlib. */
+import { createHash, hash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { StoreError } from '../contract/store-error.ts';
+import { rechunk } from './rechunk.ts';
+
+const deflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
+const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
+
+export function packReport(json: string): Promise<Uint8Array> {
+  return deflate(Buffer.from(json), {});
+}
+
+/** The JSON of a report. Throws StoreError `corrupt`. */
+export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
+  // Files of older programs hold it as it is; what zlib packs never begins so.
+  if (packed[0] === '{'.charCodeAt(0)) return Buffer.from(packed);
+  return unpack(packed, {});
+}
+
+/**
+ * The bytes that are kept of an answer. The report that it repeats is the dictionary of the packing, so
+ * all that is kept is what the answer says otherwise. A dictionary reaches back 32 KiB: of longer
+ * reports the rest is packed once more.
+ */
+export async function* packedAgainst(
+  report: Uint8Array,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield await deflate(await buffer(body), { dictionary: report });
+}
+
+/** The body again, byte for byte, in pieces. Throws StoreError `corrupt`. */
+export async function* unpackedAgainst(
+  report: Uint8Array,
+  packed: AsyncIterable<Uint8Array>,
+  bodySha256: string,
+): AsyncGenerator<Uint8Array> {
+  const body = await unpack(await buffer(packed), { dictionary: report });
+  if (hash('sha256', body) !== bodySha256) {
+    throw new StoreError('corrupt', 'a stored answer is not what it was; restore a backup');
+  }
+  yield* rechunk([body]);
+}
+
+async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> {
+  try {
+    return await inflate(packed, options);
+  } catch (cause) {
+    throw new StoreError('corrupt', 'a stored value cannot be unpacked; restore a backup', {
+      cause,
+    });
+  }
+}
+
+/** Counts and hashes a body while it is read. */
+export class MeasuredBody implements AsyncIterable<Uint8Array> {
+  readonly #body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+
+  constructor(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+    this.#body = body;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.#body) {
+      this.#hash.update(piece);
+      this.#bytes += piece.length;
+      yield piece;
+    }
+  }
+
+  /** Once, when it was read to its end. */
+  measures(): { readonly bodyBytes: number; readonly bodySha256: string } {
+    return { bodyBytes: this.#bytes, bodySha256: this.#hash.digest('hex') };
+  }
+}
