@@ -1,8 +1,7 @@
 /** The engine as the command line starts it: catalog, checks and workers. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import type { Pool } from '../engine/pool/pool.ts';
-import { openThread, THREAD_LIMITS } from '../engine/pool/thread.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import { UsageError } from './usage-error.ts';
 
 export type Engine = {
@@ -12,6 +11,9 @@ export type Engine = {
   /** No command shows it. */
   readonly withBranding: false;
 };
+
+/** One scan gains nothing by more: each loads all checks anew. */
+const THREADS = 2;
 
 /** Throws UsageError where there is no such catalog. The caller closes the pool. */
 export async function startEngine(checksVersion: string | null): Promise<Engine> {
@@ -24,16 +26,15 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
   }
 }
 
-/** Resolves once its thread boots: a caller that loads anything before that holds the boot up. */
+/** Its threads boot while the caller loads the rest. */
 export async function bootPool(): Promise<Pool> {
-  // One scan needs one thread: each loads all checks anew.
-  const booted = openThread(THREAD_LIMITS);
-  await booted.boot();
-  const { createPool } = await import('../engine/pool/pool.ts');
-  return createPool({ booted });
+  const { createPool } = await import('../engine/judging-pool.ts');
+  const pool = createPool({ threads: THREADS });
+  void pool.start();
+  return pool;
 }
 
-/** Lets the thread load the checks. Throws UsageError where there is no such catalog. */
+/** Lets the threads load the checks. Throws UsageError where there is no such catalog. */
 export async function openEngine(pool: Pool, checksVersion: string | null): Promise<Engine> {
   const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
   const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');

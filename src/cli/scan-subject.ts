@@ -1,5 +1,5 @@
 /** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
-import type { Pool } from '../engine/pool/pool.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';

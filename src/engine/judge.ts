@@ -4,11 +4,11 @@ import type { ObservationName, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { notEvaluated, type Verdict } from '../model/verdict.ts';
 import { cleanText } from '../parse/text/text.ts';
+import { EngineFault } from '../workers/errors.ts';
+import type { ScanAccount } from '../workers/work-account.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
-import { EngineFault, TaskLimitExceeded } from './errors.ts';
-import type { Pool } from './pool/pool.ts';
-import type { ScanAccount } from './pool/work-account.ts';
+import type { Pool } from './judging-pool.ts';
 import { budgetVerdict, isStandingCheck } from './unjudged-verdicts.ts';
 
 export type JudgeOptions = {
@@ -48,16 +48,10 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
     return { entry, check };
   });
-  const known = await judgeTogether(
-    entries.map(({ check }) => check),
-    options,
-  );
-
   const judging = entries.map(async ({ entry, check }): Promise<Judged> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict =
-      known.get(entry.impl) ?? (await judgeOne(check, isStanding, abandon.signal, options));
+    const verdict = await judgeOne(check, isStanding, abandon.signal, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
@@ -67,29 +61,6 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
     await Promise.allSettled(judging);
     throw error;
   }
-}
-
-/** Most checks take less than it costs to ask for them one by one. */
-async function judgeTogether(
-  checks: readonly DiscoveredCheck[],
-  { observations, pool, account, signal, deadline }: JudgeOptions,
-): Promise<ReadonlyMap<string, Verdict>> {
-  const ends = [signal, deadline].filter((one) => one !== undefined);
-  const judging = [true, false].map(async (isStanding) => {
-    const some = checks.filter(({ definition }) => isStandingCheck(definition) === isStanding);
-    const seen = only(observations, [
-      ...new Set(some.flatMap(({ definition }) => definition.needs)),
-    ]);
-    try {
-      return await pool.judgeTogether(some, seen, account, AbortSignal.any(ends));
-    } catch (error) {
-      // Each check says for itself that the scan ran out of time.
-      const isOver = error instanceof TaskLimitExceeded || deadline?.aborted === true;
-      if (!isOver || signal?.aborted === true) throw error;
-      return new Map<string, Verdict>();
-    }
-  });
-  return new Map((await Promise.all(judging)).flatMap((verdicts) => [...verdicts]));
 }
 
 async function judgeOne(

@@ -7,9 +7,9 @@
 import { STANDING_OBSERVATIONS } from '../model/observations.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { textBytes } from '../parse/json/transfer.ts';
+import type { Limit } from '../workers/errors.ts';
 import type { CheckDefinition } from './define-check.ts';
-import type { Limit } from './errors.ts';
-import type { SerializedObservation } from './pool/job.ts';
+import type { SerializedObservation } from './observation-serializer.ts';
 
 const LIMITS: Readonly<Record<Limit, string>> = {
   time: 'CPU time',

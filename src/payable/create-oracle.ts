@@ -1,39 +1,61 @@
-/**
- * The oracle: what the official clients say of the challenges of a scan. One thread serves all
- * scans; equal challenges are tried once, and the scan that has used the least time is next.
- */
 import { createHash } from 'node:crypto';
-import { EngineFault } from '../engine/errors.ts';
 import type { Payability, ResourcePayability } from '../model/payability.ts';
+import { serialize } from '../parse/json/transfer.ts';
+import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
+import type { Work } from '../workers/job.ts';
+import { createTaskRunner } from '../workers/task-runner.ts';
+import { openThreads } from '../workers/threads.ts';
+import { openScanAccount, type WorkAccount } from '../workers/work-account.ts';
 import { CLIENTS } from './clients.ts';
 import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
-import {
-  openTrialThread,
-  type TrialAnswer,
-  type TrialLimits,
-  type TrialThread,
-} from './trial-thread.ts';
 import type { Trial } from './try-challenge.ts';
 
-export type OracleOptions = TrialLimits & {
-  /** Time on the thread that one scan may take, default 3,000; what is left over is `unknown`. */
+export type OracleOptions = {
+  /** Processor time of one challenge, default 1,000. */
+  readonly cpuMs?: number;
+  /** Time on the wall of one challenge, default 10,000. */
+  readonly wallMs?: number;
+  /** Processor time that one scan may take, default 3,000; challenges left over are `unknown`. */
   readonly scanMs?: number;
-  /** Where challenges are tried, within its own limits; default a thread with these. */
-  readonly trials?: TrialThread;
-  /** Told of trials that threw twice: defects of ours, which seem refusals to the seller. */
+  /** How many times as slow this machine is as the one that the limits were chosen on; default 1. */
+  readonly scale?: () => number;
+  /** Old-space heap, default 192: the packages alone take a third of it. */
+  readonly heapMb?: number;
+  /** Until the idle thread ends, default 60,000. */
+  readonly idleMs?: number;
+  /** Challenges that may wait, default 500; each scan has one of them. */
+  readonly maxWaiting?: number;
+  /** Further arguments of Node on the thread: tests watch its sockets. */
+  readonly execArgv?: readonly string[];
+  /** Told of trials that threw twice, which are defects of ours, and of errors outside any trial. */
   readonly onError?: (message: string) => void;
 };
 
+/** Asks the official clients about the challenges of scans, on one thread that can be killed. */
 export type Oracle = {
   /** Boots the thread while an origin is asked. */
   start(): void;
-  /** Rejects with EngineFault where the fault is ours, as where a package cannot load. */
-  judge(listed: ListedChallenges): Promise<Payability>;
+  /** Rejects with EngineFault where the fault is ours, as where a package cannot load, or with the signal's reason. */
+  judge(listed: ListedChallenges, signal?: AbortSignal): Promise<Payability>;
   close(): Promise<void>;
 };
 
-type Account = { usedMs: number };
-type Waiting = { readonly account: Account; readonly begin: () => void };
+const DEFAULTS = {
+  cpuMs: 1_000,
+  wallMs: 10_000,
+  scanMs: 3_000,
+  scale: () => 1,
+  heapMb: 192,
+  idleMs: 60_000,
+  startMs: 60_000,
+  maxWaiting: 500,
+  onError: () => {},
+} as const satisfies OracleOptions & { startMs: number };
+
+const ENTRY = new URL('./worker.ts', import.meta.url);
+const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
+/** Loaded with a challenge that names Solana, before its time begins to count. */
+const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;
 
 const MAX_REMEMBERED = 500;
 const LIMITS = 'could not be read within limits';
@@ -41,69 +63,85 @@ const THREW = 'could not be read';
 const OVERSPENT = "not tried: the scan's time for it was spent";
 
 export function createOracle(options: OracleOptions = {}): Oracle {
-  const thread = options.trials ?? openTrialThread(options);
-  const remembered = new Map<string, Promise<Trial>>();
-  const waiting: Waiting[] = [];
-  let isBusy = false;
-  let tickets = 0;
+  const settings = { ...DEFAULTS, ...options };
+  const { scale, scanMs, onError } = settings;
+  const threads = openThreads({
+    ...settings,
+    threads: 1,
+    entry: ENTRY,
+    onError: (error) => onError(`The thread of the official clients: ${error.message}`),
+  });
+  const cpuMs = () => settings.cpuMs * scale();
+  const tasks = createTaskRunner(
+    { quick: threads, slow: threads },
+    { firstTryMs: cpuMs, cpuMs, afterCut: async () => undefined },
+  );
+  const remembered = new Map<string, Trial>();
 
-  /** The thread is handed on, never given back while a scan waits. */
-  async function attempt(one: ListedChallenge, account: Account): Promise<TrialAnswer> {
-    if (isBusy) await new Promise<void>((begin) => waiting.push({ account, begin }));
-    isBusy = true;
+  async function tryOnThread(
+    one: ListedChallenge,
+    account: WorkAccount,
+    signal: AbortSignal | undefined,
+  ): Promise<Trial | null> {
     try {
-      const { seen, solana } = one;
-      const { answer, ms } = await thread.attempt({ ticket: ++tickets, seen, solana });
-      account.usedMs += ms;
-      return answer;
-    } finally {
-      const next = nextInLine(waiting);
-      if (next === undefined) isBusy = false;
-      else next.begin();
+      const output = await tasks.run({ name: 'trial', work: () => workOf(one), account, signal });
+      return output as Trial; // what tryOnThread returned, cloned: plain data
+    } catch (error) {
+      if (error instanceof TaskLimitExceeded) {
+        return error.limit === 'budget' ? null : refused(one, LIMITS);
+      }
+      if (!(error instanceof TaskFault)) throw error;
+      onError(`A trial of a challenge threw twice: ${error.message}`);
+      return refused(one, THREW);
     }
   }
 
-  async function tryOnThread(one: ListedChallenge, account: Account): Promise<Trial> {
-    const first = await attempt(one, account);
-    if (first.kind === 'done') return first.trial;
-    const second = await attempt(one, account);
-    if (second.kind === 'done') return second.trial;
-    if (first.kind === 'limit' || second.kind === 'limit') return refused(one, LIMITS);
-    if (!second.isTrial) throw new EngineFault(`The official clients failed: ${second.detail}`);
-    options.onError?.(`A trial of a challenge threw twice: ${second.detail}`);
-    return refused(one, THREW);
-  }
-
-  function remember(key: string, trial: Promise<Trial>): void {
+  function remember(key: string, trial: Trial): void {
     remembered.set(key, trial);
-    // A failure of ours says nothing of the challenge.
-    trial.catch(() => remembered.delete(key));
     const [oldest] = remembered.keys();
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   }
 
-  async function tryOnce(one: ListedChallenge, account: Account): Promise<Trial> {
+  /** Equal challenges get equal answers: finished trials are cached. */
+  async function tryOnce(
+    one: ListedChallenge,
+    account: WorkAccount,
+    signal: AbortSignal | undefined,
+  ): Promise<Trial> {
     const key = keyOf(one);
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    if (account.usedMs > (options.scanMs ?? 3_000)) return untried(one);
-    const trial = tryOnThread(one, account);
+    const trial = await tryOnThread(one, account, signal);
+    if (trial === null) return untried(one);
     remember(key, trial);
     return trial;
   }
 
   return {
-    start: () => thread.start(),
-    async judge({ challenged, silent }) {
-      const account: Account = { usedMs: 0 };
+    start: () => void threads.start([TRIAL_MODULE]),
+    async judge({ challenged, silent }, signal) {
+      const budgets = { origin: scanMs, standing: 0, lightMs: 0 };
+      const { origin: account } = openScanAccount('', budgets, scale);
       const resources: ResourcePayability[] = [];
       for (const one of challenged) {
         const { method, path } = one;
-        resources.push({ method, path, ...(await tryOnce(one, account)) });
+        resources.push({ method, path, ...(await tryOnce(one, account, signal)) });
       }
       return { clients: CLIENTS, resources, silent };
     },
-    close: () => thread.close(),
+    async close() {
+      tasks.close();
+      await threads.close();
+    },
+  };
+}
+
+function workOf({ seen, solana }: ListedChallenge): Work {
+  return {
+    modules: solana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
+    exportName: 'tryOnThread',
+    input: serialize(seen),
+    mayWait: true,
   };
 }
 
@@ -116,15 +154,6 @@ function untried({ offers }: ListedChallenge): Trial {
   const unknown = { client: null, verdict: 'unsupported', words: OVERSPENT } as const;
   const untold = offers.map((one) => ({ ...one, ...unknown }));
   return { payableBy: 'unknown', words: OVERSPENT, offers: untold };
-}
-
-/** Least time first, so that a hostile scan waits for honest ones; then first come, first served. */
-function nextInLine(waiting: Waiting[]): Waiting | undefined {
-  const [first] = waiting;
-  if (first === undefined) return undefined;
-  const next = waiting.reduce((a, b) => (b.account.usedMs < a.account.usedMs ? b : a), first);
-  waiting.splice(waiting.indexOf(next), 1);
-  return next;
 }
 
 function keyOf({ seen, solana }: ListedChallenge): string {

@@ -2,7 +2,7 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
-import type { Pool } from '../engine/pool/pool.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
@@ -61,7 +61,8 @@ export async function judgeChallenge(
   const { origin } = asked;
   const resources = setOf(asked, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
-  const payability = await oracle.judge(listed.ok ? listed.output : { challenged: [], silent: [] });
+  const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
+  const payability = await oracle.judge(challenges, signal);
   const [judged] = await judgeAll({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,

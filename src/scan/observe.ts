@@ -175,7 +175,7 @@ async function payabilityOf(
   // What was seen is tried whenever the requests ended: their deadline is not the origin's work.
   const own = { ...work, deadline: undefined };
   const worked = await workOn(own, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
-  return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES);
+  return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES, work.signal);
 }
 
 async function settlementsOf(

@@ -1,8 +1,9 @@
 /** Our own pure functions over origin documents, run on the pool of killable workers. */
-import { TaskFault, TaskLimitExceeded } from '../engine/errors.ts';
-import type { Pool } from '../engine/pool/pool.ts';
-import type { ScanAccount } from '../engine/pool/work-account.ts';
+
+import type { Pool } from '../engine/judging-pool.ts';
 import type { BudgetName } from '../model/report.ts';
+import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
+import type { ScanAccount } from '../workers/work-account.ts';
 
 /** The work of one scan on the pool: who pays for it, and when it ends. */
 export type ScanWork = {

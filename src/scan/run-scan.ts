@@ -2,8 +2,7 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { type Judged, judgeAll, resultsOf } from '../engine/judge.ts';
-import type { Pool } from '../engine/pool/pool.ts';
-import type { ScanAccount } from '../engine/pool/work-account.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import { SCORINGS } from '../engine/score.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Limits } from '../guard/limits.ts';
@@ -17,6 +16,7 @@ import type { Standing } from '../model/standing.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import { summaryOf } from '../payable/summary.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
+import type { ScanAccount } from '../workers/work-account.ts';
 import { deadlineAfter } from './deadline.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';

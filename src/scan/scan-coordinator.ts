@@ -50,8 +50,6 @@ export type ScanCoordinator = {
   readonly maxScans: number;
   /** Scans that this process runs now. */
   running(): number;
-  /** Scans that this process has begun so far. */
-  begun(): number;
   /** Lets scans in flight end for `graceMs`, then abandons them. */
   close(graceMs?: number): Promise<void>;
 };
@@ -95,7 +93,6 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
     isSaturated: () => inFlight.isFull(),
     maxScans,
     running: () => inFlight.size,
-    begun: () => inFlight.begun,
     close: (graceMs = 0) => inFlight.close(graceMs),
   };
 }
@@ -117,14 +114,9 @@ class InFlightScans {
   readonly #scans = new Map<string, InFlightScan>();
   readonly #abandoned = new AbortController();
   #closing = false;
-  #begun = 0;
 
   constructor(options: ScanCoordinatorOptions) {
     this.#options = options;
-  }
-
-  get begun(): number {
-    return this.#begun;
   }
 
   get size(): number {
@@ -152,7 +144,6 @@ class InFlightScans {
     const scan: InFlightScan = { finished: promise, scanId: null, listeners: [] };
     if (options.onScan !== undefined) listen(scan, options.onScan);
     this.#scans.set(origin.url, scan);
-    this.#begun += 1;
     const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
       this.#scans.delete(origin.url),
     );

@@ -1,5 +1,5 @@
 /** A pool whose threads are warm before any origin's documents reach them, and cold until then. */
-import type { Pool } from '../engine/pool/pool.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import { type Judges, warmUp } from './warm-up.ts';
 
 /**
@@ -29,10 +29,6 @@ export function warmPool(parts: Judges): Pool {
     async run(task) {
       await ready();
       return pool.run(task);
-    },
-    async judgeTogether(...task) {
-      await ready();
-      return pool.judgeTogether(...task);
     },
     async judge(...task) {
       await ready();

@@ -3,7 +3,7 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
-import type { Pool } from '../engine/pool/pool.ts';
+import type { Pool } from '../engine/judging-pool.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import { payeesOf, planFrom } from './observe.ts';
 import { readBranding } from './read-branding.ts';

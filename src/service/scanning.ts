@@ -4,8 +4,7 @@ import { createChallengeFetcher, type FetchChallenge } from '../directory/challe
 import type { AskSeller } from '../directory/preflight-desk.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { createPool } from '../engine/pool/pool.ts';
-import { threadEnvironment } from '../engine/pool/thread-environment.ts';
+import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeInHand } from '../http/routes/mcp.ts';
 import type { Standing } from '../model/standing.ts';
@@ -15,6 +14,7 @@ import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-pool.ts';
+import { threadEnvironment } from '../workers/thread-environment.ts';
 import { createAskSeller } from './ask-seller.ts';
 
 export type ScanningOptions = {
@@ -44,7 +44,7 @@ export function createScanning(options: ScanningOptions): Scanning {
     environment: threadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
-  const oracle = createOracle({ onError: (message) => log.error(message) });
+  const oracle = createOracle({ scale: cold.scale, onError: (message) => log.error(message) });
   const judges = { catalog, checks, pool, oracle };
   const outbound = { policy, userAgent, createClient };
   const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });

@@ -2,7 +2,7 @@
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { BrokenChecks } from '../engine/errors.ts';
-import { createPool } from '../engine/pool/pool.ts';
+import { createPool } from '../engine/judging-pool.ts';
 import { tryAll } from '../scan/warm-up.ts';
 
 export type SelfTestOptions = {

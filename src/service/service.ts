@@ -19,7 +19,6 @@ import { openScanning } from './open-scanning.ts';
 import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
-import { LOOK_INTERVAL_MS, returnMemoryAtRest } from './return-memory.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -185,7 +184,6 @@ async function testOwnChecks(
 type TimerOptions = {
   readonly app: FastifyInstance;
   readonly store: Store;
-  readonly scanCoordinator: ScanCoordinator;
   readonly standing: RefreshingStanding;
   readonly payments: OpenPayments;
   readonly catalog: Catalog;
@@ -195,7 +193,6 @@ type TimerOptions = {
 function startTimers({
   app,
   store,
-  scanCoordinator,
   standing,
   payments,
   catalog,
@@ -222,7 +219,6 @@ function startTimers({
     setTimeout(() => void testOwnChecks(catalog, checks, app.log), SELF_TEST_MS),
     setTimeout(refresh, FIRST_LISTING_MS),
     setInterval(refresh, LISTING_INTERVAL_MS),
-    setInterval(returnMemoryAtRest({ scans: scanCoordinator.begun }), LOOK_INTERVAL_MS),
   ];
   for (const timer of timers) timer.unref();
   return () => {

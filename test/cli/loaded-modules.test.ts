@@ -69,7 +69,7 @@ test('explain reads what checks say of themselves, and loads no check and no pac
   const { packages, own } = await loadedBy('explain', 'P6');
   expect(packages).toEqual([]);
   expect(own.filter((path) => path.startsWith('checks/'))).toEqual([]);
-  expect(own.filter((path) => path.startsWith('src/engine/pool/'))).toEqual([]);
+  expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
 /** What a chain, an index and an official client are asked with, and what signatures are recovered by. */
@@ -90,7 +90,7 @@ test('diff compares two reports, and starts no engine', async () => {
   const { packages, own, threads } = await loadedBy('diff', report, report);
   expect(packages).not.toContain('typebox');
   expect([asking(packages), threads]).toEqual([[], 0]);
-  expect(own.filter((path) => path.startsWith('src/engine/pool/'))).toEqual([]);
+  expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
 test('a preflight that the guard refuses loads no chain, and asks nobody', async () => {
@@ -134,7 +134,7 @@ test('a service at rest has one thread, and loads what it serves without being p
       expect((await host.get(path)).status).toBe(200);
     }
   });
-  const scanning = ['checks/', 'src/engine/pool/pool', 'src/probe/gather', 'src/scan/run-scan'];
+  const scanning = ['checks/', 'src/engine/judging-pool', 'src/probe/gather', 'src/scan/run-scan'];
   expect(own.filter((path) => scanning.some((start) => path.startsWith(start)))).toEqual([]);
   const heavy = ['typebox', 'zod', 'badge-maker', 'marked'];
   const documents = ['@fastify/swagger', 'yaml', '@fastify/ajv-compiler'];

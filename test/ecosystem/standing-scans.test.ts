@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createStanding } from '../../src/ecosystem/create-standing.ts';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { EngineFault } from '../../src/engine/errors.ts';
 import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
+import { EngineFault } from '../../src/workers/errors.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import {
   copies,

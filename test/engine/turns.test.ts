@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { slowdown } from '../fixtures/slowdown.ts';
 import {

@@ -8,7 +8,7 @@ import {
 } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { type Published, readPublished } from '../../src/engine/catalog/published.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import type { ScanReport } from '../../src/model/report.ts';
 import { underCatalog } from '../../src/probe/recording.ts';
 import { judge } from '../../src/scan/run-scan.ts';

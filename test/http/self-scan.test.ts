@@ -1,7 +1,7 @@
 /** The scanner grades itself. */
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/pool/pool.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { ScanReport } from '../../src/model/report.ts';

@@ -1,9 +1,9 @@
 /** What the official clients say: real clients, on a real thread, without a network. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { EngineFault } from '../../src/engine/errors.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { createOracle } from '../../src/payable/create-oracle.ts';
 import type { ListedChallenges } from '../../src/payable/list-challenges.ts';
+import { EngineFault, PoolSaturated } from '../../src/workers/errors.ts';
 import { challengeV1, challengeV2, PAY_TO } from '../fixtures/observations/build-observations.ts';
 import { AUTH_CAPTURE, inBody, inHeader, offering, SOLANA, SOLANA_KEY } from './challenges.ts';
 
@@ -161,15 +161,43 @@ it('ends what takes too long, twice, and says so; the next challenge is tried as
   }
 });
 
-it("tries nothing more once the scan's time for it is spent", async () => {
+it("tries nothing once the scan's time for it is spent", async () => {
   const stingy = createOracle({ scanMs: 0 });
   try {
-    const all = [{ amount: '7' }, { amount: '8' }].flatMap((one) => offering(one).challenged);
-    const { resources } = await stingy.judge({ challenged: all, silent: [] });
-    expect(resources.map(({ payableBy }) => payableBy)).toEqual(['default', 'unknown']);
-    expect(resources[1]?.offers).toMatchObject([{ verdict: 'unsupported', amount: '8' }]);
+    const { resources } = await stingy.judge(offering({ amount: '8' }));
+    expect(resources).toMatchObject([
+      { payableBy: 'unknown', offers: [{ verdict: 'unsupported', amount: '8' }] },
+    ]);
   } finally {
     await stingy.close();
+  }
+});
+
+it('lets go of a caller who leaves, while his challenge is tried and while it waits', async () => {
+  const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
+  const gone = new AbortController();
+  try {
+    const tried = busy.judge(offering({ amount: '9' }), gone.signal);
+    const waits = busy.judge(offering({ amount: '10' }), gone.signal);
+    const stays = busy.judge(offering({ amount: '11' }));
+    const left = expect(Promise.all([tried, waits])).rejects.toThrow('the caller left');
+    gone.abort(new Error('the caller left'));
+    await left;
+    expect((await stays).resources).toMatchObject([{ payableBy: 'default' }]);
+  } finally {
+    await busy.close();
+  }
+});
+
+it('refuses more challenges than may wait', async () => {
+  const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
+  try {
+    const asked = ['12', '13', '14'].map((amount) => narrow.judge(offering({ amount })));
+    const said = await Promise.allSettled(asked);
+    expect(said.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await expect(asked[2]).rejects.toBeInstanceOf(PoolSaturated);
+  } finally {
+    await narrow.close();
   }
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';

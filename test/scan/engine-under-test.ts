@@ -1,7 +1,7 @@
 /** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/pool/pool.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { CheckResult } from '../../src/model/report.ts';

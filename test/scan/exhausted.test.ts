@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/pool/pool.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';

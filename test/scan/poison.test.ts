@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { readVerdict } from '../../src/engine/read-verdict.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/create-kit.ts';

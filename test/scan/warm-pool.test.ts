@@ -2,11 +2,11 @@
 import { afterEach, expect, test } from 'vitest';
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { EngineFault } from '../../src/engine/errors.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { payeesOf } from '../../src/scan/observe.ts';
 import { warmPool } from '../../src/scan/warm-pool.ts';
 import { NOBODY } from '../../src/scan/warm-up.ts';
+import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';
 

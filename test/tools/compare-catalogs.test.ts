@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/pool/pool.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { toRecording } from '../../src/probe/recording.ts';
 import { compareCatalogs, renderComparison } from '../../tools/checks/compare-catalogs.ts';
 import { entriesOf, fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';

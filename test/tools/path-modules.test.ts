@@ -28,10 +28,11 @@ function namedByPath(): readonly string[] {
 test('each is named here, and is there', () => {
   const named = namedByPath();
   expect(named.filter((path) => path.endsWith('.ts'))).toEqual([
-    'src/engine/pool/worker.ts',
-    'src/engine/pool/yardstick.ts',
+    'src/engine/judge-on-thread.ts',
     'src/payable/advise.ts',
     'src/payable/list-challenges.ts',
+    'src/payable/solana-schemes.ts',
+    'src/payable/try-on-thread.ts',
     'src/payable/worker.ts',
     'src/preflight/read-terms.ts',
     'src/probe/client/probe-worker.ts',
@@ -39,6 +40,8 @@ test('each is named here, and is there', () => {
     'src/probe/plan/plan.ts',
     'src/probe/plan/read-mcp.ts',
     'src/scan/branding.ts',
+    'src/workers/worker.ts',
+    'src/workers/yardstick.ts',
   ]);
   // Made at run time, and so not always there.
   const made = named.filter((path) => path.startsWith('.cache/'));

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import type { Pool } from '../../src/engine/pool/pool.ts';
+import type { Pool } from '../../src/engine/judging-pool.ts';
 import type { CheckResult, ScanReport } from '../../src/model/report.ts';
 import { readRecording } from '../../src/probe/read-recording.ts';
 import { underCatalog } from '../../src/probe/recording.ts';

@@ -7,7 +7,7 @@ import {
   loadCatalog,
 } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/pool/pool.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';

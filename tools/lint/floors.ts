@@ -10,7 +10,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   memory: [],
   config: ['model', 'guard'],
   parse: ['model', 'guard'],
-  workers: ['model'],
+  workers: ['model', 'parse'],
   store: ['model', 'memory'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],

@@ -5,21 +5,18 @@
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CodeSplittingOptions, type Plugin, rolldown } from 'rolldown';
+import { type CodeSplittingOptions, rolldown } from 'rolldown';
 import type { BundledCheck } from '../../src/engine/catalog/check-facts.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { builtinModules } from './builtin-modules.ts';
 import { httpVersion1 } from './http-version-1.ts';
-import { loadedModules } from './loaded-modules.ts';
 import { pathModules } from './path-modules.ts';
 import { writeTypes } from './write-types.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** As path-modules.ts names src/payable/worker.ts, which loads the official clients. */
-const CLIENTS = ['payable-worker'];
-/** As it names the entries of the thread that judges, which loads all other modules for its jobs. */
-const THREADS = ['pool-worker'];
+/** As path-modules.ts names what the thread of the official clients loads. */
+const CLIENTS = ['payable-worker', 'payable-try-on-thread', 'payable-solana-schemes'];
 
 /** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
 export async function build(): Promise<void> {
@@ -40,7 +37,6 @@ export async function build(): Promise<void> {
 type Bundle = {
   readonly input: Readonly<Record<string, string>>;
   readonly codeSplitting: true | CodeSplittingOptions;
-  readonly plugins?: readonly Plugin[];
 };
 
 /**
@@ -68,22 +64,23 @@ async function bundleAll(checks: readonly DiscoveredCheck[]): Promise<void> {
     input: Object.fromEntries(byPath.filter(isOfClients)),
     codeSplitting: true,
   });
-  const threads = byPath.filter(([name]) => THREADS.includes(name));
-  const tasks = byPath.filter((one) => !isOfClients(one) && !threads.includes(one));
+  const tasks = byPath.filter((one) => !isOfClients(one));
   const entries = checks.map(({ url }): [string, string] => {
     const file = fileURLToPath(url);
     return [relative(ROOT, file).replaceAll('\\', '/').replace(/\.ts$/, ''), file];
   });
-  const jobs = [...tasks, ...entries];
   await bundle({
-    input: Object.fromEntries([...threads, ...jobs]),
+    // Piscina starts its threads with the file of this name that lies beside it.
+    input: {
+      worker: 'node_modules/piscina/dist/worker.js',
+      ...Object.fromEntries([...tasks, ...entries]),
+    },
     codeSplitting: { groups: [{ name: 'work' }] },
-    plugins: [loadedModules(jobs)],
   });
 }
 
 /** Writes the bundle; the modules that it loads by their path, by name. */
-async function bundle({ input, codeSplitting, plugins = [] }: Bundle) {
+async function bundle({ input, codeSplitting }: Bundle) {
   const byPath = new Map<string, string>();
   await using bundled = await rolldown({
     cwd: ROOT,
@@ -95,7 +92,10 @@ async function bundle({ input, codeSplitting, plugins = [] }: Bundle) {
         'jsonc-parser': join(ROOT, 'node_modules/jsonc-parser/lib/esm/main.js'),
       },
     },
-    plugins: [pathModules(byPath), httpVersion1(), builtinModules(), ...plugins],
+    transform: { define: { __dirname: 'import.meta.dirname' } },
+    // Optional and native: Piscina does without it.
+    external: ['@napi-rs/nice'],
+    plugins: [pathModules(byPath), httpVersion1(), builtinModules()],
     onLog(level, log, handler) {
       // Circles and evals of third parties are theirs; lint finds ours.
       if (level === 'warn' && /CIRCULAR|EVAL/.test(log.code ?? '')) return;

@@ -35,7 +35,7 @@ export function pathModules(found: Map<string, string>): Plugin {
   };
 }
 
-/** "pool-worker" of src/engine/pool/worker.ts: its folder tells two workers apart. */
+/** "workers-worker" of src/workers/worker.ts: its folder tells two workers apart. */
 function nameOf(file: string): string {
   const parts = file.replace(/\.ts$/, '').split(/[\\/]/);
   return parts.slice(-2).join('-');

@@ -1,7 +1,7 @@
 /** The engine of one call. Its types are no part of the package's, so no declaration may name them. */
 import { listCatalogs, loadCatalog } from '../../engine/catalog/catalog.ts';
 import { discoverChecks } from '../../engine/catalog/discover-checks.ts';
-import { createPool } from '../../engine/pool/pool.ts';
+import { createPool } from '../../engine/judging-pool.ts';
 
 /** Catalog, checks and worker threads, which end with `close`. */
 export async function openEngine(checksVersion: string | undefined) {

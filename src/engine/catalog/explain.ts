@@ -1,8 +1,9 @@
 /** A check in the words of its own README, with what the catalog says of it: for people. */
 import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
+import { EngineFault } from '../../workers/errors.ts';
 import type { Sentences } from '../define-check.ts';
-import { CatalogError, EngineFault } from '../errors.ts';
+import { CatalogError } from '../errors.ts';
 import { type Catalog, type CatalogCheck, entryBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/engine/pool/pool.ts';
+import { createPool } from '../../../src/engine/judging-pool.ts';
 import { parseAllowHosts } from '../../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY } from '../../../src/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';

@@ -1,14 +1,17 @@
-/**
- * Serializes each observation once a scan, however many checks need it, and only when a thread is
- * free for it: of many scans that wait, each would else hold its documents twice.
- */
-import type { ObservationName, Observations } from '../../model/observations.ts';
-import { type Serialized, serialize, textBytes } from '../../parse/json/transfer.ts';
-import type { SerializedObservation } from './job.ts';
+import type { ObservationName, Observations } from '../model/observations.ts';
+import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
 
-/** The part of whatever was not observed at all. */
+/** `part` is the same number wherever the same observation is sent, so that a worker can keep it. */
+export type SerializedObservation = {
+  readonly name: string;
+  readonly part: number;
+  readonly value: Serialized;
+};
+
+/** The part of an observation that was not made. */
 const NOTHING_SEEN = 0;
 
+/** Serializes each observation once a scan, however many checks need it. */
 export type ObservationSerializer = (
   scanKey: string,
   seen: Partial<Observations>,
@@ -16,7 +19,7 @@ export type ObservationSerializer = (
 
 type Kept = { bytes: number; readonly values: WeakMap<object, Serialized> };
 
-/** Keeps what it made of the scans that were asked for last, up to `maxBytes` of text. */
+/** Caches the texts of the scans that were asked for last, up to `maxBytes`. */
 export function createObservationSerializer(maxBytes: number): ObservationSerializer {
   /** The scan that was asked for last is the last. */
   const recent = new Map<string, Kept>();

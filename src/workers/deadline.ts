@@ -1,16 +1,15 @@
-/** The deadline of one running task: CPU time counts, so that a slow machine is no finding. */
 import type { Worker } from 'node:worker_threads';
-import type { Started } from './job.ts';
 
 export type DeadlineOptions = {
+  /** Processor time counts, so that a slow machine is no finding. */
   readonly cpuMs: number;
-  /** Ends what uses no CPU, or whose CPU time cannot be read. */
+  /** Ends a task that uses no processor time, or whose use cannot be read. */
   readonly wallMs: number;
 };
 
 /**
- * `cpu`: the task used up its CPU time. `stuck`: the time on the wall is over and the thread never
- * said what it used, as in one long native call. `starved`: it is over, and the thread hardly ran.
+ * `cpu`: the task used up its processor time. `stuck`: the time on the wall is over and nothing told
+ * its use, as in one long native call. `starved`: it is over, and the thread hardly ran.
  */
 export type Expiry = 'cpu' | 'stuck' | 'starved';
 
@@ -20,7 +19,7 @@ const MIN_POLL_MS = 25;
 /** Starts now; `expire` is called at most once. The function returned disarms it. */
 export function armDeadline(
   worker: Worker,
-  atStart: Started['cpu'],
+  atStart: NodeJS.CpuUsage | null,
   { cpuMs, wallMs }: DeadlineOptions,
   expire: (why: Expiry) => void,
 ): () => void {
@@ -50,31 +49,17 @@ export function armDeadline(
   return disarm;
 }
 
-/** CPU time of the task so far; null where the thread is gone and cannot say. */
-type CpuClock = () => Promise<number | null> | number;
+/** Processor time of the task so far; null where the thread is gone, or Node does not tell (before 24.6). */
+type CpuClock = () => Promise<number | null>;
 
-function cpuClock(worker: Worker, atStart: Started['cpu']): CpuClock {
-  if (typeof worker.cpuUsage !== 'function' || atStart === null) return processClock();
+function cpuClock(worker: Worker, atStart: NodeJS.CpuUsage | null): CpuClock {
   return async () => {
+    if (typeof worker.cpuUsage !== 'function' || atStart === null) return null;
     try {
       const { user, system } = await worker.cpuUsage(atStart);
       return (user + system) / 1_000;
     } catch {
       return null;
     }
-  };
-}
-
-/**
- * Node before 24.6 does not tell what a thread used. Half of what the whole process used is then
- * the nearest thing: on an idle machine a task that never ends is killed at twice its limit, and on
- * one that lets us hardly run it is left alone, as the time on the wall would not leave it.
- */
-function processClock(): CpuClock {
-  const before = process.cpuUsage();
-  const began = performance.now();
-  return () => {
-    const { user, system } = process.cpuUsage(before);
-    return Math.min((user + system) / 1_000, performance.now() - began) / 2;
   };
 }

@@ -2,20 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { DiscoveredCheck } from '../../../src/engine/catalog/discover-checks.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
+import type { Observations } from '../../src/model/observations.ts';
 import {
   EngineFault,
   PoolSaturated,
   TaskFault,
   TaskLimitExceeded,
-} from '../../../src/engine/errors.ts';
-import { createPool, type Pool } from '../../../src/engine/pool/pool.ts';
-import type { Observations } from '../../../src/model/observations.ts';
-import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
-import { type FixtureChecks, fixtureChecks, named } from '../fixtures/fixture-checks.ts';
+} from '../../src/workers/errors.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-checks.ts';
 
-const TASKS = new URL('../fixtures/tasks.ts', import.meta.url).href;
+const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
 /** Time on the wall is no part of these tests: machines that run them may be busy. */
 const LIMITS = { cpuMs: 500, wallMs: 50_000 };
@@ -274,23 +274,11 @@ describe('the threads of a pool', () => {
   test('boot before there is a task for them', async () => {
     const early = createPool({ ...LIMITS, threads: 2 });
     try {
-      early.start();
+      const started = early.start();
       expect(early.load()).toMatchObject({ alive: 2, running: 0 });
+      await started;
     } finally {
       await early.close();
     }
   });
-
-  test('give back at rest what their jobs left', async () => {
-    await using stack = new AsyncDisposableStack();
-    const one = stack.adopt(createPool({ ...LIMITS, threads: 1 }), (it) => it.close());
-    const run = (exportName: string) => one.run({ module: TASKS, exportName, input: null });
-    await run('leave');
-    expect(await run('isLeft')).toBe(true);
-    // Each question is a job that puts the rest off: they come further apart than a rest is long.
-    await vi.waitFor(async () => expect(await run('isLeft')).toBe(false), {
-      interval: 1_000,
-      timeout: 30_000,
-    });
-  }, 60_000);
 });

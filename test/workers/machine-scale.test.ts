@@ -1,8 +1,8 @@
 /** A machine is measured once, when a task is cut or a service warms up, and never seems fast. */
 import { expect, test } from 'vitest';
-import { createMachineScale } from '../../../src/engine/pool/machine-scale.ts';
-import type { Task } from '../../../src/engine/pool/task-runner.ts';
-import { MAX_SCALE, REFERENCE_MS } from '../../../src/engine/pool/yardstick.ts';
+import { createMachineScale } from '../../src/workers/machine-scale.ts';
+import type { Task } from '../../src/workers/task-runner.ts';
+import { MAX_SCALE, REFERENCE_MS } from '../../src/workers/yardstick.ts';
 
 /** Each run takes the next of these times, the last one for good. */
 function machine(...timesMs: readonly number[]) {

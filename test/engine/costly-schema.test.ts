@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/engine/pool/pool.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import {
   bazaarExtension,
   postChallenge,
   postResource,
   resources,
-} from '../../fixtures/observations/build-observations.ts';
+} from '../fixtures/observations/build-observations.ts';
 
 /** Thirty levels of two alternatives each: 2^30 ways to fail. */
 function alternatives() {
@@ -18,7 +18,7 @@ function alternatives() {
 }
 
 test("a seller's schema that takes exponential time ends in limits", async () => {
-  const checks = await discoverChecks(new URL('../../../checks/', import.meta.url));
+  const checks = await discoverChecks(new URL('../../checks/', import.meta.url));
   const check = checks.find(({ impl }) => impl === 'S5@2');
   if (check === undefined) throw new Error('S5@2 is not there.');
   const bazaar = bazaarExtension({ schema: alternatives() });

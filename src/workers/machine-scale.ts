@@ -1,9 +1,8 @@
-/** How many times as long this machine takes as the one that the limits of processor time are of. */
-import type { Job } from './job.ts';
 import type { Task } from './task-runner.ts';
 import { openEndlessAccount } from './work-account.ts';
 import { MAX_SCALE, REFERENCE_MS } from './yardstick.ts';
 
+/** How many times as long this machine takes as the one that the limits of processor time were chosen on. */
 export type MachineScale = {
   /** 1 until the machine was measured, and on one that is fast; never less. */
   scale(): number;
@@ -13,7 +12,7 @@ export type MachineScale = {
 
 const YARDSTICK = new URL('./yardstick.ts', import.meta.url).href;
 const MEASUREMENTS = 5;
-/** CPU time of one: on a machine that takes longer, no limit is of any use. */
+/** Processor time of one: on a machine that takes longer, no limit is of any use. */
 const MEASUREMENT_MS = 10_000;
 
 export function createMachineScale(run: (task: Task) => Promise<unknown>): MachineScale {
@@ -37,15 +36,13 @@ export function createMachineScale(run: (task: Task) => Promise<unknown>): Machi
   };
 }
 
-/** CPU time of the quickest of some runs of the yardstick, ms. */
+/** Processor time of the quickest of some runs of the yardstick, ms. */
 async function quickestMs(run: (task: Task) => Promise<unknown>): Promise<number> {
   const tookMs: number[] = [];
-  const address = (ticket: number): Job => {
-    return { kind: 'run', ticket, module: YARDSTICK, exportName: 'measure', input: null };
-  };
   for (let time = 0; time < MEASUREMENTS; time += 1) {
     const account = openEndlessAccount('').origin;
-    await run({ name: 'measure', address, account, cpuMs: MEASUREMENT_MS });
+    const work = () => ({ modules: [YARDSTICK], exportName: 'measure', input: null }) as const;
+    await run({ name: 'measure', work, account, cpuMs: MEASUREMENT_MS });
     tookMs.push(account.scanUsedMs());
   }
   return Math.min(...tookMs);

@@ -3,7 +3,7 @@
  * documents and the data of third parties are paid for apart, so that neither spoils the other.
  */
 
-import type { BudgetName } from '../../model/report.ts';
+import type { BudgetName } from '../model/report.ts';
 
 export type WorkAccount = {
   /** Over all accounts of the scan: the queue serves the scan that used least. */

@@ -1,14 +1,13 @@
+import { deserializeFrozen, textBytes } from '../parse/json/transfer.ts';
+import { createKit } from '../parse/kit/create-kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { SerializedObservation } from './observation-serializer.ts';
+
 /**
- * What a worker keeps between the checks of a scan: the kit with its parsed documents, and the
- * observations. Scans take turns on a worker, so those that were judged last are kept while they
- * are small; a large one is kept alone, so memory stays that of one scan.
+ * A worker's cache between the checks of a scan: the kit with its parsed documents, and the
+ * observations. Scans take turns on a worker, so the last few are kept while they are small; a large
+ * one is kept alone, so memory stays that of one scan.
  */
-
-import { deserializeFrozen, textBytes } from '../../parse/json/transfer.ts';
-import { createKit } from '../../parse/kit/create-kit.ts';
-import type { Kit } from '../../parse/kit/kit.ts';
-import type { SerializedObservation } from './job.ts';
-
 export type ScanMemo = {
   kit(scanKey: string): Kit;
   /** Frozen observations by name, each deserialized once a scan. */
@@ -16,8 +15,6 @@ export type ScanMemo = {
     scanKey: string,
     serialized: readonly SerializedObservation[],
   ): Readonly<Record<string, unknown>>;
-  /** After a failure nothing that was computed is trusted. */
-  forget(): void;
 };
 
 type Kept = { readonly kit: Kit; readonly parts: Map<number, unknown>; bytes: number };
@@ -60,9 +57,6 @@ export function createScanMemo(): ScanMemo {
         return [name, kept.parts.get(part)] as const;
       });
       return Object.freeze(Object.fromEntries(entries));
-    },
-    forget() {
-      recent.clear();
     },
   };
 }

@@ -1,0 +1,34 @@
+import type { Verdict } from '../model/verdict.ts';
+import type { CheckDefinition } from './define-check.ts';
+import type { SerializedObservation } from './observation-serializer.ts';
+import { readVerdict } from './read-verdict.ts';
+import { createScanMemo } from './scan-memo.ts';
+
+export type JudgeInput = {
+  readonly scanKey: string;
+  readonly seen: readonly SerializedObservation[];
+};
+
+type Evaluable = {
+  readonly outcomes: CheckDefinition['outcomes'];
+  evaluate(seen: unknown, kit: unknown): unknown;
+};
+
+/** Outlives a task, as a thread does that did not fail. */
+const memo = createScanMemo();
+
+/** Runs on a worker thread, which has loaded the module of the check. */
+export function judgeOnThread(
+  { scanKey, seen }: JudgeInput,
+  module: Readonly<Record<string, unknown>>,
+): Verdict {
+  const check = module['default'];
+  if (!isDefinition(check)) throw new TypeError('The module exports no check as its default.');
+  const observations = memo.seen(scanKey, seen);
+  return readVerdict(check.evaluate(observations, memo.kit(scanKey)), check.outcomes);
+}
+
+/** Discovery has validated the rest of the definition in the host. */
+function isDefinition(value: unknown): value is Evaluable {
+  return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
+}

@@ -1,0 +1,48 @@
+import type { Serialized } from '../parse/json/transfer.ts';
+import type { Limit } from './errors.ts';
+
+/** What a task asks of a thread. */
+export type Work = {
+  /** File URLs. The first exports the function; it is given the others after its input. */
+  readonly modules: readonly [string, ...string[]];
+  readonly exportName: string;
+  readonly input: Serialized;
+  /** The function takes its input serialized; by default as frozen data. */
+  readonly isRaw?: boolean;
+  /** The function may return a promise; by default that is a fault. */
+  readonly mayWait?: boolean;
+};
+
+export type Job = Work & {
+  readonly kind: 'work';
+  /** Names the attempt in messages. */
+  readonly ticket: number;
+};
+
+/** Loads what tasks will need, so that the next one does not wait for it. */
+export type LoadJob = { readonly kind: 'load'; readonly modules: readonly string[] };
+
+/** `threw`: the function did, on its input. `trouble`: the thread failed, whatever the input. */
+export type Failure =
+  | { readonly kind: 'limit'; readonly limit: Limit }
+  | { readonly kind: 'threw' | 'trouble'; readonly detail: string };
+
+type Cost = { readonly cpuMs: number };
+
+export type Done = Cost & { readonly kind: 'done'; readonly output: unknown };
+export type Answer = Done | (Failure & Cost);
+
+export type Said = { readonly ticket: number } & (
+  | {
+      /** The modules are loaded and the function is called next: the deadline runs from here on. */
+      readonly kind: 'started';
+      readonly threadId: number;
+      /** Processor time of the thread so far; null where Node does not tell (before 23.9). */
+      readonly cpu: NodeJS.CpuUsage | null;
+    }
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly cpuMs: number }
+);
+
+export function isSaid(message: unknown): message is Said {
+  return typeof message === 'object' && message !== null && 'ticket' in message;
+}

@@ -1,0 +1,207 @@
+import { fileURLToPath } from 'node:url';
+import type { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+import { armDeadline, type Expiry } from './deadline.ts';
+import { createFairQueue } from './fair-queue.ts';
+import {
+  type Answer,
+  type Done,
+  type Failure,
+  isSaid,
+  type Job,
+  type LoadJob,
+  type Said,
+  type Work,
+} from './job.ts';
+import { threadEnvironment } from './thread-environment.ts';
+import type { WorkAccount } from './work-account.ts';
+
+export type ThreadsOptions = {
+  /** Threads that there may be. They boot for their first task. */
+  readonly threads: number;
+  /** File URL of what a thread loads first; its default export is that of worker.ts. */
+  readonly entry: URL;
+  readonly heapMb: number;
+  /** Time on the wall of one attempt. */
+  readonly wallMs: number;
+  /** Until a task must have started: to boot a thread and load modules, on a slow machine. */
+  readonly startMs: number;
+  /** Until a thread without a task ends. */
+  readonly idleMs: number;
+  readonly maxWaiting: number;
+  /** Further arguments of Node on each thread: tests watch its sockets. */
+  readonly execArgv?: readonly string[] | undefined;
+  /** Told of an error outside any task, such as the throw of a timer that a task left behind. */
+  readonly onError: (error: Error) => void;
+};
+
+export type Attempt = {
+  readonly account: WorkAccount;
+  /** Called when a thread is free: many scans that wait would else hold their documents twice. */
+  readonly work: () => Work;
+  /** Processor time that it may take. Called in its turn, as what its scan has left. */
+  readonly cpuMs: () => number;
+  readonly signal: AbortSignal;
+};
+
+/** Threads that can be killed one by one; each is a fresh one after a failure. */
+export type Threads = {
+  /** Rejects with PoolSaturated, with what `work` and `cpuMs` throw, or with the signal's reason. */
+  attempt(attempt: Attempt): Promise<Answer>;
+  /** Boots the threads that are not there, and loads `modules` on all; resolves once they have; never rejects. */
+  start(modules: readonly string[]): Promise<void>;
+  counts(): { readonly alive: number; readonly running: number; readonly waiting: number };
+  /** Kills what runs. */
+  close(): Promise<void>;
+};
+
+/** V8 would take 48 a thread, and keep them; tasks are short and small. */
+const YOUNG_HEAP_MB = 8;
+
+/**
+ * Hazard: V8 ends the whole process, not the worker, when one native call allocates more than about
+ * 16 MB beyond the heap limit (JSON.parse of millions of values, an array of tens of millions).
+ * Bodies are capped and JSON is measured before it is parsed; buffers are banned in checks.
+ */
+export function openThreads(options: ThreadsOptions): Threads {
+  const { threads, wallMs, startMs, maxWaiting, onError } = options;
+  const piscina = createPiscina(options);
+  const queue = createFairQueue({ places: threads, maxWaiting });
+  const trials = new Map<number, Trial>();
+  let tickets = 0;
+
+  piscina.on('message', (message: unknown) => {
+    if (!isSaid(message)) return;
+    trials.get(message.ticket)?.hear(message);
+  });
+  // Without a listener a throw between tasks would end the host.
+  piscina.on('error', (error: Error) => {
+    onError(error);
+    // A thread that breaks as it boots breaks without a task, and the one that waits for it would wait on.
+    const [booting] = [...trials.values()].filter(({ isStarted }) => !isStarted());
+    booting?.fail({ kind: 'trouble', detail: error.message });
+  });
+
+  async function attempt({ work, cpuMs, signal }: Attempt): Promise<Answer> {
+    signal.throwIfAborted();
+    const limits = { cpuMs: cpuMs(), wallMs, startMs };
+    tickets += 1;
+    const ticket = tickets;
+    const job: Job = { ...work(), kind: 'work', ticket };
+    const trial = openTrial(limits, (id) => piscina.threads.find((one) => one.threadId === id));
+    trials.set(ticket, trial);
+    const abandon = () => trial.fail({ kind: 'trouble', detail: 'given up' });
+    signal.addEventListener('abort', abandon, { once: true });
+    try {
+      return await piscina.run(job, { signal: trial.killed });
+    } catch (error) {
+      signal.throwIfAborted();
+      return trial.failure(error);
+    } finally {
+      signal.removeEventListener('abort', abandon);
+      trials.delete(ticket);
+      trial.end();
+    }
+  }
+
+  return {
+    attempt: (one) => queue.run(one.account, () => attempt(one), one.signal),
+    async start(modules) {
+      const missing = Math.max(threads - piscina.threads.length, 0);
+      const length = modules.length > 0 ? threads : missing;
+      const loading = Array.from({ length }, () => piscina.run({ kind: 'load', modules }));
+      await Promise.allSettled(loading);
+    },
+    counts: () => ({ alive: piscina.threads.length, ...queue.counts() }),
+    close: () => piscina.destroy(),
+  };
+}
+
+function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOptions) {
+  return new Piscina<Job | LoadJob, Done>({
+    filename: fileURLToPath(entry),
+    minThreads: 0,
+    maxThreads: threads,
+    idleTimeout: idleMs,
+    // The default blocks the thread while it waits, and freezes whatever else lives on it.
+    atomics: 'async',
+    recordTiming: false,
+    env: threadEnvironment(),
+    resourceLimits: {
+      maxOldGenerationSizeMb: heapMb,
+      maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
+    },
+    ...(execArgv ? { execArgv: [...execArgv] } : {}),
+  });
+}
+
+/** One run of a task: it is killed by its first failure. */
+type Trial = {
+  readonly killed: AbortSignal;
+  isStarted(): boolean;
+  hear(said: Said): void;
+  fail(failure: Failure, cpuMs?: number): void;
+  /** The answer of a run that rejected with `error`. */
+  failure(error: unknown): Answer;
+  /** Disarms its timers. */
+  end(): void;
+};
+
+type TrialLimits = {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly startMs: number;
+};
+
+function openTrial(
+  limits: TrialLimits,
+  findThread: (threadId: number) => Worker | undefined,
+): Trial {
+  const killer = new AbortController();
+  let known: Failure | undefined;
+  let usedMs: number | undefined;
+  let startedAt: number | undefined;
+  let disarm = () => {};
+  const fail = (failure: Failure, cpuMs?: number) => {
+    known ??= failure;
+    usedMs ??= cpuMs;
+    killer.abort();
+  };
+  const booting = setTimeout(() => fail(NEVER_STARTED), limits.startMs);
+  return {
+    killed: killer.signal,
+    isStarted: () => startedAt !== undefined,
+    fail,
+    hear(said) {
+      if (said.kind === 'failed') return fail(said.failure, said.cpuMs);
+      clearTimeout(booting);
+      startedAt = performance.now();
+      const thread = findThread(said.threadId);
+      if (thread) disarm = armDeadline(thread, said.cpu, limits, (why) => fail(expired(why)));
+    },
+    failure(error) {
+      // A thread that was killed cannot say what it used: all that it was given, or the time since it began.
+      const ranMs = startedAt === undefined ? 0 : performance.now() - startedAt;
+      return { ...(known ?? failureOf(error)), cpuMs: usedMs ?? Math.min(ranMs, limits.cpuMs) };
+    },
+    end() {
+      clearTimeout(booting);
+      disarm();
+    },
+  };
+}
+
+const NEVER_STARTED: Failure = { kind: 'trouble', detail: 'the thread did not start' };
+
+function expired(why: Expiry): Failure {
+  if (why === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
+  return { kind: 'limit', limit: 'time' };
+}
+
+/** An error that ends a thread in the middle of its work, as a floating rejection does, is the work's own. */
+function failureOf(error: unknown): Failure {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
+  const detail = error instanceof Error ? error.message : typeof error;
+  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw', detail };
+}

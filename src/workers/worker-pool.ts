@@ -1,0 +1,164 @@
+import { availableParallelism } from 'node:os';
+import { serialize } from '../parse/json/transfer.ts';
+import { TaskFault } from './errors.ts';
+import { createMachineScale } from './machine-scale.ts';
+import { createTaskRunner, type Task } from './task-runner.ts';
+import { openThreads } from './threads.ts';
+import {
+  openEndlessAccount,
+  openScanAccount,
+  type ScanAccount,
+  type WorkAccount,
+} from './work-account.ts';
+
+export type PoolOptions = {
+  /** Threads for first tries; default one a core, from 2 to 8. Second tries have half as many more. */
+  readonly threads?: number;
+  /** Processor time of one task, default 1,000. */
+  readonly cpuMs?: number;
+  /** Processor time of the first try of a task, default 100. */
+  readonly firstTryMs?: number;
+  /** Processor time of all tasks of one scan over the origin's own documents, default 5,000. */
+  readonly originMs?: number;
+  /** Processor time of all tasks of one scan over what third parties said, default 2,500. */
+  readonly standingMs?: number;
+  /** A scan that used less is light, default 500. */
+  readonly lightMs?: number;
+  /** Time on the wall of one task, default 10,000. */
+  readonly wallMs?: number;
+  /** Old-space heap of a thread, default 64. */
+  readonly heapMb?: number;
+  /** Until a thread without a task ends, default 60,000; the next task boots another. */
+  readonly idleMs?: number;
+  /** Tasks that may wait, default 2,500: a hundred scans. */
+  readonly maxWaiting?: number;
+  /** Told of tasks that threw twice, and of errors that belong to no task; default: dropped. */
+  readonly onError?: (error: Error) => void;
+};
+
+export type PoolTask = {
+  /** File URL of the module whose export does the work. */
+  readonly module: string;
+  /** A synchronous function of one argument, pure: it may be run again. */
+  readonly exportName: string;
+  /** Plain data; arrives frozen. */
+  readonly input: unknown;
+  /** Pays for the task's time; default: an account without limit. */
+  readonly account?: WorkAccount;
+  readonly signal?: AbortSignal;
+};
+
+export type WorkerPool = {
+  /** Boots the threads of first tries that are not there, and loads `modules` on them; resolves once they have. */
+  start(modules?: readonly string[]): Promise<void>;
+  /** The budgets of one scan; a replay has none, because its recording says what became of them. */
+  openScan(kind?: 'scan' | 'replay'): ScanAccount;
+  /**
+   * The function's answer, for the caller to parse. Rejects with TaskLimitExceeded, TaskFault,
+   * EngineFault, or the signal's reason.
+   */
+  run(task: PoolTask): Promise<unknown>;
+  /** The same of a task that serializes its own input, when a thread is free for it. */
+  runTask(task: Task): Promise<unknown>;
+  /**
+   * Measures this machine, once: on a slow one every limit of processor time is as much longer. The
+   * first task that is cut waits for it, so callers need not.
+   */
+  calibrate(): Promise<void>;
+  /** How many times as slow this machine is as the one that the limits were chosen on. */
+  scale(): number;
+  load(): PoolLoad;
+  /** Kills what runs and refuses what waits. */
+  close(): Promise<void>;
+};
+
+export type PoolLoad = {
+  /** That there may be for first tries. */
+  readonly threads: number;
+  /** That are there: none before the first task, and after a while without any. */
+  readonly alive: number;
+  /** Tasks. */
+  readonly running: number;
+  readonly waiting: number;
+};
+
+const DEFAULTS = {
+  cpuMs: 1_000,
+  firstTryMs: 100,
+  originMs: 5_000,
+  standingMs: 2_500,
+  lightMs: 500,
+  wallMs: 10_000,
+  heapMb: 64,
+  startMs: 60_000,
+  idleMs: 60_000,
+  maxWaiting: 2_500,
+  onError: () => {},
+} as const satisfies PoolOptions & { startMs: number };
+
+const WORKER = new URL('./worker.ts', import.meta.url);
+
+export function createWorkerPool(options: PoolOptions = {}): WorkerPool {
+  const settings = { ...DEFAULTS, threads: defaultThreads(), ...options, entry: WORKER };
+  const { threads, onError } = settings;
+  const quick = openThreads(settings);
+  const slow = openThreads({ ...settings, threads: Math.max(1, Math.floor(threads / 2)) });
+  const machine = createMachineScale((task) => tasks.run(task));
+  const tasks = createTaskRunner(
+    { quick, slow },
+    {
+      firstTryMs: () => settings.firstTryMs * machine.scale(),
+      cpuMs: () => settings.cpuMs * machine.scale(),
+      // A machine that could not be measured is taken for a fast one.
+      afterCut: () => machine.calibrate().catch(() => undefined),
+    },
+  );
+  const endless = openEndlessAccount('').origin;
+  let scans = 0;
+
+  async function runTask(task: Task): Promise<unknown> {
+    try {
+      return await tasks.run(task);
+    } catch (error) {
+      if (error instanceof TaskFault) onError(error);
+      throw error;
+    }
+  }
+
+  return {
+    start: (modules = []) => quick.start(modules),
+    openScan(kind = 'scan') {
+      scans += 1;
+      const key = String(scans);
+      if (kind === 'replay') return openEndlessAccount(key);
+      const { originMs, standingMs, lightMs } = settings;
+      const budgets = { origin: originMs, standing: standingMs, lightMs };
+      // The machine may be measured while the scan asks its first questions.
+      return openScanAccount(key, budgets, machine.scale);
+    },
+    run({ module, exportName, input, account = endless, signal }) {
+      const work = () => ({ modules: [module], exportName, input: serialize(input) }) as const;
+      return runTask({ name: exportName, work, account, signal });
+    },
+    runTask,
+    calibrate: machine.calibrate,
+    scale: machine.scale,
+    load() {
+      const [first, later] = [quick.counts(), slow.counts()];
+      return {
+        threads,
+        alive: first.alive + later.alive,
+        running: first.running + later.running,
+        waiting: first.waiting + later.waiting,
+      };
+    },
+    async close() {
+      tasks.close();
+      await Promise.all([quick.close(), slow.close()]);
+    },
+  };
+}
+
+function defaultThreads(): number {
+  return Math.min(Math.max(availableParallelism(), 2), 8);
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { EngineFault, TaskFault, TaskLimitExceeded } from '../../src/workers/errors.ts';
+import type { Answer } from '../../src/workers/job.ts';
+import { createTaskRunner, type Task } from '../../src/workers/task-runner.ts';
+import type { Threads } from '../../src/workers/threads.ts';
+import { openScanAccount } from '../../src/workers/work-account.ts';
+
+const CUT: Answer = { kind: 'limit', limit: 'time', cpuMs: 1 };
+const MEMORY: Answer = { kind: 'limit', limit: 'memory', cpuMs: 1 };
+const THREW: Answer = { kind: 'threw', detail: 'broken', cpuMs: 1 };
+const TROUBLE: Answer = { kind: 'trouble', detail: 'no thread', cpuMs: 1 };
+const DONE: Answer = { kind: 'done', output: 'done', cpuMs: 1 };
+
+/** A runner on threads that give these answers, and its events in order. */
+function runnerOn(answers: readonly Answer[], { firstTryMs = 100 } = {}) {
+  const events: string[] = [];
+  const left = [...answers];
+  const threads = (name: string): Threads => ({
+    async attempt({ cpuMs }) {
+      events.push(`${name}: ${cpuMs()} ms`);
+      return left.shift() ?? DONE;
+    },
+    start: async () => undefined,
+    counts: () => ({ alive: 0, running: 0, waiting: 0 }),
+    close: async () => undefined,
+  });
+  let scale = 1;
+  const runner = createTaskRunner(
+    { quick: threads('quick'), slow: threads('slow') },
+    {
+      firstTryMs: () => firstTryMs * scale,
+      cpuMs: () => 1_000 * scale,
+      async afterCut() {
+        events.push('measured');
+        scale = 3;
+      },
+    },
+  );
+  return { runner, events };
+}
+
+function task(originMs = Infinity): Task {
+  const budgets = { origin: originMs, standing: 0, lightMs: 0 };
+  const work = () => ({ modules: ['m'], exportName: 'x', input: null }) as const;
+  return { name: 'task', account: openScanAccount('', budgets).origin, work };
+}
+
+test('a task that was cut is tried again on the slow threads, once the machine is measured', async () => {
+  const { runner, events } = runnerOn([CUT, DONE]);
+  await expect(runner.run(task())).resolves.toBe('done');
+  expect(events).toEqual(['quick: 100 ms', 'measured', 'slow: 3000 ms']);
+});
+
+test('the next tasks of its scan are not tried in vain', async () => {
+  const { runner, events } = runnerOn([CUT, DONE, DONE]);
+  const first = task();
+  await runner.run(first);
+  await runner.run({ ...task(), account: first.account });
+  expect(events.at(-1)).toBe('slow: 3000 ms');
+});
+
+test.each([
+  ['too long', [CUT, CUT, CUT], TaskLimitExceeded],
+  ['too much memory', [MEMORY, MEMORY], TaskLimitExceeded],
+  ['a throw', [THREW, THREW], TaskFault],
+  ['a thread of ours', [TROUBLE, TROUBLE], EngineFault],
+  ['failures of three kinds', [MEMORY, TROUBLE, THREW, THREW], TaskFault],
+])('%s twice decides', async (_, answers, error) => {
+  const { runner, events } = runnerOn(answers);
+  await expect(runner.run(task())).rejects.toBeInstanceOf(error);
+  const tries = events.filter((event) => event !== 'measured');
+  expect(tries).toHaveLength(answers.length);
+  expect(tries.slice(1).every((event) => event.startsWith('slow'))).toBe(true);
+});
+
+test('a first try as long as the later ones is one of the two', async () => {
+  const { runner, events } = runnerOn([CUT, CUT], { firstTryMs: 1_000 });
+  await expect(runner.run(task())).rejects.toBeInstanceOf(TaskLimitExceeded);
+  expect(events).toEqual(['quick: 1000 ms', 'slow: 1000 ms']);
+});
+
+test('no machine is measured for a task with a limit of its own', async () => {
+  const { runner, events } = runnerOn([CUT, DONE]);
+  await expect(runner.run({ ...task(), cpuMs: 7 })).resolves.toBe('done');
+  expect(events).toEqual(['quick: 7 ms', 'slow: 7 ms']);
+});
+
+test('a task gets no more than its scan has left, and none once that is spent', async () => {
+  const { runner, events } = runnerOn([CUT, DONE]);
+  const poor = task(3);
+  await expect(runner.run(poor)).resolves.toBe('done');
+  expect(events).toEqual(['quick: 3 ms', 'measured', 'slow: 2 ms']);
+  poor.account.exhaust();
+  await expect(runner.run(poor)).rejects.toMatchObject({ limit: 'budget' });
+});
