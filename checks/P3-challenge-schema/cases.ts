@@ -106,7 +106,7 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
       ...offering({ extra: SEPOLIA_DOMAIN }),
       ...said('nobody', [
         'refuses',
-        'clients sign it, facilitators refuse it: /accepts/0/extra/name: "USDC"',
+        'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"',
       ]),
     },
     expect: {

@@ -162,15 +162,10 @@ function judgeOffers(
     const [first] = faults;
     if (first !== undefined) {
       const texts = faults.map((fault) => kit.describeFault(fault));
-      // Where clients sign it all the same, their words name this place.
-      const isNamed = texts[0] !== undefined && verdict?.words?.endsWith(texts[0]) === true;
-      const words = isNamed ? SIGNED_ALL_THE_SAME : wordsOf(verdict, kit);
-      return {
-        offer,
-        kind: first.kind,
-        isUnsound: true,
-        texts: [`${texts[0]}${words}`, ...texts.slice(1)],
-      };
+      const isSigned = verdict?.words?.startsWith('clients sign it') ?? false;
+      const words = isSigned ? SIGNED_ALL_THE_SAME : wordsOf(verdict, kit);
+      const told = [`${texts[0]}${words}`, ...texts.slice(1)];
+      return { offer, kind: first.kind, isUnsound: true, texts: told };
     }
     const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
     const texts = [text ?? passiveText(offer, kit)].filter((one) => one !== null);

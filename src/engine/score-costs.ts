@@ -1,6 +1,8 @@
 /** What each finding costs, so that a reader sees a score as a sum: "100 − P3 8 − S5 6 = 86". */
+import type { PayableBy } from '../model/payability.ts';
 import { EARNED_HALVES, isCapping, POINTS, type Scored, type Scoring, WEIGHTS } from './score.ts';
 
+/** `id` of a check; "payability" for the cap where no client can pay. */
 export type ScoreCost = { readonly id: string; readonly points: number };
 
 const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;
@@ -12,7 +14,12 @@ const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
  * what the cap takes beside their own points, in proportion to those; the others cost the same
  * whether a cap binds or not, or equal findings would read as unequal.
  */
-export function scoreCosts(results: readonly Scored[], scoring: Scoring): readonly ScoreCost[] {
+export function scoreCosts(
+  results: readonly Scored[],
+  scoring: Scoring,
+  payableBy: PayableBy | null = null,
+): readonly ScoreCost[] {
+  const scoreOf = (some: readonly Scored[]) => scoring(some, null).score;
   const findings = results
     .filter(({ status, basis }) => status !== 'pass' && basis !== 'not_determined')
     .sort(
@@ -22,13 +29,17 @@ export function scoreCosts(results: readonly Scored[], scoring: Scoring): readon
     );
   const capping = findings.filter(isCapping);
   const others = findings.filter((finding) => !isCapping(finding));
-  const uncapped = scoring(results.map((one) => (capping.includes(one) ? passed(one) : one))).score;
+  const uncapped = scoreOf(results.map((one) => (capping.includes(one) ? passed(one) : one)));
   const shareOf = (finding: Scored) => shareOfLoss(finding, results);
   const points = new Map([
     ...distributed(100 - uncapped, others, shareOf),
-    ...distributed(uncapped - scoring(results).score, capping, shareOf),
+    ...distributed(uncapped - scoreOf(results), capping, shareOf),
   ]);
-  return findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 }));
+  const unpayable = scoreOf(results) - scoring(results, payableBy).score;
+  return [
+    ...findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 })),
+    ...(unpayable > 0 ? [{ id: 'payability', points: unpayable }] : []),
+  ];
 }
 
 function passed(result: Scored): Scored {

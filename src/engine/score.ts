@@ -2,6 +2,7 @@
  * scoring@1: integers throughout, so that any reader can recompute a score from the results and
  * the catalog. A scoring that changes any of this is a new name beside the old one.
  */
+import type { PayableBy } from '../model/payability.ts';
 import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
 import type { Basis, Status } from '../model/verdict.ts';
 
@@ -11,7 +12,8 @@ export type Score = {
   readonly grade: Grade;
   readonly subScores: SubScores;
 };
-export type Scoring = (results: readonly Scored[]) => Score;
+/** `payableBy` as the report has it: null where no challenge was seen, or no client was run. */
+export type Scoring = (results: readonly Scored[], payableBy?: PayableBy | null) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
 /** Halves of the points that each status earns. */
@@ -30,7 +32,7 @@ export const GRADES = [
 ] as const satisfies readonly (readonly [Grade, number])[];
 
 /** The most points of a score where a grave finding caps it. */
-export const CAP_POINTS = { unreachable: 0, criticalFail: 49, flawed: 89 } as const;
+export const CAP_POINTS = { unreachable: 0, criticalFail: 49, unpayable: 49, flawed: 89 } as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
@@ -47,13 +49,15 @@ const CAPS: readonly Cap[] = [
 /** What could not be determined is never held against an origin. */
 const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];
 
-export const scoreResults: Scoring = (results) => {
+export const scoreResults: Scoring = (results, payableBy) => {
   const subScores: SubScores = {
     protocol: subScore(results, 'protocol'),
     docs: subScore(results, 'docs'),
     standing: subScore(results, 'directory'),
   };
-  const score = Math.min(weightedMean(subScores), ...capsOf(results));
+  // The clients were run, and none can pay: what the checks make of it is no comfort to a buyer.
+  const payable = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
+  const score = Math.min(weightedMean(subScores), payable, ...capsOf(results));
   return { score, grade: gradeOf(score), subScores };
 };
 

@@ -1,10 +1,10 @@
-/** The answer that a report begins with: "Can an agent pay this API?" */
-import type { ResourcePayability } from '../model/payability.ts';
+import { type ResourcePayability, SIGNED_UNSOUND } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { money, priceOf } from './offer-price.ts';
+import { unseenAnswer } from './unseen-answer.ts';
 
 export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
-  Partial<Pick<ScanReport, 'results'>>;
+  Partial<Pick<ScanReport, 'origin' | 'results'>>;
 
 /** The checks that say where a challenge is broken, the terms before the header. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
@@ -13,9 +13,10 @@ const CHALLENGE_CHECKS = ['P3', 'P4'];
  * One line of plain text. It holds text of the origin (cleaned, short) only in the client's words,
  * so it is escaped like all evidence.
  */
-export function answerLine({ payability, payableBy, results }: Answered): string {
+export function answerLine(report: Answered): string {
+  const { payability, payableBy, results = [] } = report;
   if (payability === null) return 'Not known: this scan is older than the question who can pay.';
-  if (payableBy === null) return 'No: nothing here asked for a payment.';
+  if (payableBy === null) return unseenAnswer(report);
   const byDefault = payability.filter((one) => one.payableBy === 'default');
   const count = `${byDefault.length} of ${payability.length} ${plural(payability.length)}`;
   if (byDefault.length > 0) {
@@ -23,14 +24,25 @@ export function answerLine({ payability, payableBy, results }: Answered): string
     return byDefault.length === payability.length ? `Yes: ${terms}` : `Partly: ${terms}`;
   }
   const words = wordsOf(payability);
-  if (payableBy === 'settings') {
-    return `Only with settings: default clients refuse, the official client says ${words}`;
-  }
+  const said = words === null ? 'nothing' : JSON.stringify(words);
+  if (payableBy === 'settings') return `Only with settings: ${settingsText(words)}`;
   if (payableBy === 'unknown') {
-    return 'Not known: no official client here has the schemes and networks that are offered.';
+    const isRefused = payability.some(({ offers }) =>
+      offers.some(({ verdict }) => verdict === 'refuses'),
+    );
+    if (!isRefused) {
+      return 'Not known: no official client here has the schemes and networks that are offered.';
+    }
+    return `Not known: the specification allows what the official client refuses, it says ${said}`;
   }
-  const fault = faultOf(results ?? []) ?? `default clients can pay ${count}`;
-  return `No: ${fault}, the official client says ${words}`;
+  if (words?.startsWith(SIGNED_UNSOUND)) return `No: ${words}`;
+  const fault = faultOf(results) ?? `default clients can pay ${count}`;
+  return `No: ${fault}, the official client says ${said}`;
+}
+
+function settingsText(words: string | null): string {
+  if (words?.startsWith(SIGNED_UNSOUND)) return `of the offer that they take first, ${words}`;
+  return `default clients refuse, the official client says ${JSON.stringify(words ?? 'nothing')}`;
 }
 
 /** "GET /a /accepts/0/extra/version: missing": the first place that a failed check names. */
@@ -39,8 +51,9 @@ function faultOf(results: ScanReport['results']): string | null {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
     );
-    const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split('; ') ?? [];
-    if (first !== undefined && !first.includes('the official client says')) return first;
+    // The client's words follow on this line anyway.
+    const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split(/; | \(the official/) ?? [];
+    if (first !== undefined) return first;
   }
   return null;
 }
@@ -49,11 +62,10 @@ function plural(count: number): string {
   return count === 1 ? 'resource' : 'resources';
 }
 
-function wordsOf(payability: readonly ResourcePayability[]): string {
+function wordsOf(payability: readonly ResourcePayability[]): string | null {
   const of = ({ offers, words }: ResourcePayability): string | null =>
     offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ?? words;
-  const said = payability.map(of).find((words) => words !== null);
-  return JSON.stringify(said ?? 'nothing');
+  return payability.map(of).find((words) => words !== null) ?? null;
 }
 
 /** ", from $0.01, USDC on Base": the cheapest offer of an asset that is worth a dollar. */

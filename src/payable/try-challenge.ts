@@ -9,7 +9,7 @@ import {
 import { exactText } from '../parse/text/text.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
-import { describeFault, offerFaults } from '../parse/x402/offer-faults.ts';
+import { offerFaults, showFault } from '../parse/x402/offer-faults.ts';
 import { clientOf, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
@@ -104,7 +104,9 @@ function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): b
 /** Why nobody can settle an offer, whoever signs it; null where it is sound by the table. */
 function faultOf(offer: Offer, { version }: Challenge): string | null {
   const [fault] = offerFaults(offer, version);
-  return fault === undefined ? null : `${SIGNED_UNSOUND}: ${describeFault(fault)}`;
+  if (fault === undefined) return null;
+  const { pointer, why } = fault;
+  return `${SIGNED_UNSOUND}: ${pointer} is ${showFault(fault)}${why === undefined ? '' : `, which ${why}`}`;
 }
 
 async function tryOffer(

@@ -176,7 +176,8 @@ export async function judge(
     await tryAll({ catalog, checks, pool });
   }
   const results = resultsOf(judged, account);
-  const { score, grade, subScores } = SCORINGS[catalog.scoring](results);
+  const summary = summaryOf(observations.payability);
+  const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
   const exhausted = account.exhausted();
   const report: ScanReport = {
     origin: observations.origin.url,
@@ -185,7 +186,7 @@ export async function judge(
     subScores,
     checksVersion: catalog.checksVersion,
     scannedAt,
-    ...summaryOf(observations.payability),
+    ...summary,
     advice,
     routes,
     results,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
 import { gradeOf, type Scored, scoreResults } from '../../src/engine/score.ts';
+import { scoreCosts } from '../../src/engine/score-costs.ts';
 import type { CategoryKey, Severity } from '../../src/model/report.ts';
 import type { Basis, Status } from '../../src/model/verdict.ts';
 
@@ -28,6 +29,26 @@ function all(category: string, finding: Finding): Record<string, Finding> {
 }
 
 const OFFLINE = all('directory', NOT_DETERMINED);
+
+describe('who can pay', () => {
+  test.each([
+    ['nobody', 49, 'F'],
+    ['unknown', 100, 'A'],
+    ['settings', 100, 'A'],
+    ['default', 100, 'A'],
+    [null, 100, 'A'],
+  ] as const)('%s: at most %i', (payableBy, score, grade) => {
+    expect(scoreResults(report(), payableBy)).toMatchObject({ score, grade });
+    expect(scoreResults(report({ P1: FAIL }), payableBy).score).toBe(0);
+  });
+
+  test('is a cost of its own where nobody can', () => {
+    const results = report({ P4: FAIL });
+    const costs = scoreCosts(results, scoreResults, 'nobody');
+    expect(costs.map(({ id }) => id)).toEqual(['P4', 'payability']);
+    expect(costs.reduce((sum, { points }) => sum + points, 0)).toBe(51);
+  });
+});
 
 describe('the worked examples of the published scoring', () => {
   test('everything passes', () => {

@@ -19,6 +19,17 @@ function answer(...resources: readonly ResourcePayability[]) {
   return answerLine(summaryOf({ clients: [], resources, silent: [] }));
 }
 
+const FAILED = {
+  ...{ id: 'P3', title: 'x', category: 'protocol' as const, severity: 'critical' as const },
+  ...{
+    status: 'fail' as const,
+    basis: 'measured' as const,
+    outcome: 'x',
+    evidence: 'x',
+    fix: 'do',
+  },
+};
+
 describe('the answer', () => {
   it('is yes where default clients can pay everything', () => {
     expect(answer(resource('default', 'signs', '20000'), resource('default', 'signs'))).toBe(
@@ -52,10 +63,7 @@ describe('the answer', () => {
       ...{ clients: [], silent: [] },
       resources: [resource('nobody', 'refuses', '1', 'no domain')],
     });
-    const result = (id: string, evidence: string) => ({
-      ...{ id, title: id, category: 'protocol' as const, severity: 'critical' as const },
-      ...{ status: 'fail' as const, basis: 'measured' as const, outcome: 'x', evidence, fix: 'do' },
-    });
+    const result = (id: string, evidence: string) => ({ ...FAILED, id, evidence });
     const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
     const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
     expect(answerLine({ ...summary, results: [p4, p3] })).toBe(
@@ -64,6 +72,59 @@ describe('the answer', () => {
     expect(answerLine({ ...summary, results: [p4] })).toBe(
       'No: GET /a no PAYMENT-REQUIRED, the official client says "no domain"',
     );
+  });
+
+  it('names the member that the client stumbled over, its words once', () => {
+    const summary = summaryOf({
+      ...{ clients: [], silent: [] },
+      resources: [resource('nobody', 'refuses', '1', 'Invalid address')],
+    });
+    const evidence =
+      '1 of 1: GET /a /accepts/0/payTo: "0x12\\n" (the official client says "Invalid; address"); more';
+    const p3 = { ...FAILED, id: 'P3', evidence };
+    expect(answerLine({ ...summary, results: [p3] })).toBe(
+      'No: GET /a /accepts/0/payTo: "0x12\\n", the official client says "Invalid address"',
+    );
+  });
+
+  it('tells what clients sign from what facilitators take', () => {
+    const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
+    expect(answer(resource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
+    expect(answer(resource('settings', 'refuses', '1', words))).toBe(
+      `Only with settings: of the offer that they take first, ${words}`,
+    );
+    expect(answer(resource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
+      'Not known: the specification allows what the official client refuses, it says "ERC-7710"',
+    );
+  });
+
+  it.each([
+    ['P1', 'dns', 'GET /: dns', 'Not known: api.example does not resolve.'],
+    ['P1', 'tls-expired', 'GET /: x', 'Not known: the certificate of api.example has expired.'],
+    ['P1', 'limits', 'x', 'Not known: api.example could not be reached.'],
+    [
+      'P2',
+      'none-found',
+      'no paid resource: /openapi.json: 404',
+      'Not known: nothing on api.example declares a paid path.',
+    ],
+    [
+      'P2',
+      'none-found',
+      '/openapi.json serves its paid operations from https://b.example',
+      'Not known: /openapi.json serves its paid operations from https://b.example.',
+    ],
+    ['P2', 'no-402', 'GET /a: 200', 'No: nothing here asked for a payment (GET /a: 200).'],
+    [
+      'P2',
+      'other-protocol',
+      'MPP is spoken, no x402: GET /a: 402 (MPP)',
+      'No: MPP is spoken, no x402: GET /a: 402 (MPP).',
+    ],
+  ])('says what was seen where %s is %s (%s)', (id, outcome, evidence, line) => {
+    const results = [{ ...FAILED, id, outcome, evidence }];
+    const summary = summaryOf({ clients: [], resources: [], silent: [] });
+    expect(answerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });
 
   it('says what is not known', () => {

@@ -24,7 +24,9 @@ const RANK = { critical: 0, major: 1, minor: 2 } as const;
 
 export function reportFindings(report: ScanReport, catalog: Catalog, says: SentencesById) {
   const costs = new Map(
-    scoreCosts(report.results, SCORINGS[catalog.scoring]).map(({ id, points }) => [id, points]),
+    scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy).map(
+      ({ id, points }) => [id, points],
+    ),
   );
   const rows = report.results.map((result) => rowOf(result, costs.get(result.id) ?? 0, says));
   const categories = catalog.categories.map(({ key, label }) => {

@@ -121,11 +121,16 @@ function isSameAddress(network: string, one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** "/accepts/0/payTo: "0x…\\n"", fit for evidence: no blank of an address is lost. */
-export function describeFault({ kind, pointer, value, why }: OfferFault): string {
+/** The value of a fault for evidence: no blank of an address is lost. */
+export function showFault({ kind, value }: OfferFault): string {
   const isDomain = kind === 'no-domain' || kind === 'wrong-domain';
-  const shown = isDomain ? showJson(value) : showAddress(value);
-  return `${pointer}: ${shown}${why === undefined ? '' : ` ${why}`}`;
+  return isDomain ? showJson(value) : showAddress(value);
+}
+
+/** "/accepts/0/payTo: "0x0…" is zero", for evidence. */
+export function describeFault(fault: OfferFault): string {
+  const { pointer, why } = fault;
+  return `${pointer}: ${showFault(fault)}${why === undefined ? '' : ` ${why}`}`;
 }
 
 /**
