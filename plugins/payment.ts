@@ -6,7 +6,6 @@ import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
 import { hasForwardingHeader, isOwnNetwork } from '../src/http/forwarding.ts';
-import type { Preview } from '../src/payment/gate/challenges.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
@@ -48,16 +47,11 @@ export default fp(
         schema,
         config: { offer },
         // After the rate limits, before body and query are looked at.
-        preParsing: (request, reply, _payload, next) => {
+        preParsing: async (request, reply) => {
           const isHead = request.method === 'HEAD';
-          const go = (preview: Preview) => {
-            if (preview.kind === 'answer') return void send(preview.answer, reply);
-            payments.set(request, preview.payment);
-            next();
-          };
-          const previewed = gate.preview(route, paymentLines(request), isHead);
-          if (previewed instanceof Promise) previewed.then(go, next);
-          else go(previewed);
+          const preview = await gate.preview(route, paymentLines(request), isHead);
+          if (preview.kind === 'answer') return send(preview.answer, reply);
+          payments.set(request, preview.payment);
         },
         handler: async (request, reply) => {
           const payment = payments.get(request);

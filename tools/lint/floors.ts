@@ -7,11 +7,10 @@ import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   model: [],
   guard: ['model'],
-  memory: [],
   config: ['model', 'guard'],
   parse: ['model', 'guard'],
   workers: ['model', 'parse'],
-  store: ['model', 'memory'],
+  store: ['model'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
   probe: ['model', 'guard', 'parse', 'workers'],
@@ -30,17 +29,17 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'payable',
   ],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
-  payment: ['model', 'guard', 'config', 'store', 'memory'],
-  directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight', 'memory'],
+  payment: ['model', 'guard', 'config', 'store'],
+  directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
   mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
   cli: 'model guard config parse workers engine patches probe ecosystem payable scan preflight mcp'.split(
     ' ',
   ),
-  http: 'model guard memory config parse store engine patches probe payable scan preflight payment directory mcp'.split(
+  http: 'model guard config parse store engine patches probe payable scan preflight payment directory mcp'.split(
     ' ',
   ),
   service:
-    'model guard memory config parse workers store engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
+    'model guard config parse workers store engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
       ' ',
     ),
 };

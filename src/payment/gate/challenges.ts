@@ -12,6 +12,7 @@ import {
 } from './challenge.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 
+const LOOK_LIFETIME_MS = 1_000;
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
 /** What can be said of a call before its body and query are looked at. */
@@ -27,33 +28,31 @@ export type ChallengesOptions = {
 
 export class Challenges {
   readonly #options: ChallengesOptions;
-  readonly #health: StoreHealth;
+  /** The last look at the store, which serves all that ask within a second. */
+  #look: { readonly atMs: number; readonly answered: Promise<void> } | null = null;
   /** Neither changes while the service runs. */
   readonly #offers = new Map<string, RouteOffer>();
   readonly #invitations = new Map<string, PaidAnswer>();
 
   constructor(options: ChallengesOptions) {
     this.#options = options;
-    this.#health = new StoreHealth(options.store);
   }
 
   /**
    * The challenge where there is no payment (always so for HEAD), or where its header cannot be
    * read; else the payment, decoded once. No payer is invited to sign while the store is gone, or
-   * while `refuseWhileBusy` throws. At once where the store was just seen to answer: most calls.
+   * while `refuseWhileBusy` throws.
    */
-  preview<Input>(
+  async preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
     refuseWhileBusy: () => void,
-  ): Preview | Promise<Preview> {
+  ): Promise<Preview> {
     if (isHead || !hasPaymentHeader(headers)) {
-      const invite = (): Preview => {
-        refuseWhileBusy();
-        return { kind: 'answer', answer: this.#invite(route) };
-      };
-      return this.#health.isGood() ? invite() : this.#health.check().then(invite);
+      await this.#refuseWithoutStore();
+      refuseWhileBusy();
+      return { kind: 'answer', answer: this.#invite(route) };
     }
     try {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
@@ -90,47 +89,23 @@ export class Challenges {
     };
   }
 
+  async #refuseWithoutStore(): Promise<void> {
+    const nowMs = performance.now();
+    if (this.#look === null || nowMs - this.#look.atMs > LOOK_LIFETIME_MS) {
+      this.#look = { atMs: nowMs, answered: this.#options.store.ping() };
+    }
+    try {
+      await this.#look.answered;
+    } catch (error) {
+      throw new StoreUnavailable(error);
+    }
+  }
+
   #invite<Input>(route: PaidRoute<Input>): PaidAnswer {
     const known = this.#invitations.get(route.name);
     if (known !== undefined) return known;
     const invitation = this.refuse(route, new PaymentRefused('payment_required', INVITATION));
     this.#invitations.set(route.name, invitation);
     return invitation;
-  }
-}
-
-/** For so long one look at the store serves all that ask. */
-const LOOK_LIFETIME_MS = 1_000;
-
-/** Whether the store answers, asked at most once a second. */
-class StoreHealth {
-  readonly #store: Pick<Store, 'ping'>;
-  #look: Promise<void> | null = null;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  #hasAnswered = false;
-
-  constructor(store: Pick<Store, 'ping'>) {
-    this.#store = store;
-  }
-
-  /** Whether the last look is young enough, and was answered. */
-  isGood(): boolean {
-    return this.#hasAnswered && performance.now() - this.#lookedMs <= LOOK_LIFETIME_MS;
-  }
-
-  /** Throws `StoreUnavailable`. */
-  async check(): Promise<void> {
-    const nowMs = performance.now();
-    if (this.#look === null || nowMs - this.#lookedMs > LOOK_LIFETIME_MS) {
-      this.#lookedMs = nowMs;
-      this.#hasAnswered = false;
-      this.#look = this.#store.ping();
-    }
-    try {
-      await this.#look;
-      this.#hasAnswered = true;
-    } catch (error) {
-      throw new StoreUnavailable(error);
-    }
   }
 }

@@ -60,7 +60,7 @@ export class PaymentGate {
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
-  ): Preview | Promise<Preview> {
+  ): Promise<Preview> {
     return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
