@@ -1,5 +1,5 @@
 /** A saved report, read for the values that patches are filled in with. */
-import { Type } from '../model/schema.ts';
+import { Type } from 'typebox';
 import type { PatchReport } from '../patches/patch-values.ts';
 import { readReport } from './read-report.ts';
 

@@ -1,7 +1,7 @@
 /** A report that `scan --format json` saved, held to the members that a command needs of it. */
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
-import type { TSchema } from '../model/schema.ts';
+import type { TSchema } from 'typebox';
 import { UsageError } from './usage-error.ts';
 
 /** Throws UsageError where the file is no report. `schema` must describe `Report`. */

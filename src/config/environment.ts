@@ -2,8 +2,8 @@
 
 import type { ErrorObject } from 'ajv';
 import { envSchema } from 'env-schema';
+import { type Static, Type } from 'typebox';
 import { redact } from '../model/redact.ts';
-import { type Static, Type } from '../model/schema.ts';
 
 /** One line for the operator; the start stops with it. */
 export class SettingError extends Error {

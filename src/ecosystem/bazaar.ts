@@ -4,8 +4,8 @@
  * https://docs.cdp.coinbase.com/x402/buyer/discover-services
  */
 import { Ajv } from 'ajv';
+import { Type } from 'typebox';
 import type { SettlementFacts } from '../model/observations.ts';
-import { Type } from '../model/schema.ts';
 import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
 import { isSameAddress, toIso } from './compare.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';

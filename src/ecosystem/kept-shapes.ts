@@ -3,8 +3,8 @@
  * have been written by an older release, or by hand: it is checked like any answer.
  */
 import { Ajv } from 'ajv';
+import { Type } from 'typebox';
 import type { SettlementFacts } from '../model/observations.ts';
-import { Type } from '../model/schema.ts';
 import type { Partner } from './ecosystem-listing.ts';
 import type { IndexRow } from './x402scan.ts';
 

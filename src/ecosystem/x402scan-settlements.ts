@@ -1,8 +1,8 @@
 /** What x402scan counts of settlements in the window: by origin, or by recipient. */
 import { Ajv } from 'ajv';
+import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
-import { Type } from '../model/schema.ts';
 import type { Answer, RequestContext } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameAddress, isSameOrigin, toIso } from './compare.ts';

@@ -3,9 +3,9 @@
  * its repository has them (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public).
  */
 import { Ajv } from 'ajv';
+import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedResource } from '../model/observations.ts';
-import { Type } from '../model/schema.ts';
 import { type Answer, failed, type RequestContext } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameOrigin, toIso } from './compare.ts';

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '../model/schema.ts';
+import { type TSchema, Type } from 'typebox';
 import { VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,

@@ -1,6 +1,7 @@
 /** The shape of recorded observations on disk, so that a foreign file is refused by name and place. */
+
+import { type TSchema, Type } from 'typebox';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../model/payability.ts';
-import { type TSchema, Type } from '../model/schema.ts';
 import { OLDEST_SCHEMA_VERSION, RECORDING_FORMAT, RECORDING_SCHEMA_VERSION } from './recording.ts';
 
 const text = Type.String();

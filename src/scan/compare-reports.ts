@@ -1,5 +1,5 @@
 /** What moved between two reports, and what fell. */
-import { Type } from '../model/schema.ts';
+import { Type } from 'typebox';
 import { cleanText } from '../parse/text/text.ts';
 
 const MAX_LINE_CHARS = 500;

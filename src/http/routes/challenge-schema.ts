@@ -1,5 +1,5 @@
 /** Schema of a 402. */
-import { Type } from '../../model/schema.ts';
+import { Type } from 'typebox';
 
 /** The body of a 402 (interface spec 2.7): the same JSON as in its `PAYMENT-REQUIRED` header. */
 export const challengeSchema = Type.Object(

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { type Static, Type } from 'typebox';
 import { featuredSinceMs } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import { type Static, Type } from '../../model/schema.ts';
 import type { DirectoryQuery } from '../../store/contract/directory.ts';
 import { errorResponses } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';

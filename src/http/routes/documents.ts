@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
-import { Type } from '../../model/schema.ts';
 import { agentCard } from '../documents/agent-card.ts';
 import { ICON_SVG } from '../documents/icon.ts';
 import { llmsFullTxt, llmsTxt } from '../documents/llms-txt.ts';

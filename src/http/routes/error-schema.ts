@@ -1,7 +1,7 @@
 /** Schemas of error answers. */
 
+import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
-import { type TSchema, Type } from '../../model/schema.ts';
 
 /** Whatever a route does, it may answer these: the guard of queries, the guard of load, a fault. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;

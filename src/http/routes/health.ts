@@ -1,7 +1,7 @@
 /** Liveness. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { StoreUnavailable } from '../../model/errors.ts';
-import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 

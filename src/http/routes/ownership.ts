@@ -1,11 +1,11 @@
 /** Owners prove control of a host, and say how it is listed. */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
 import { type Client, clientOf } from '../../directory/client-key.ts';
 import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
-import { type TSchema, Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';

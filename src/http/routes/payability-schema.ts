@@ -1,8 +1,8 @@
 /** What a report says of who can pay, and of what no check grades. */
 
+import { type TSchema, Type } from 'typebox';
 import { ADVICE_IDS } from '../../model/advice.ts';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
-import { type TSchema, Type } from '../../model/schema.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });

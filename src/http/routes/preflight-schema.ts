@@ -1,7 +1,7 @@
 /** What a preflight answers. */
 
+import { type TSchema, Type } from 'typebox';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
-import { type TSchema, Type } from '../../model/schema.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>

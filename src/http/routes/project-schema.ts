@@ -1,7 +1,7 @@
 /** Schema of a directory record. */
 
+import { Type } from 'typebox';
 import { CATEGORIES } from '../../model/categories.ts';
-import { Type } from '../../model/schema.ts';
 
 const nullableText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description });

@@ -1,5 +1,5 @@
 /** Schema of a scan report. */
-import { Type } from '../../model/schema.ts';
+import { Type } from 'typebox';
 import {
   adviceSchema,
   clientsSchema,

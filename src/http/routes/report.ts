@@ -1,9 +1,9 @@
 /** The free report. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { toReportBody } from '../../directory/report-body.ts';
 import { NoFreshReport } from '../../model/errors.ts';
-import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '../../model/schema.ts';
+import { type TSchema, Type } from 'typebox';
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const shown = nullable(Type.String());

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
-import { Type } from '../../model/schema.ts';
 import { errorResponses } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';

@@ -1,5 +1,5 @@
 /** The parameter that names an origin. */
-import { Type } from '../../model/schema.ts';
+import { Type } from 'typebox';
 
 const DESCRIPTION =
   'An https URL or a bare host, such as https://api.example.com; path, query and fragment are dropped.';

@@ -1,7 +1,7 @@
 /** Schemas of what paid operations take and answer, as OpenAPI tells them. */
 import type { FastifySchema } from 'fastify';
+import { Type } from 'typebox';
 import type { ErrorCode } from '../../../model/error-codes.ts';
-import { Type } from '../../../model/schema.ts';
 import { errorResponses } from '../error-schema.ts';
 import {
   gradeSchema,

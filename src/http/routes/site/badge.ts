@@ -1,7 +1,7 @@
 /** Badges, to show on other sites. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { Type } from '../../../model/schema.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost } from './page.ts';
 

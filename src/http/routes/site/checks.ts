@@ -1,8 +1,8 @@
 /** Pages of the checks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
-import { Type } from '../../../model/schema.ts';
 import type { RouteContext } from '../route-context.ts';
 import { sendMessage } from './page.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { readFrontPage } from '../../../directory/front-page.ts';
 import { toProject } from '../../../directory/project.ts';
-import { Type } from '../../../model/schema.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import { homePage } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
-import { Type } from '../../../model/schema.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
