@@ -1,6 +1,7 @@
-/** `npm run lint`: types, style, floors, house rules. Runs all of them, and fails if one does. */
+/** `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one does. */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { floorFindings } from './lint/floors.ts';
 import { houseFindings } from './lint/house-rules.ts';
@@ -40,6 +41,12 @@ async function floors(): Promise<boolean> {
   return findings === '';
 }
 
+/** Files, exports and packages that nothing uses; knip.jsonc says where programs begin. */
+function unused(): boolean {
+  const knip = join(ROOT, 'node_modules', 'knip', 'bin', 'knip.js');
+  return run('unused', process.execPath, [knip, '--no-progress']);
+}
+
 async function house(): Promise<boolean> {
   const findings = await houseFindings(ROOT);
   for (const { file, line, message } of findings) console.log(`${file}:${line}: ${message}`);
@@ -47,5 +54,5 @@ async function house(): Promise<boolean> {
   return findings.length === 0;
 }
 
-const results = [types(), style(), await floors(), await house()];
+const results = [types(), style(), await floors(), unused(), await house()];
 process.exitCode = results.every(Boolean) ? 0 : 1;
