@@ -1,9 +1,9 @@
 /** Sellers on packages of others, as they come, scanned over real sockets: what each check says of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
-import { startSolanaSeller } from '../fixtures/sellers/solana-seller.ts';
 import { startPackageSeller } from '../fixtures/sellers/package-seller.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
+import { startSolanaSeller } from '../fixtures/sellers/solana-seller.ts';
 import { cells, type EngineUnderTest, resultOf, startEngine } from '../scan/engine-under-test.ts';
 
 type Started = Seller | { readonly unavailable: string };
