@@ -1,40 +1,38 @@
 /**
  * `npm test`: runs vitest once, whatever the terminal is, and ends with the line
  * `N passed, N failed` (`, N skipped` may follow). Arguments go to vitest: file filters, `-t NAME`.
- * Without a filter the project "long" is left out: `npm run test:long` runs that one.
+ * Without a filter the project "long" is left out: `npm run test:long` runs that one. Standard error of
+ * a run that died by a signal stays in `.cache/crashes/`.
  */
-import { parseCLI, type Reporter, startVitest } from 'vitest/node';
-import { lastLine, summarise, type TestSummary } from './test-summary.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { lastLine } from './test-summary.ts';
 
-// A run that ends before it has counted anything is a failure.
-let summary: TestSummary = { passed: 0, failed: 1, skipped: 0, skips: [] };
-const counter: Reporter = {
-  onTestRunEnd(modules, strayErrors) {
-    summary = summarise(modules, strayErrors);
-  },
-};
+const VITEST = fileURLToPath(new URL('./run-vitest.ts', import.meta.url));
+const CRASHES = fileURLToPath(new URL('../.cache/crashes/', import.meta.url));
 
-const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
-try {
-  const isWhole = filter.length === 0 && options.project === undefined;
-  const vitest = await startVitest('test', filter, {
-    ...options,
-    ...(isWhole ? { project: ['!long'] } : {}),
-    run: true,
-    watch: false,
-    reporters: ['default', counter],
-  });
-  await vitest.close();
-} catch (error) {
-  console.error(error);
-  summary = { ...summary, failed: Math.max(1, summary.failed) };
+const child = spawn(process.execPath, [VITEST, ...process.argv.slice(2)], {
+  stdio: ['inherit', 'inherit', 'pipe'],
+});
+const said: Buffer[] = [];
+child.stderr.on('data', (chunk: Buffer) => {
+  said.push(chunk);
+  process.stderr.write(chunk);
+});
+// Whoever stops the run stops the tests; they then say for themselves how they ended.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => void child.kill(signal));
 }
-
-if (summary.passed + summary.failed === 0) {
-  console.error('No test ran: a file filter must be part of the path of a file test/**/*.test.ts.');
+await once(child, 'close');
+const { exitCode, signalCode } = child;
+if (signalCode !== null) {
+  await mkdir(CRASHES, { recursive: true });
+  const file = join(CRASHES, `stderr.${child.pid}.${signalCode}`);
+  await writeFile(file, Buffer.concat(said));
+  console.log(`The tests died by ${signalCode}; their standard error is in ${file}`);
+  console.log(lastLine({ passed: 0, failed: 1, skipped: 0, skips: [] }));
 }
-// With -t every other test is skipped, and lacks nothing.
-if (options.testNamePattern === undefined) for (const line of summary.skips) console.log(line);
-console.log(lastLine(summary));
-// Not left to the event loop: a handle that a test forgot must not hold the run open.
-process.exit(summary.failed > 0 || summary.passed === 0 ? 1 : 0);
+process.exit(exitCode ?? 1);

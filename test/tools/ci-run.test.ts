@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +22,8 @@ type Machine = {
   test?: number;
   /** What `npm test` prints. */
   says?: string;
+  /** Signal by which `npm test` dies. */
+  dies?: string;
   /** What `npm run test:long` prints. */
   saysLong?: string;
   go?: string;
@@ -29,13 +31,13 @@ type Machine = {
 
 /** Runs the script where all tools are stand-ins that end as told. */
 async function run(machine: Machine) {
-  const { ci = 0, lint = 0, test = 0, says = '', go = 'go1.24.1' } = machine;
+  const { ci = 0, lint = 0, test = 0, says = '', dies, go = 'go1.24.1' } = machine;
   const { saysLong = '0 passed, 0 failed' } = machine;
   const npm = `case "$*" in
     ci) exit ${ci};;
     'run lint') exit ${lint};;
     'run test:long') echo '${saysLong}';;
-    test*) printf '%s\\n' '${says}'; exit ${test};;
+    test*) printf '%s\\n' '${says}'; ${dies ? `kill -${dies} $$` : ':'}; exit ${test};;
   esac`;
   const tools = {
     npm,
@@ -49,7 +51,10 @@ async function run(machine: Machine) {
     await writeFile(join(checkout, 'bin', name), `#!/bin/sh\n${script}\n`);
     await chmod(join(checkout, 'bin', name), 0o755);
   }
-  const env = { PATH: `${join(checkout, 'bin')}:/usr/bin:/bin` };
+  // The kernel's own pattern is everybody's.
+  const pattern = join(checkout, 'core_pattern');
+  await writeFile(pattern, 'core\n');
+  const env = { PATH: `${join(checkout, 'bin')}:/usr/bin:/bin`, CORE_PATTERN_FILE: pattern };
   return new Promise<{ code: number; last: string | undefined; output: string }>((resolve) => {
     execFile(join(checkout, '.ci/run'), { env, cwd: tmpdir() }, (error, output) => {
       const last = output.trimEnd().split('\n').at(-1);
@@ -100,4 +105,13 @@ test('a mirror that is away does not end the run; what is missing is said', asyn
   expect(output).toContain('no Go 1.22 or newer here');
   expect(last).toBe('12 passed, 0 failed');
   expect(code).toBe(0);
+});
+
+test('tests that die by a signal are a failure, and what they said is kept', async () => {
+  const { code, last, output } = await run({ says: 'heap out of memory', dies: 'ABRT' });
+  expect(last).toBe('0 passed, 1 failed');
+  expect(code).toBe(1);
+  expect(output).toContain('The tests died by signal 6.');
+  expect(await readFile(join(checkout, 'core_pattern'), 'utf8')).toBe('core\n');
+  expect(await readFile(join(checkout, '.cache/crashes/output.log'), 'utf8')).toContain('heap out');
 });

@@ -78,3 +78,13 @@ test('filters choose files; a run without tests is a failure', async () => {
   expect(none.lines.at(-1)).toBe('0 passed, 0 failed');
   expect(none.code).toBe(1);
 });
+
+test('a run that dies by a signal fails, and leaves its standard error', async () => {
+  const dies = `${PASSES} process.ppid && process.kill(process.ppid, 'SIGKILL');`;
+  const { code, lines } = await run({ one: dies });
+  expect(lines.at(-1)).toBe('0 passed, 1 failed');
+  const [, file = ''] =
+    /died by SIGKILL; their standard error is in (.+)$/.exec(lines.at(-2) ?? '') ?? [];
+  await rm(file);
+  expect(code).toBe(1);
+});

@@ -1,0 +1,36 @@
+/** Runs vitest once, as a child of `run-tests.ts`, and ends with the line that counts. */
+import { parseCLI, type Reporter, startVitest } from 'vitest/node';
+import { lastLine, summarise, type TestSummary } from './test-summary.ts';
+
+// A run that ends before it has counted anything is a failure.
+let summary: TestSummary = { passed: 0, failed: 1, skipped: 0, skips: [] };
+const counter: Reporter = {
+  onTestRunEnd(modules, strayErrors) {
+    summary = summarise(modules, strayErrors);
+  },
+};
+
+const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
+try {
+  const isWhole = filter.length === 0 && options.project === undefined;
+  const vitest = await startVitest('test', filter, {
+    ...options,
+    ...(isWhole ? { project: ['!long'] } : {}),
+    run: true,
+    watch: false,
+    reporters: ['default', counter],
+  });
+  await vitest.close();
+} catch (error) {
+  console.error(error);
+  summary = { ...summary, failed: Math.max(1, summary.failed) };
+}
+
+if (summary.passed + summary.failed === 0) {
+  console.error('No test ran: a file filter must be part of the path of a file test/**/*.test.ts.');
+}
+// With -t every other test is skipped, and lacks nothing.
+if (options.testNamePattern === undefined) for (const line of summary.skips) console.log(line);
+console.log(lastLine(summary));
+// Not left to the event loop: a handle that a test forgot must not hold the run open.
+process.exit(summary.failed > 0 || summary.passed === 0 ? 1 : 0);
