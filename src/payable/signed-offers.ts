@@ -9,9 +9,9 @@ import {
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { caip2 } from '../parse/x402/networks.ts';
+import { MAX_OFFERS } from './offer-terms.ts';
 
 const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
-const MAX_OFFERS = 32;
 const MAX_SIGNATURE_CHARS = 16_384;
 
 /** Places where a signed offer says something else than the entry of `accepts` that it stands for. */

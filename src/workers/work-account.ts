@@ -1,27 +1,25 @@
-/**
- * What the tasks of one scan have used of the processor, and what they may use. An origin's own
- * documents and the data of third parties are paid for apart, so that neither spoils the other.
- */
-
 import type { BudgetName } from '../model/report.ts';
 
+/** Processor time that tasks of one scan have used, and may use. */
 export type WorkAccount = {
-  /** Over all accounts of the scan: the queue serves the scan that used least. */
+  /** Sum over all accounts of the scan: the queue serves the scan that used least. */
   scanUsedMs(): number;
   leftMs(): number;
   isSpent(): boolean;
   charge(ms: number): void;
   /** Ends the budget, as where the scan ran out of time. */
   exhaust(): void;
-  /** Whether the scan used too little yet to wait behind those that use more. */
-  isLight(): boolean;
-  /** A task took longer than a first try: the next ones are not tried in vain. */
+  /** A task took longer than a first try: the next ones go to the slow threads at once. */
   markHeavy(): void;
   isHeavy(): boolean;
 };
 
+/**
+ * The accounts of one scan. An origin's own documents and the data of third parties are paid for
+ * apart, so that neither spoils the other.
+ */
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
-  /** One scan's own: what workers parsed is kept under it. */
+  /** The key of the scan in the caches of the workers. */
   readonly key: string;
   isLight(): boolean;
   /** The budgets that are used up. */
@@ -33,7 +31,7 @@ export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
   readonly lightMs: number;
 };
 
-/** Less than a timer can tell: what is left of a budget that was used to its end. */
+/** A budget with less left is spent: timers tell no shorter time. */
 const REST_MS = 1;
 const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
 
@@ -62,7 +60,6 @@ export function openScanAccount(
       exhaust() {
         isExhausted = true;
       },
-      isLight,
       markHeavy() {
         heavy = true;
       },
@@ -78,7 +75,7 @@ export function openScanAccount(
   };
 }
 
-/** Pays for what no scan asked for. */
+/** For work that no scan asked for. */
 export function openEndlessAccount(key: string): ScanAccount {
   return openScanAccount(key, { origin: Infinity, standing: Infinity, lightMs: Infinity });
 }

@@ -1,4 +1,4 @@
-/** A piece of work of the kind that checks do, to learn how fast this machine does it. */
+/** Work of the kind that checks do, by which a machine is measured. */
 
 /** CPU time of `measure` on the machine that the limits were chosen on, warm, in milliseconds. */
 export const REFERENCE_MS = 10;
