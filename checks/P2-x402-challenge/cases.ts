@@ -4,9 +4,11 @@ import {
   bodyChallenge402,
   challenge402,
   challengeV2,
+  encodeChallenge,
   failure,
   html,
   NOT_FOUND,
+  ORIGIN,
   resource,
   resources,
   toolResource,
@@ -32,7 +34,46 @@ function speaking(path: string, challenge: string) {
   return resource({ path, get: answer(402, {}, { 'www-authenticate': challenge }) });
 }
 
+/** Asked with an id that nothing declares. */
+const madeUp = resource({
+  ...{ path: '/users/1', template: '/users/{id}', madeUp: true },
+  ...{ get: NOT_FOUND, head: NOT_FOUND },
+});
+const forbidden = html(403, '<html><title>Attention Required!</title></html>');
+const walled = resource({ get: forbidden, head: forbidden });
+
 const both: readonly CheckCase[] = [
+  {
+    name: 'a firewall before what is paid',
+    seen: {
+      resources: resources([walled, resource({ path: '/b', get: forbidden, head: forbidden })]),
+    },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: 403', 'GET /b: 403'] },
+  },
+  {
+    name: 'nothing but ids that we made up',
+    seen: { resources: resources([madeUp]) },
+    expect: { status: 'warn', outcome: 'made-up', evidence: ['GET /users/1: 404'] },
+  },
+  {
+    name: 'a made-up id beside what challenges',
+    seen: { resources: resources([resource(), madeUp]) },
+    expect: {
+      status: 'pass',
+      outcome: 'challenged',
+      evidence: ['1 of 1 challenge', '1 asked with a made-up id'],
+    },
+  },
+  {
+    name: 'a made-up id that is answered, and not by 404',
+    seen: { resources: resources([{ ...free, madeUp: true }]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+  },
+  {
+    name: 'a made-up id that challenges',
+    seen: { resources: resources([resource({ madeUp: true })]) },
+    expect: { status: 'pass', outcome: 'challenged' },
+  },
   {
     name: 'nothing paid is declared or found',
     seen: { resources: resources([]) },
@@ -249,7 +290,44 @@ const withoutPost: readonly CheckCase[] = [
   },
 ];
 
+/** A router that puts a slash behind the path, and challenges there. */
+const slashed = resource({
+  ...{ method: 'POST', path: '/sum' },
+  post: answer(
+    402,
+    {},
+    { 'payment-required': encodeChallenge(challengeV2()) },
+    {
+      url: `${ORIGIN}/sum/`,
+      redirects: [{ url: `${ORIGIN}/sum`, status: 307, location: '/sum/' }],
+    },
+  ),
+});
+
 const withPost: readonly CheckCase[] = [
+  {
+    name: 'a POST that is challenged behind a redirect to its own origin',
+    versions: [2],
+    seen: { resources: resources([slashed]) },
+    expect: {
+      status: 'warn',
+      outcome: 'redirected',
+      evidence: ['POST /sum: 307 to "/sum/"', 'TypeScript', 'Python'],
+    },
+  },
+  {
+    name: 'a POST that redirects elsewhere',
+    versions: [2],
+    seen: {
+      resources: resources([
+        resource({
+          ...{ method: 'POST', path: '/sum' },
+          post: answer(308, '', {}, { refusedRedirect: { to: 'https://b.example/', why: 'host' } }),
+        }),
+      ]),
+    },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['POST /sum: 308'] },
+  },
   {
     name: 'a POST resource answers 402 to an empty JSON body',
     versions: [2],

@@ -12,12 +12,15 @@ import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const CHALLENGE_FIX = 'Mount the x402 middleware before the route and check its facilitator URL.';
 const ORDER_FIX = 'Check payment before input: a bare request must be answered with 402.';
+const FIREWALL_FIX =
+  'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
 const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
 
 const OUTCOMES = {
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
   'post-unsent': warn('Offer at least one paid GET, which every crawler sends.'),
+  'made-up': warn('Declare an example of each path and query parameter: scanners ask with it.'),
   'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'no-402': fail(CHALLENGE_FIX),
@@ -43,8 +46,13 @@ export default defineCheck({
     const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
-    const paid = probed.filter((one) => !signIns.includes(one));
-    if (paid.length === 0) return nothingPaid(resources, signIns.length);
+    const selling = probed.filter((one) => !signIns.includes(one));
+    if (selling.length === 0) return nothingPaid(resources, signIns.length);
+    const madeUp = selling.filter((one) => kit.isMadeUp(one));
+    const paid = selling.filter((one) => !madeUp.includes(one));
+    if (paid.length === 0) {
+      return ['made-up', `paid paths asked with made-up ids alone: ${kit.answers(madeUp)}`];
+    }
 
     const challenged = kit.challenged(resources);
     const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
@@ -55,7 +63,10 @@ export default defineCheck({
     const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
       const isOrder = silent.every((one) => kit.validatesFirst(one));
-      return [isOrder ? 'validates-first' : 'some-missing', `${count}; ${kit.answers(silent)}`];
+      const evidence = `${count}; ${kit.answers(silent)}`;
+      return isOrder
+        ? ['validates-first', evidence]
+        : ['some-missing', evidence, firewallFix(silent, kit)];
     }
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
@@ -63,9 +74,10 @@ export default defineCheck({
       return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}`];
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
+    const unknown = madeUp.length > 0 ? `; ${madeUp.length} asked with a made-up id` : '';
     return [
       'challenged',
-      `${count}; ${paid.length} of ${declared} paid resources looked at${free}`,
+      `${count}; ${paid.length} of ${declared} paid resources looked at${free}${unknown}`,
     ];
   },
 });
@@ -82,7 +94,11 @@ function nothingPaid(
     return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
   const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
-  return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
+  return [
+    'none-found',
+    `nothing declares a paid path: ${free}${looked.join('; ')}`,
+    looked.length > 0 && looked.every((one) => one.endsWith(': 403')) ? FIREWALL_FIX : undefined,
+  ];
 }
 
 function nothingChallenged(
@@ -104,8 +120,15 @@ function missing402(
   kit: Kit,
 ): Result {
   const answers = kit.answers(silent);
-  if (elsewhere.length === 0) return ['no-402', answers];
+  if (elsewhere.length === 0) return ['no-402', answers, firewallFix(silent, kit)];
   return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+/** What every unpaid caller gets of a firewall or a bot protection. */
+function firewallFix(silent: readonly ResourceObservation[], kit: Kit): string | undefined {
+  const isRefused = (one: ResourceObservation) =>
+    kit.status(one, 'GET') === 403 || kit.status(one, 'POST') === 403;
+  return silent.every(isRefused) ? FIREWALL_FIX : undefined;
 }
 
 function serversText(elsewhere: readonly string[]): string {

@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Finding,
   fail,
+  listed,
   pass,
   unplanned,
   warn,
@@ -10,15 +11,21 @@ import {
 import type { ResourceObservation, ResourceSet } from '../../src/model/observations.ts';
 import { notSeen } from '../../src/model/verdict.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
+import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
 const CHALLENGE_FIX = 'Mount the x402 middleware before the route and check its facilitator URL.';
 const ORDER_FIX = 'Check payment before input: even an empty JSON body must be answered with 402.';
+const FIREWALL_FIX =
+  'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
 const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
+
+const FOLLOWING = 'default clients for TypeScript follow, those for Python do not';
 
 const OUTCOMES = {
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
   'tools-uncalled': warn('Annotate paid tools that only read with readOnlyHint: true.'),
+  'made-up': warn('Declare an example of each path and query parameter: scanners ask with it.'),
   'other-protocol': fail('Offer x402 beside it: mount an x402 middleware on the same routes.'),
   undecodable: fail('Send the challenge as base64 of JSON in PAYMENT-REQUIRED with each 402.'),
   'validates-only': warn(ORDER_FIX),
@@ -26,6 +33,7 @@ const OUTCOMES = {
   'validates-first': warn(ORDER_FIX),
   'some-missing': warn(CHALLENGE_FIX),
   'post-only': warn('Answer 402 to the method that the documents declare, or declare POST.'),
+  redirected: warn('Answer POST at the very path that is declared, its last slash included.'),
   'v1-only': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
   challenged: pass('Keep the payment check before everything else.'),
 };
@@ -46,8 +54,13 @@ export default defineCheck({
     const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
-    const paid = probed.filter((one) => !signIns.includes(one));
-    if (paid.length === 0) return nothingPaid(resources, signIns.length);
+    const selling = probed.filter((one) => !signIns.includes(one));
+    if (selling.length === 0) return nothingPaid(resources, signIns.length);
+    const madeUp = selling.filter((one) => kit.isMadeUp(one));
+    const paid = selling.filter((one) => !madeUp.includes(one));
+    if (paid.length === 0) {
+      return ['made-up', `paid paths asked with made-up ids alone: ${kit.answers(madeUp)}`];
+    }
 
     const challenged = kit.challenged(resources);
     const asking = paid.filter((one) => challenged.some(({ resource }) => resource === one));
@@ -59,7 +72,10 @@ export default defineCheck({
     const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
       const isOrder = silent.every((one) => kit.validatesFirst(one));
-      return [isOrder ? 'validates-first' : 'some-missing', `${count}; ${kit.answers(silent)}`];
+      const evidence = `${count}; ${kit.answers(silent)}`;
+      return isOrder
+        ? ['validates-first', evidence]
+        : ['some-missing', evidence, firewallFix(silent, kit)];
     }
     const postOnly = challenged
       .filter(({ resource, probe }) => resource.method === 'GET' && probe.method === 'POST')
@@ -67,15 +83,33 @@ export default defineCheck({
     if (postOnly.length > 0) {
       return ['post-only', `GET is declared, yet ${kit.answers(postOnly)}`];
     }
+    const moved = redirectedPosts(challenged, kit);
+    if (moved.length > 0) return ['redirected', `${listed(moved)}: ${FOLLOWING}`];
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
       const list = kit.answers(old.map(({ resource }) => resource));
       return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}`];
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
-    return ['challenged', `${count}; ${paid.length} of ${declared} paid resources probed${free}`];
+    const unknown = madeUp.length > 0 ? `; ${madeUp.length} asked with a made-up id` : '';
+    return [
+      'challenged',
+      `${count}; ${paid.length} of ${declared} paid resources probed${free}${unknown}`,
+    ];
   },
 });
+
+/** "POST /sum: 307 to /sum/", by those that challenged behind one. */
+function redirectedPosts(challenged: readonly ChallengedResource[], kit: Kit): readonly string[] {
+  return challenged.flatMap(({ resource, probe, answer }) => {
+    const [hop] = answer.redirects;
+    if (probe.method !== 'POST' || hop === undefined) return [];
+    const { pathname, search } = new URL(answer.url);
+    return [
+      `${kit.request('POST', resource.path)}: ${hop.status} to ${kit.quote(pathname + search)}`,
+    ];
+  });
+}
 
 function nothingPaid(
   { otherMethods, looked, elsewhere = [], uncalledTools = 0 }: ResourceSet,
@@ -95,7 +129,11 @@ function nothingPaid(
     return ['none-found', serversText(elsewhere), ELSEWHERE_FIX];
   }
   const free = signIns > 0 ? `${signIns} ask for a sign-in, no price; ` : '';
-  return ['none-found', `no paid resource: ${free}${looked.join('; ')}`];
+  return [
+    'none-found',
+    `nothing declares a paid path: ${free}${looked.join('; ')}`,
+    looked.length > 0 && looked.every((one) => one.endsWith(': 403')) ? FIREWALL_FIX : undefined,
+  ];
 }
 
 function nothingChallenged(
@@ -128,8 +166,15 @@ function missing402(
   kit: Kit,
 ): Result {
   const answers = kit.answers(silent);
-  if (elsewhere.length === 0) return ['no-402', answers];
+  if (elsewhere.length === 0) return ['no-402', answers, firewallFix(silent, kit)];
   return ['no-402', `${answers}; ${serversText(elsewhere)}`, ELSEWHERE_FIX];
+}
+
+/** What every unpaid caller gets of a firewall or a bot protection. */
+function firewallFix(silent: readonly ResourceObservation[], kit: Kit): string | undefined {
+  const isRefused = (one: ResourceObservation) =>
+    kit.status(one, 'GET') === 403 || kit.status(one, 'POST') === 403;
+  return silent.every(isRefused) ? FIREWALL_FIX : undefined;
 }
 
 function serversText(elsewhere: readonly string[]): string {

@@ -11,8 +11,12 @@ import type { ToolFacts } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
 
-/** Node refuses an answer with 16 KiB of headers in all; a buyer echoes this one, and more. */
+/** A buyer echoes the header, and more: half of what Node reads of a head. */
 const MAX_HEADER_CHARS = 8_192;
+/** Node's `maxHeaderSize`, which its fetch has too. */
+const NODE_HEAD_BYTES = 16_384;
+
+const UNPADDED = 'the official client for TypeScript reads it, the one for Python refuses it';
 
 const OUTCOMES = {
   'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
@@ -25,6 +29,7 @@ const OUTCOMES = {
     'Put the whole challenge in PAYMENT-REQUIRED, x402Version and accepts included.',
   ),
   'terms-differ': fail('Write header and body from one object, so that both ask for the same.'),
+  'long-head': fail('Shorten the challenge or other headers: fetch reads 16 KiB of them in all.'),
   'not-an-error': fail(
     'Answer an unpaid call with isError true, and with payment_required only where it was asked for.',
   ),
@@ -33,6 +38,7 @@ const OUTCOMES = {
   'other-binding': warn('Answer by org.x402/payment where client and server both offer it.'),
   differs: warn('Write header and body from one object, or send {} as the body.'),
   'too-long': warn('Shorten the extensions of the challenge, above all the schema of bazaar.'),
+  unpadded: warn('Pad the base64 of PAYMENT-REQUIRED with "=" to whole groups of four.'),
   cacheable: warn(
     'Send Cache-Control: no-store with each 402: middlewares of Go, Rust and Java leave it to you.',
   ),
@@ -90,10 +96,18 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
 
   const other = body.ok ? kit.challengeIn(body.value, 'body') : null;
   const difference = other === null ? null : kit.challengeDifference(challenge, other);
-  if (difference !== null)
-    return [difference.inTerms ? 'terms-differ' : 'differs', difference.text];
+  if (difference?.inTerms) return ['terms-differ', difference.text];
+  const bytes = kit.headBytes(answer);
+  if (bytes >= NODE_HEAD_BYTES) {
+    return ['long-head', `${bytes} bytes of headers: Node's fetch gives up, Python reads them`];
+  }
+  if (difference !== null) return ['differs', difference.text];
   if (header.raw.length > MAX_HEADER_CHARS) {
     return ['too-long', `PAYMENT-REQUIRED has ${header.raw.length} characters`];
+  }
+  if (header.isUnpadded) {
+    const { length } = header.raw;
+    return ['unpadded', `PAYMENT-REQUIRED has ${length} characters and no padding: ${UNPADDED}`];
   }
   const directives = kit.headers(answer, 'cache-control').join(',');
   if (!/(?:^|[\s,])(?:no-store|private)(?:$|[\s,=])/i.test(directives)) {

@@ -52,6 +52,25 @@ function manifest(changes: JsonObject): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
+    name: 'a line break behind the recipient',
+    seen: paying({ payTo: `${PAY_TO}\n` }),
+    expect: { status: 'fail', outcome: 'malformed', evidence: [`"${PAY_TO}\\n"`] },
+  },
+  {
+    name: 'an offer to somebody else that stands in the body alone, beside the shared one',
+    seen: {
+      ...noManifest,
+      resources: resources([
+        resource({
+          get: challenge402(challengeV2(), {
+            body: challengeV2({ accepts: [offer(), offer({ payTo: OTHER_PAY_TO })] }),
+          }),
+        }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'consistent', evidence: ['1 of 1'] },
+  },
+  {
     name: 'no recipient',
     seen: paying({ payTo: undefined }),
     expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo is missing'] },

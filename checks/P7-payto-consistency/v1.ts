@@ -73,7 +73,9 @@ function inspect(
   const live = payees(challenge.offers, kit);
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    const other = body
+    // An offer more on one side, the shared ones agreeing, is P4's finding.
+    const isOther = body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
+    const other = isOther
       ? payees(kit.judgedOffers(body), kit).find((payee) => !live.includes(payee))
       : undefined;
     if (other !== undefined) found.push(['body-differs', `pays ${kit.quote(other)} by its body`]);
@@ -101,7 +103,7 @@ function inspect(
 
 function judge(offer: Offer, kit: Kit): Flaw[] {
   const { payTo, asset, pointer } = offer;
-  const text = `${pointer}/payTo is ${kit.show(payTo)}`;
+  const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
   const form = formOf(offer, kit);
   if (form === 'malformed') return [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];

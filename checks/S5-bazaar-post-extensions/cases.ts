@@ -76,6 +76,25 @@ const withoutPost: readonly CheckCase[] = [
 
 const withPost: readonly CheckCase[] = [
   {
+    name: 'POST asked with a made-up id alone',
+    versions: [2],
+    seen: posting({ path: '/users/1/notes', madeUp: true, post: NOT_FOUND }),
+    expect: {
+      status: 'warn',
+      outcome: 'unseen',
+      basis: 'not_determined',
+      evidence: ['made-up ids', 'POST /users/1/notes: 404'],
+    },
+  },
+  {
+    name: 'POST that redirects twice',
+    versions: [2],
+    seen: posting({
+      post: answer(307, '', {}, { refusedRedirect: { to: '/b', why: 'a second redirect' } }),
+    }),
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['307'] },
+  },
+  {
     name: 'no extension',
     versions: [2],
     seen: declaring(null),

@@ -15,6 +15,8 @@ import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
+/** A POST is sent on once, to its own origin: what redirects again, or elsewhere, is not followed. */
+const REDIRECTS: ReadonlySet<number | null> = new Set([307, 308]);
 const BODY_TYPES: ReadonlySet<unknown> = new Set(['json', 'form-data', 'text']);
 /** specs/extensions/bazaar.md: "Must use JSON Schema Draft 2020-12". */
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -60,9 +62,14 @@ export default defineCheck({
     if (posts.length === 0) {
       return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
     }
-    const found = posts.map((one) => inspect(one, kit)).filter((one) => one !== null);
-    if (found.length === 0) return judgeSilence(posts, kit);
-    const count = `${found.length} of ${posts.length} POST resources`;
+    const asked = posts.filter((one) => !kit.isMadeUp(one));
+    if (asked.length === 0) {
+      const evidence = `POST asked with made-up ids alone: ${kit.answers(posts)}`;
+      return notSeen('unseen', evidence, DECLARE_FIX);
+    }
+    const found = asked.map((one) => inspect(one, kit)).filter((one) => one !== null);
+    if (found.length === 0) return judgeSilence(asked, kit);
+    const count = `${found.length} of ${asked.length} POST resources`;
     return worst(OUTCOMES, found) ?? ['complete', `${count} describe input and output`];
   },
 });
@@ -70,9 +77,10 @@ export default defineCheck({
 function judgeSilence(posts: readonly ResourceObservation[], kit: Kit): Finding<Kind> {
   const answers = kit.answers(posts);
   const isUnseen = posts.every((one) => {
-    return kit.status(one, 'POST') === undefined || kit.validatesFirst(one);
+    const status = kit.status(one, 'POST');
+    return status === undefined || REDIRECTS.has(status) || kit.validatesFirst(one);
   });
-  // Only a valid body, or a POST at all, would show it.
+  // Only a valid body, another place, or a POST at all, would show it.
   if (isUnseen) return notSeen('unseen', `no challenge to POST: ${answers}`, DECLARE_FIX);
   return notEvaluated('P2', `no challenge to POST: ${answers}`, 'Challenge POST as P2 asks for.');
 }

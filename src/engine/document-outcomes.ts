@@ -3,6 +3,9 @@ import type { HttpObservation } from '../model/observations.ts';
 import type { DocumentReading, Kit } from '../parse/kit/kit.ts';
 import { type Found, fail, type Outcome } from './outcomes.ts';
 
+const FIREWALL_FIX =
+  'Let callers without a browser through the firewall: it answers them with 403.';
+
 type Absent = Exclude<DocumentReading['state'], 'present'>;
 
 /** Rows for what stands in the place of a document, in the order in which `kit.document` finds it out. */
@@ -24,7 +27,10 @@ export function absence(
   kit: Kit,
 ): Found<Absent | 'not-json'> | null {
   const reading = kit.document(path, answer, soft404);
-  if (reading.state !== 'present') return [reading.state, reading.evidence];
+  if (reading.state !== 'present') {
+    const isRefused = reading.state === 'absent' && reading.status === 403;
+    return [reading.state, reading.evidence, isRefused ? FIREWALL_FIX : undefined];
+  }
   const json = kit.json(reading.body);
   return json.ok ? null : ['not-json', `GET ${path}: 200, ${json.detail}`];
 }

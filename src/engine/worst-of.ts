@@ -28,7 +28,10 @@ export function worstOf<Name extends string>(
   // Where no method is declared, one path may be two resources; a sign-in is none.
   const signIns = kit.signIns(resources);
   const silent = resources.probed.filter(
-    (one) => !signIns.includes(one) && challenged.every(({ resource }) => resource !== one),
+    (one) =>
+      !signIns.includes(one) &&
+      !kit.isMadeUp(one) &&
+      challenged.every(({ resource }) => resource !== one),
   );
   const count = `${challenged.length} of ${challenged.length + silent.length} resources`;
   return worst(outcomes, found) ?? sound(count, challenged);

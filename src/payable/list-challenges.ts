@@ -2,7 +2,7 @@
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
-import { isLongHead } from '../parse/text/http-header.ts';
+import { headBytes } from '../parse/text/http-header.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, type OfferTerms, offerTerms } from './offer-terms.ts';
@@ -10,6 +10,9 @@ import type { SeenChallenge } from './try-challenge.ts';
 
 /** What input validation answers where it runs before the payment check. */
 const VALIDATION: ReadonlySet<number | null> = new Set([400, 401, 422]);
+
+/** Node's `maxHeaderSize`, which its fetch has too. */
+const NODE_HEAD_BYTES = 16_384;
 
 export type ListedChallenge = {
   readonly method: string;
@@ -54,7 +57,7 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
       : {
           headers: answer.headers.filter(([name]) => name === 'payment-required'),
           body: answer.body,
-          ...(isLongHead(answer) ? { isLongHead: true } : {}),
+          ...(headBytes(answer) >= NODE_HEAD_BYTES ? { isLongHead: true } : {}),
         },
     solana: offers.some(({ network }) => claimedNamespace(network) === 'solana'),
     offers: offers.slice(0, MAX_OFFERS).map(offerTerms),

@@ -21,7 +21,7 @@ const UNREACHABLE: Readonly<Record<string, Sentence>> = {
 /** By the outcome of P2: what was asked, and what came of it. */
 const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
   'none-found': (host, evidence) =>
-    evidence.startsWith('no paid resource')
+    evidence.startsWith('nothing declares a paid path')
       ? `Not known: nothing on ${host} declares a paid path.`
       : `Not known: ${evidence}.`,
   'made-up': (_, evidence) => `Not known: ${evidence}.`,

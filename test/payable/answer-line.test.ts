@@ -105,7 +105,7 @@ describe('the answer', () => {
     [
       'P2',
       'none-found',
-      'no paid resource: /openapi.json: 404',
+      'nothing declares a paid path: /openapi.json: 404',
       'Not known: nothing on api.example declares a paid path.',
     ],
     [

@@ -12,7 +12,7 @@ import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
-import { headerValue, headerValues, isLongHead } from '../text/http-header.ts';
+import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
@@ -63,7 +63,7 @@ const STATELESS = {
   failure: failureText,
   header: headerValue,
   headers: headerValues,
-  isLongHead,
+  headBytes,
   isHtml: isHtmlAnswer,
   at: atPointer,
   object: jsonObject,

@@ -89,8 +89,8 @@ export type Kit = {
   /** First value of a header, by lower-case name; null where absent. */
   header(answer: HttpData, name: string): string | null;
   headers(answer: HttpData, name: string): readonly string[];
-  /** Whether the head of an answer is over the 16 KiB that Node's fetch reads. */
-  isLongHead(answer: HttpData): boolean;
+  /** Bytes of the names and values of all headers, as Node counts a head. */
+  headBytes(answer: HttpData): number;
   isHtml(answer: HttpObservation): boolean;
   /** The soft-404 control: equal body of an answer that was no error. */
   sameBody(answer: HttpObservation, soft404: HttpObservation): boolean;

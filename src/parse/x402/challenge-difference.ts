@@ -1,4 +1,3 @@
-/** What a body says otherwise than the header beside it: buyers by either must sign the same. */
 import type { JsonValue } from '../json/json.ts';
 import { showJson } from '../json/show-json.ts';
 import type { Challenge, Offer } from './challenge.ts';
@@ -16,17 +15,19 @@ const MAX_ALIKE = 8;
 
 /**
  * Null where they agree. Entries may stand in any order; a v1 body is for old clients and may have
- * fewer of them. What only one of the two has is no difference, and `error` is not compared.
+ * fewer of them. Where one of the two has offers that the other lacks, and not the other way, the
+ * shared ones agree. What else only one of the two has is no difference, and `error` is not compared.
  */
 export function challengeDifference(
   header: Challenge,
   body: Challenge,
 ): ChallengeDifference | null {
   const offers = byTerms(header.offers);
-  const foreign = body.offers.find((offer) => !offers.has(termsOf(offer)));
+  const [foreign] = foreignOffers(header, body);
+  const [hidden] = foreignOffers(body, header);
   if (foreign !== undefined) {
     const text = `only the body asks for ${termsOf(foreign)} (${foreign.pointer})`;
-    return { inTerms: true, text };
+    return { inTerms: hidden !== undefined || header.offers.length === 0, text };
   }
   if (body.version === 1) return null;
   if (body.offers.length !== header.offers.length) {
@@ -37,17 +38,23 @@ export function challengeDifference(
   const pointer =
     difference(header.value, top, '') ??
     body.offers
-      .map((offer) => closest(offers.get(termsOf(offer)) ?? [], offer))
+      .map((offer) => closest(offers.get(keyOf(offer)) ?? [], offer))
       .find((one) => one !== null);
   return pointer === undefined
     ? null
     : { inTerms: false, text: `${pointer} is another in the body` };
 }
 
+/** The offers of `other` whose terms `one` does not have. */
+export function foreignOffers(one: Challenge, other: Challenge): readonly Offer[] {
+  const known = new Set(one.offers.map(keyOf));
+  return other.offers.filter((offer) => !known.has(keyOf(offer)));
+}
+
 function byTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
   const known = new Map<string, Offer[]>();
   for (const offer of offers) {
-    const terms = termsOf(offer);
+    const terms = keyOf(offer);
     const alike = known.get(terms) ?? [];
     if (alike.length < MAX_ALIKE) known.set(terms, [...alike, offer]);
   }
@@ -60,11 +67,23 @@ function closest(known: readonly Offer[], offer: Offer): string | null {
   return differences.includes(null) ? null : (differences[0] ?? null);
 }
 
+/** The terms, by which offers are compared: an EVM address is the same in any case. */
+function keyOf({ scheme, network, asset, payTo, amount }: Offer): string {
+  const on = typeof network === 'string' ? caip2(network) : network;
+  const isEvm = typeof on === 'string' && on.startsWith('eip155:');
+  const [what, whom] = [asset, payTo].map((value) =>
+    isEvm && typeof value === 'string' ? value.toLowerCase() : value,
+  );
+  return JSON.stringify([scheme, on, amount, what, whom].map((value) => value ?? null));
+}
+
+/** The terms for evidence. */
 function termsOf({ scheme, network, asset, payTo, amount }: Offer): string {
-  const on = typeof network === 'string' ? caip2(network) : showJson(network);
-  const [how, what, whom, much] = [scheme, asset, payTo, amount].map((value) => showJson(value));
-  const terms = `${much} of ${what} to ${whom} on ${on} by ${how}`;
-  return on.startsWith('eip155:') ? terms.toLowerCase() : terms;
+  const on = typeof network === 'string' ? caip2(network) : network;
+  const [how, where, what, whom, much] = [scheme, on, asset, payTo, amount].map((value) =>
+    showJson(value),
+  );
+  return `${much} of ${what} to ${whom} on ${where} by ${how}`;
 }
 
 /** Pointer of the first member that both have and that is not equal. */

@@ -1,11 +1,16 @@
-/** PAYMENT-REQUIRED: standard base64, padded, of UTF-8 JSON (x402 transports-v2, http.md). */
 import type { HttpData } from '../../model/observation.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
-  | { readonly state: 'ok'; readonly raw: string; readonly value: JsonObject }
+  /** `isUnpadded`: base64 without its padding, which some clients read and others refuse. */
+  | {
+      readonly state: 'ok';
+      readonly raw: string;
+      readonly value: JsonObject;
+      readonly isUnpadded: boolean;
+    }
   | {
       readonly state:
         | 'repeated'
@@ -24,7 +29,11 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Clients join repeated headers with a comma, so two of them cannot be decoded, equal or not. */
+/**
+ * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join
+ * repeated headers with a comma, so two of them cannot be decoded,
+ * equal or not.
+ */
 export function readPaymentHeader(answer: HttpData): HeaderReading {
   const values = headerValues(answer, NAME);
   const [first] = values;
@@ -51,15 +60,17 @@ function decode(raw: string): HeaderReading {
   if (!isJsonObject(json.value)) {
     return { state: 'not-an-object', raw, detail: 'JSON, but no object' };
   }
-  return { state: 'ok', raw, value: json.value };
+  return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
 }
 
 function refuseEncoding(
   raw: string,
 ): { readonly state: 'base64url' | 'not-base64'; readonly detail: string } | null {
   if (BASE64.test(raw)) {
-    if (raw.length % 4 === 0) return null;
-    return { state: 'not-base64', detail: `padding missing: ${raw.length} characters` };
+    // One character more than whole groups has six bits: no byte.
+    const isWhole = raw.length % 4 === 0 || (raw.length % 4 !== 1 && !raw.includes('='));
+    if (isWhole) return null;
+    return { state: 'not-base64', detail: `wrong padding: ${raw.length} characters` };
   }
   if (BASE64URL.test(raw)) return { state: 'base64url', detail: 'has "-" or "_" of base64url' };
   return { state: 'not-base64', detail: 'has characters outside base64' };

@@ -29,14 +29,15 @@ describe('readPaymentHeader', () => {
       accepts: [],
     };
     const raw = encodePaymentRequiredHeader(challenge);
-    expect(read(raw)).toEqual({ state: 'ok', raw, value: challenge });
+    expect(read(raw)).toEqual({ state: 'ok', raw, value: challenge, isUnpadded: false });
   });
 
   it.each([
     ['raw-json', JSON.stringify(challengeV2())],
     ['raw-json', '[1]'],
     ['not-base64', 'no base64 at all'],
-    ['not-base64', base64('{"a":1}').replace(/=+$/, '')],
+    ['not-base64', `${base64('{"a":1}').replace(/=+$/, '')}=`],
+    ['not-base64', base64('{"a":12}').slice(0, -3)],
     ['not-base64', `${base64('{}')}====`],
     ['not-base64', 'e30=, e30='],
     ['base64url', Buffer.from('{"a":"~~~???"}').toString('base64url')],
