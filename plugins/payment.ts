@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
 import { addressBlock } from '../src/directory/client-key.ts';
+import { disconnectSignal } from '../src/http/disconnect-signal.ts';
 import { hasForwardingHeader, isOwnNetwork } from '../src/http/forwarding.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
@@ -24,9 +25,9 @@ declare module 'fastify' {
 
 export type PaymentPluginOptions = {
   readonly gate: PaymentGate;
-  /** When a paid request is answered 504, from its arrival. */
+  /** Time from the arrival of a paid request to its 504, ms. */
   readonly answerWithinMs: number;
-  /** Whether the addresses of clients are told by proxies that are trusted. */
+  /** Trusted proxies tell the addresses of clients. */
   readonly trustsProxy: boolean;
 };
 
@@ -56,7 +57,7 @@ export default fp(
         handler: async (request, reply) => {
           const payment = payments.get(request);
           if (payment === undefined) throw new Error('A paid handler was reached unpaid.');
-          const gone = goneOf(reply);
+          const gone = disconnectSignal(reply);
           const answer = await gate.handle(route, {
             payment,
             request: { body: request.body, query: request.query },
@@ -71,25 +72,13 @@ export default fp(
         // Also what is refused before the handler: a payment that was charged before says so.
         errorHandler: async (error, request) => {
           const payment = payments.get(request);
-          throw payment === undefined ? error : await gate.toldCharged(error, payment);
+          throw payment === undefined ? error : await gate.withCharged(error, payment);
         },
       });
     });
   },
   { name: 'payment', dependencies: ['errors', 'offers'] },
 );
-
-/** Aborted when the client has gone before its answer was written. */
-function goneOf({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  const onClose = () => {
-    if (!raw.writableFinished) gone.abort();
-  };
-  raw.once('close', onClose);
-  // It may have closed while the body was read.
-  if (raw.destroyed || raw.socket?.destroyed) onClose();
-  return gone.signal;
-}
 
 /**
  * Names the client of a call, for its limits; null behind a proxy that no setting names, because all its

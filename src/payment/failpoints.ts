@@ -1,4 +1,4 @@
-/** Where a process can be made to die, or to stop, in tests: in the order of a paid call. */
+/** Failpoints: tests end or stall the process at a named step of a paid call. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 
 export const FAILPOINTS = [
@@ -22,7 +22,7 @@ export type Failpoints = {
 
 export const NO_FAILPOINTS: Failpoints = { isArmed: false, pass() {} };
 
-/** What a test wants to happen, and how many passings before it does. */
+/** The action that a test wants, and how often the point is passed before it happens. */
 type Wish = {
   readonly name: Failpoint | 'any';
   readonly signal: 'SIGKILL' | 'SIGSTOP';
@@ -88,7 +88,7 @@ function wishOf(text: string): Wish {
   return { name, signal: isStop ? 'SIGSTOP' : 'SIGKILL', left: Number(count) };
 }
 
-/** So that a test can end the process when the first half is on its way. */
+/** Lets a test end the process when the first half is on its way. */
 export async function* inHalves(
   body: string | AsyncIterable<Uint8Array>,
   bodyBytes: number,

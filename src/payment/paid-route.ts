@@ -1,4 +1,4 @@
-/** What a paid route says of itself, and one call of it; the gate does the rest. */
+/** Paid routes and paid calls, as the gate sees them. */
 import type { Address, Hex } from 'viem';
 
 /** The parts of a request that make its input. */
@@ -8,7 +8,7 @@ export type PaidRequest = {
   readonly query: unknown;
 };
 
-/** What a computation may know of the call that it serves. */
+/** Facts of a call that its computation may use. */
 export type ComputeContext = {
   /** The payer's address, lower case. */
   readonly payer: string;
@@ -45,7 +45,7 @@ export type DiscoveryExample = {
 
 /** Work that costs something, whether or not its payer stays: so much of it is done at once. */
 export type Workshop<Input> = {
-  /** How many computations may run at once in this process. */
+  /** Limit of computations at once in this process. */
   readonly places: number;
   /** True where the work is done or under way already: paying for that takes no place. */
   isShared(input: Input, payer: string): Promise<boolean>;
@@ -62,9 +62,9 @@ export type PaidRoute<Input = unknown> = {
   /** Base units of the asset. */
   readonly priceBaseUnits: bigint;
   readonly maxTimeoutSeconds: number;
-  /** How far ahead `validBefore` of a new payment must be, ms. */
+  /** Time that must be left until `validBefore` of a new payment, ms. */
   readonly minValidityMs: number;
-  /** Whether the answer may be read for free elsewhere: then a redelivery gives nothing away. */
+  /** The answer may be read for free elsewhere, so a redelivery gives nothing away. */
   readonly isPublic: boolean;
   readonly discovery: DiscoveryExample;
 
@@ -110,7 +110,7 @@ export type Authorization = {
 export type SignedPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
-  /** What the payer says it accepted; of a v1 payload only scheme and network are there. */
+  /** The terms that the payer claims to have accepted; a v1 payload has scheme and network alone. */
   readonly accepted: {
     readonly scheme: string;
     readonly network: string;
@@ -120,7 +120,7 @@ export type SignedPayment = {
   };
   /** `payment-identifier` of the payload, not yet checked for form; null where none was given. */
   readonly identifier: unknown;
-  /** Whether the request carried `X-PAYMENT`, and so wants `X-PAYMENT-RESPONSE`. */
+  /** The request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
   readonly legacyHeader: boolean;
 };
 
@@ -128,9 +128,9 @@ export type SignedPayment = {
 export type PaidCall = {
   readonly payment: SignedPayment;
   readonly request: PaidRequest;
-  /** Who calls, for fair shares: an address or a block of them; null where that cannot be known. */
+  /** Address or block of addresses, for fair shares; null where it cannot be known. */
   readonly client: string | null;
-  /** When it is answered 504, unless its payment is being settled: `performance.now()` of then. */
+  /** Instant of the 504, as `performance.now()` tells it; a payment that is being settled goes on. */
   readonly deadlineMs: number;
   /** Aborted when the client has gone before its answer was written. */
   readonly gone: AbortSignal;

@@ -1,4 +1,4 @@
-/** Everything that takes payments, wired. */
+/** Puts the parts of payments together: gate, recovery, facilitator, node. */
 import type { Store } from '../store/contract/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
@@ -25,7 +25,7 @@ export type PaymentsOptions = {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
-  /** Where settlements can be looked up; null without one, and it is not asked in mock mode. */
+  /** Node for look-ups of settlements; null without one. It is not asked in mock mode. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
@@ -35,7 +35,7 @@ export type PaymentsOptions = {
   readonly onEvent?: OnPaymentEvent | undefined;
   /** For one request to the node; default 5 s. */
   readonly rpcTimeoutMs?: number | undefined;
-  /** How long the node may lack the receipt of a success that a facilitator tells; default 5 s. */
+  /** The node may lack the receipt of a facilitator's success for so long; default 5 s. */
   readonly receiptWithinMs?: number | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
@@ -43,20 +43,20 @@ export type PaymentsOptions = {
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;
-  /** How long the start waits for the facilitator. */
+  /** Wait of the start for the facilitator. */
   readonly startWithinMs?: number | undefined;
 };
 
-/** Everything that takes payments, wired. */
+/** Payments of a service, from start to stop. */
 export type Payments = {
   readonly gate: PaymentGate;
   readonly recovery: Recovery;
   /** Real money, or nothing at all: as `/health` says it. */
   readonly mode: 'live' | 'mock';
-  /** What settles, and why it cannot at this moment, if so. */
   readonly facilitator: Facilitator;
+  /** Why nothing can be settled at this moment; null while it can. */
   trouble(): string | null;
-  /** Whether facilitator or node work for a payment at this moment. */
+  /** Facilitator or node work for a payment at this moment. */
   isBusy(): boolean;
   /** Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer is asked again later. */
   start(): Promise<void>;
@@ -132,7 +132,7 @@ export function createPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** What `remote` says is held against receipts; `local` reads them itself, and it pays the gas. */
+/** Successes of `remote` are checked against receipts; `local` reads receipts itself and pays the gas. */
 function guarded(
   evidence: ChainEvidence | null,
   { facilitator, store, receiptWithinMs }: PaymentsOptions,
@@ -147,7 +147,7 @@ function guarded(
   }
 }
 
-/** What reads the chain is loaded when it is first asked: most hosts never have to. */
+/** Loads the reader of the chain with the first look-up: most hosts never need one. */
 function evidenceOf(node: NodeRequests): ChainEvidence {
   let opened: Promise<ChainEvidence> | null = null;
   const evidence = () => {

@@ -15,6 +15,7 @@ import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../mod
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
+import { disconnectSignal } from '../disconnect-signal.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 
@@ -61,7 +62,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       },
     },
     async (request, reply) => {
-      const gone = goneOf(reply);
+      const gone = disconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
         host: hostOf(request, reply, gone, options),
@@ -191,15 +192,6 @@ function hostOf(
       return { count, page, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
   };
-}
-
-function goneOf({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort();
-  });
-  if (raw.destroyed || raw.socket?.destroyed) gone.abort();
-  return gone.signal;
 }
 
 /** In the form of every other error. */

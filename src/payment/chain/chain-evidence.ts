@@ -1,4 +1,4 @@
-/** What the chain says of a payment whose settlement was sent and whose outcome is not known. */
+/** Looks up on the chain how a payment in doubt ended. */
 import type { Hex, PublicClient } from 'viem';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { FINAL_AFTER_MS } from './final-after.ts';
@@ -26,7 +26,7 @@ export type ChainVerdict =
     };
 
 export type LookUp = {
-  /** When the payment was claimed, ms. */
+  /** Time of the claim, ms. */
   readonly sinceMs: number;
   /** The transaction that the ledger knows, asked for first; null where none was told. */
   readonly transaction: Hex | null;
@@ -36,7 +36,7 @@ export type ChainEvidence = {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: LookUp): Promise<ChainVerdict>;
   /**
-   * What the receipt proves; `absent` where the node has none, null where it does not answer. Never
+   * Reads the proof in a receipt; `absent` where the node has none, null where it does not answer. Never
    * rejects.
    */
   prove(payment: StoredPayment, transaction: Hex): Promise<Proof | 'absent' | null>;
@@ -45,7 +45,7 @@ export type ChainEvidence = {
 /** Clocks of chains and databases differ. */
 const CLOCK_SLACK_MS = 10 * 60_000;
 const FIRST_STEP_BACK = 256n;
-/** So many blocks too many cost a strict node two calls. */
+/** Blocks; a search that is off by so many costs a strict node two calls. */
 const NEAR_ENOUGH = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
@@ -91,7 +91,7 @@ async function lookUp(
     : { kind: 'spent_elsewhere', isFinal };
 }
 
-/** Where the node has no such receipt, or does not say, the state of the nonce is asked next. */
+/** Never rejects: without a receipt the state of the nonce is asked next. */
 async function proofBy(
   client: PublicClient,
   hash: Hex,

@@ -1,4 +1,4 @@
-/** Whether the node behind `RPC_URL` can tell of our payments at all. */
+/** Checks that the node behind `RPC_URL` is on our chain and has our token. */
 import type { PaymentTerms } from '../gate/challenge.ts';
 import { chainIdOf } from '../gate/challenge.ts';
 import { describeNodeError, type NodeRequests } from './node-requests.ts';

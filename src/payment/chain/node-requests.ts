@@ -21,7 +21,7 @@ export type NodeRequests = {
 };
 
 const TIMEOUT_MS = 5_000;
-/** Of EIP-1474's followers: "execution reverted", with the data of the revert. */
+/** Nodes that follow EIP-1474 answer "execution reverted" with this code and the data of the revert. */
 const REVERT_CODE = 3;
 /** Nodes number reverts as they like; what they say of them is the same everywhere. */
 const REVERT_TEXT = /\brevert(ed)?\b|out of gas|gas required exceeds/i;
@@ -33,7 +33,7 @@ const MAX_TEXT = 160;
  */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
-  /** As viem reads it: 3 for reverts, whose `data` it decodes. */
+  /** viem decodes `data` where this is 3, a revert. */
   readonly code: number;
   readonly data: unknown;
 

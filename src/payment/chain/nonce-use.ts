@@ -12,10 +12,10 @@ export type UseSearch = {
 
 const USED = toEventSelector('AuthorizationUsed(address,bytes32)');
 const CANCELED = toEventSelector('AuthorizationCanceled(address,bytes32)');
-/** What most nodes answer for at once, and what the strictest do. */
+/** Blocks a call: most nodes answer for the first number, the strictest for the second. */
 const WIDEST = 2_000n;
 const NARROWEST = 10n;
-/** Of one look: a node that takes ten blocks at a time is asked for a quarter of an hour of them. */
+/** Calls a look; at ten blocks a call they cover a quarter of an hour. */
 const MAX_CALLS = 60;
 
 /** The range was too long for the calls that one look may make. */

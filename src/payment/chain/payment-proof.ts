@@ -1,4 +1,4 @@
-/** What the receipt of a transaction proves of one payment. */
+/** Proof of one payment in the receipt of a transaction. */
 import { type Address, type Hex, isAddressEqual, type Log, parseAbi, parseEventLogs } from 'viem';
 import type { StoredPayment } from '../ledger/ledger.ts';
 
@@ -29,7 +29,7 @@ export function proofOf({ status, logs }: Receipt, payment: StoredPayment): Proo
 }
 
 /**
- * Whether this use of the nonce moved the price to us. A payer's own contract can use several
+ * True where this use of the nonce moved the price to us. A payer's own contract can use several
  * authorizations in one transaction, one of which pays: where there are several, the transfer that
  * follows the use at once is the one that belongs to it (FiatToken emits them in this order).
  */

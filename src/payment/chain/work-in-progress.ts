@@ -1,4 +1,4 @@
-/** Whether money is being moved, or looked for, at this moment: others leave the node alone then. */
+/** Counts calls that move or look for money: other users of the node wait while there are any. */
 import type { Facilitator } from '../settle/facilitator.ts';
 import type { NodeRequests } from './node-requests.ts';
 

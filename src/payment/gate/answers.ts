@@ -127,7 +127,7 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
 /** An error that another host answered, for those who waited there with the same header. */
 class MirroredError extends ServiceError {}
 
-/** What a `released` step keeps: the error that ended the call, and whether its payer chose to end it. */
+/** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
 export function releasedData(reason: string, outcome: Outcome): JsonObject {
   const kept = { reason, isCounted: isPayersDoing(outcome) };
   const error = outcome.kind === 'refused' ? outcome.error : null;

@@ -1,4 +1,4 @@
-/** All that is decided about the signed fields of a payment: its key, its signer, its terms. */
+/** The signed fields of a payment: its key, its signer, its terms. */
 import { hash } from 'node:crypto';
 import { isSameAddress } from '../../config/evm-address.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
@@ -30,12 +30,12 @@ const MAX_VALIDITY_MS = 24 * 3_600_000;
 /** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
-/** Whether a signature has the form of those that a plain account makes, and some contracts take too. */
+/** True for signatures of 65 bytes: plain accounts make them, and some contracts take them. */
 export function isPlainSignature({ signature }: Pick<SignedPayment, 'signature'>): boolean {
   return signature.length === PLAIN_SIGNATURE_LENGTH;
 }
 
-/** Whether the key behind `from` itself signed. */
+/** Resolves to true where the key behind `from` itself signed. */
 export type SignerCheck = (
   payment: Pick<SignedPayment, 'authorization' | 'signature'>,
 ) => Promise<boolean>;
@@ -53,7 +53,7 @@ export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerC
   };
   return async ({ authorization, signature }) => {
     if (!isPlainSignature({ signature })) return false;
-    // With the first payment: no start waits for the modules of viem.
+    // Loaded with the first payment: no start waits for the modules of viem.
     const [{ recoverTypedDataAddress }, { authorizationTypes }] = await Promise.all([
       import('viem'),
       import('@x402/evm'),
@@ -70,7 +70,7 @@ export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerC
 }
 
 /**
- * Whether a payment that was never seen offers what the route asks now. `accepted` is compared by
+ * Throws where a new payment offers other terms than the route's of now. `accepted` is compared by
  * its terms alone: official clients drop and fill the other members.
  */
 export function checkTerms(
@@ -91,7 +91,7 @@ export function checkTerms(
   }
 }
 
-/** Whether there is time enough to work for a payment and to settle it, and not too much. */
+/** Throws where the validity is too short to work and settle in, or too long to be remembered. */
 export function checkValidity(
   { authorization }: Pick<SignedPayment, 'authorization'>,
   { minValidityMs }: Pick<PaidRoute, 'minValidityMs'>,

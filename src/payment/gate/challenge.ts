@@ -1,4 +1,4 @@
-/** What is asked for, and how a 402 says it. */
+/** Prices, and the 402 that asks for them. */
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
@@ -12,7 +12,7 @@ import type { PaidRoute } from '../paid-route.ts';
 /** CAIP-2 name of an EVM chain. */
 export type EvmNetwork = `eip155:${number}`;
 
-/** What the service charges in, and where it goes; the same on every route. */
+/** Token and recipient of all payments, the same on every route. */
 export type PaymentTerms = {
   readonly network: EvmNetwork;
   /** Contract of the token, which must know EIP-3009. */
@@ -83,7 +83,7 @@ export function reasonWord(reason: string): string {
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
-/** What a facilitator is told beside the signed payload, and what a challenge carries. */
+/** Offer of a route, as challenges carry it and facilitators are told it. */
 export type RouteOffer = {
   readonly requirements: Requirements;
   readonly resource: PaymentRequired['resource'];
@@ -124,7 +124,7 @@ export function offerOf<Input>(
   };
 }
 
-/** How a route is called and what it answers, for indexes of paid resources. */
+/** Describes calls and answers of a route to indexes of paid resources. */
 function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
   const { input, inputSchema, output } = discovery;
   const described = { input, inputSchema, output };

@@ -15,7 +15,7 @@ import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-
 const LOOK_LIFETIME_MS = 1_000;
 const INVITATION = 'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
-/** What can be said of a call before its body and query are looked at. */
+/** Outcome of a call's headers, before its body and query are read. */
 export type Preview =
   | { readonly kind: 'answer'; readonly answer: PaidAnswer }
   | { readonly kind: 'payment'; readonly payment: SignedPayment };

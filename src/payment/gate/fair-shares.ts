@@ -1,10 +1,10 @@
-/** Who may have how much open at once, and the queue of those who wait for their turn. */
+/** Fair shares: limits of open calls by payer and client, and the queue for them. */
 import { randomUUID } from 'node:crypto';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Share } from '../../store/contract/shares.ts';
 import type { PaidRoute } from '../paid-route.ts';
+import { debtsOf, UNPAID_AN_HOUR } from './debts.ts';
 import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
-import { debtsOf, UNPAID_AN_HOUR } from './unpaid-work.ts';
 import { type Ended, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -156,7 +156,7 @@ export class FairShares {
   async #share(payer: string, settled: number): Promise<Share | null> {
     const { store } = this.#gate;
     const debts = await debtsOf(store, payer);
-    // Who has nothing open may always have one: debts alone are `refuseDebtor`'s to judge.
+    // A payer with nothing open may always open one call: `refuseDebtor` alone judges debts.
     const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
     return store.shares.take({
       holder: `open calls of ${payer}`,

@@ -9,13 +9,11 @@ import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import { Challenges, type Preview } from './challenges.ts';
+import { refuseDebtor } from './debts.ts';
 import { FairShares } from './fair-shares.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import type { Delivery, GateOptions, Purchase } from './purchase.ts';
 import { PurchaseRun, type RunOptions } from './purchase-run.ts';
-import { SignatureProofs } from './signature-proofs.ts';
-import { refuseDebtor } from './unpaid-work.ts';
-import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
 import {
   findLostAnswer,
   identifierOf,
@@ -23,9 +21,11 @@ import {
   readIdentifier,
   refuseStranger,
   refuseWornOut,
-} from './whose-answer.ts';
+} from './redelivery.ts';
+import { SignatureProofs } from './signature-proofs.ts';
+import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
 
-/** How one way of deciding ended: with an answer, with its caller gone, or "look again". */
+/** Outcome of one pass over the ledger: an answer, a caller who left, or a call for another pass. */
 type Decision = PaidAnswer | 'gone' | 'again';
 
 /**
@@ -50,12 +50,12 @@ export class PaymentGate {
     this.#proofs = new SignatureProofs(options, this.#stopping.signal);
   }
 
-  /** Whether this process works on a key now; the recovery of keys leaves it alone. */
+  /** True while this process works on a key; recovery leaves such keys alone. */
   isInFlight(key: string): boolean {
     return this.#inFlight.has(key);
   }
 
-  /** What can be answered before body and query are looked at. */
+  /** Answers what can be answered before body and query are read. */
   preview<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
@@ -78,12 +78,12 @@ export class PaymentGate {
     } catch (error) {
       if (error instanceof PaymentRefused)
         return this.#challenges.refuse(route, error, payment.legacyHeader);
-      throw await this.toldCharged(error, payment);
+      throw await this.withCharged(error, payment);
     }
   }
 
-  /** Tells with an error of a paid call whether the payment that came along was charged. */
-  async toldCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
+  /** Adds to an error of a paid call whether the payment that came along was charged. */
+  async withCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
     const { store, terms } = this.#options;
@@ -101,7 +101,7 @@ export class PaymentGate {
     await this.#acknowledged.flushed();
   }
 
-  /** From here on the ledger is looked at. */
+  /** Reads the ledger from here on. */
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'gone'> {
     const { store, failpoints } = this.#options;
     let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
@@ -233,7 +233,7 @@ export class PaymentGate {
     });
   }
 
-  /** Who may not begin new work, before anything is verified for it. */
+  /** Refuses new work of debtors and of a busy process, before anything is verified for it. */
   async #refuseUnwelcome<Input>(purchase: Purchase<Input>): Promise<void> {
     this.#refuseWhileBusy(purchase.route, purchase.input);
     if (this.#options.isRateLimited) await refuseDebtor(this.#options.store, purchase);

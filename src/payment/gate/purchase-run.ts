@@ -12,16 +12,16 @@ import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { Settlement } from '../settle/settlement.ts';
 import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
+import { UnpaidWork } from './debts.ts';
 import type { Delivery, GateOptions, Outcome, Purchase } from './purchase.ts';
-import { UnpaidWork } from './unpaid-work.ts';
+import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { type Ended, endOf, withDeadline } from './waiting.ts';
-import { bindIdentifier, type IdentifierState, readIdentifier } from './whose-answer.ts';
 
 export type RunOptions = {
   readonly gate: GateOptions;
   /** The key as it was read last: it is free. The quickest writer wins the first step. */
   readonly entry: LedgerEntry | null;
-  /** What the purchase's identifier stood for when that was read. */
+  /** State of the purchase's identifier as it was read last. */
   readonly identifier: IdentifierState | null;
   /** The facilitator has said already that the signature, of a contract wallet, is good. */
   readonly isVerified: boolean;

@@ -39,7 +39,7 @@ export type Delivery = {
   };
 };
 
-/** How the run of a purchase ended. By then its key is free, or its fate is in the ledger. */
+/** Outcome of a purchase's run. Its key is free by then, or its fate is in the ledger. */
 export type Outcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery }
   /** Answered with this error; the payment settles nothing, now or later. */
@@ -51,7 +51,7 @@ export type Outcome =
   /** The client hung up: no caller is left to be answered. */
   | { readonly kind: 'gone' };
 
-/** What the gate stands on. */
+/** Dependencies of the gate. */
 export type GateOptions = {
   readonly store: Store;
   readonly terms: PaymentTerms;
@@ -59,19 +59,19 @@ export type GateOptions = {
   readonly baseUrl: string;
   readonly facilitator: Facilitator;
   readonly reconciler: Reconciler;
-  /** Whether there is a contract at an address; null where no node is there to say, or it does not. */
+  /** Resolves to true where a contract is at the address; null without a node, or without its answer. */
   readonly isContract: (address: Address) => Promise<boolean | null>;
   readonly publish: PublishByRoute;
-  /** Whether the facilitator was reached. */
+  /** True once the facilitator was reached. */
   readonly isReady: () => boolean;
-  /** Off: payers may have any number of calls open, and leave any number of scans unpaid. */
+  /** False lifts the limits of open calls and of unpaid scans. */
   readonly isRateLimited: boolean;
   readonly failpoints: Failpoints;
-  /** How long a call waits for the outcome of its own settlement; default 20 s. */
+  /** Wait of a call for the outcome of its own settlement; default 20 s. */
   readonly reconcileWithinMs?: number | undefined;
-  /** How long a later call waits for it; default 5 s. */
+  /** Wait of a later call for it; default 5 s. */
   readonly retryWithinMs?: number | undefined;
-  /** How long a call waits for its turn; default 30 s. */
+  /** Wait of a call in the queue of fair shares; default 30 s. */
   readonly turnWithinMs?: number | undefined;
   /** Told of trouble that no caller meets. */
   readonly onError: (message: string, error: unknown) => void;

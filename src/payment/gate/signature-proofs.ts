@@ -1,4 +1,4 @@
-/** Who signed a payment: recovered here, or vouched for by the facilitator. */
+/** Signers of payments: recovered here, or vouched for by the facilitator. */
 import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import { standingOf, storedPayment } from '../ledger/ledger.ts';

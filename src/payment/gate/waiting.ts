@@ -1,4 +1,4 @@
-/** Waiting for what becomes of a payment, as long as its caller does. */
+/** Waits for the fate of a payment, for as long as its caller does. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
@@ -19,12 +19,12 @@ import {
   type Purchase,
   RETRY_WITHIN_MS,
 } from './purchase.ts';
-import { refuseConflict } from './whose-answer.ts';
+import { refuseConflict } from './redelivery.ts';
 
 /** Between two looks at what another host does. */
 const POLL_INTERVAL_MS = 200;
 
-/** What ends a call before its work is done. */
+/** Reasons that end a call before its work is done. */
 export type Ended = 'gone' | 'late' | 'stopping';
 export type Waited<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: Ended };
 
@@ -101,7 +101,7 @@ export class InFlightCalls {
   }
 }
 
-/** What became of a key: an answer, an error to be answered, or nothing: it is free. */
+/** Fate of a key: an answer, an error to be answered, or none, as the key is free. */
 export type Fate =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
   /** `entry` is null where this process has just sold it. */
@@ -121,7 +121,7 @@ export async function awaitPayment(
   known?: LedgerEntry | null,
 ): Promise<Fate> {
   let wasBusy = false;
-  // What the caller has read serves for the first look; whatever is waited for is read again.
+  // The caller's row serves for the first pass; after a wait the key is read again.
   let read = known;
   for (;;) {
     if (purchase.call.gone.aborted) return { kind: 'gone' };
@@ -137,7 +137,7 @@ export async function awaitPayment(
     if (entry === null) return { kind: 'free', entry };
     const fate = await fateOf(gate, entry, purchase, wasBusy);
     if (fate !== null) return fate;
-    // What is there already is handed out however late the call is; nothing is waited for any more.
+    // A late call still gets an answer that is stored already, but waits for none.
     if (endOf(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
     const doubt = await awaitElsewhere(gate, entry, purchase);
@@ -222,7 +222,7 @@ async function awaitElsewhere(
   const { owner, state } = entry.last;
   const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOthers = !isOurs && (await store.instances.isAlive(owner));
-  // What another host is settling, and what it is reconciling, it is best waited for.
+  // A live host that works on the key, or settles it, knows its fate first.
   if (isOthers && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
     return null;

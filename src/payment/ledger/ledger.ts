@@ -65,7 +65,7 @@ export function standingOf(state: LedgerState): Standing {
   }
 }
 
-/** What an error may say of the payment that came along, as `charged`. */
+/** Value of `charged` in an error, for the payment that came along. */
 export function chargedOf(standing: Standing): boolean | null {
   switch (standing) {
     case 'free':
@@ -92,7 +92,7 @@ export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
 
-/** What stays the same over the steps of a claim, or is known from some step on. */
+/** Facts of a claim, the same over its steps or known from some step on. */
 export type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
@@ -174,7 +174,7 @@ export class LedgerWriter {
   }
 }
 
-/** What a claim keeps: enough to settle it later, by any host, at the terms of its day. */
+/** Data of a claim: any host can settle it later at the terms of its day. */
 export type StoredPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
@@ -213,7 +213,7 @@ export function currentClaim(entry: LedgerEntry): LedgerRow {
   return claim;
 }
 
-/** What a new claim keeps of those before it, so that a key is known by its last claim alone. */
+/** Data of a new claim, with the counts of those before it: the last claim alone is read. */
 export function claimAfter(
   entry: LedgerEntry | null,
   payment: SignedPayment,
@@ -263,10 +263,10 @@ export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
 
-/** How often a payment was sent, as its steps tell: whichever process made them. */
+/** Sends of a payment, by whichever process, as its steps tell. */
 export type Sends = {
   readonly count: number;
-  /** When the first and the last of them were announced, database time. */
+  /** Times at which the first and the last were announced, database time. */
   readonly firstMs: number;
   readonly lastMs: number;
   /** A transaction of it was mined and reverted: another would do the same, at our cost. */

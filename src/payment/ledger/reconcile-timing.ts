@@ -2,8 +2,8 @@ export type ReconcileTiming = {
   /** Between two looks while a caller waits. */
   readonly lookIntervalMs: number;
   /**
-   * When a payment is sent again, counted from its first send; the last send is made at three quarters
-   * of its validity, and no later than the last of these. The first is also the shortest pause between two
+   * Instants of the further sends, counted from the first send; the last is made at three quarters of the
+   * validity, and no later than the last of these. The first is also the shortest pause between two
    * sends of one process.
    */
   readonly resendAfterMs: readonly number[];
@@ -19,11 +19,11 @@ export const TIMING: ReconcileTiming = {
   lastBackoffMs: 3_600_000,
 };
 
-/** So that keys of one moment are not looked at in step. */
+/** Share of a backoff that is random, so that keys of one moment are not looked at in step. */
 const JITTER = 0.25;
 /**
- * How long to wait for the next look in the background, ms: its backoff, and no longer than until the
- * instant at which the payment is to be sent again, or the chain has proof. `random`: 0 to 1.
+ * Wait until the next look in the background, ms: its backoff, and no longer than until the payment is
+ * to be sent again, or the chain has proof. `random`: 0 to 1.
  */
 export function nextLookMs({
   backoffMs,

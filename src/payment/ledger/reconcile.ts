@@ -22,7 +22,7 @@ export type ReconcileOptions = {
 /** Sends the payment once more; null where it is only to be looked at. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
 
-/** How a payment ends that could not be looked at: in the payer's favour, and nothing is published. */
+/** A payment that could not be looked up ends in the payer's favour, and nothing is published. */
 export const UNPROVED = 'unproved';
 
 /**
@@ -31,7 +31,7 @@ export const UNPROVED = 'unproved';
  */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** What one look found; `seen` is what the chain showed, where it was asked and answered. */
+/** Result of one look; `seen` is the chain's verdict, where it was asked and answered. */
 type Lookup = {
   readonly verdict: ReconcileVerdict;
   readonly seen?: ChainVerdict | undefined;

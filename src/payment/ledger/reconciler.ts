@@ -25,7 +25,7 @@ export type ReconcilerOptions = ReconcileOptions &
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
 
-/** Of each queue, so that an outage does not end in a herd of look-ups. */
+/** Concurrency of each queue: an outage must not end in a herd of look-ups. */
 const LOOKS_AT_ONCE = 2;
 /** Between two looks for which the store did not answer. */
 const LONGEST_BLIND_MS = 60_000;
@@ -33,7 +33,7 @@ const LONGEST_BLIND_MS = 60_000;
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #timing: ReconcileTiming;
-  /** Apart, so that thousands of keys without a waiting call hold up no call that waits. */
+  /** Two queues: thousands of keys without a waiting call must not hold up a call that waits. */
   readonly #queues = {
     waiting: new PQueue({ concurrency: LOOKS_AT_ONCE }),
     background: new PQueue({ concurrency: LOOKS_AT_ONCE }),
@@ -53,7 +53,7 @@ export class Reconciler {
     this.#resends = new Resends({ ...options, hasChain: options.evidence !== null, resendAfterMs });
   }
 
-  /** Whether the background looks after this key. */
+  /** True while the background looks after this key. */
   isWatching(key: string): boolean {
     return this.#watched.has(key);
   }
@@ -135,7 +135,7 @@ export class Reconciler {
     }
   }
 
-  /** One look for however many ask while it runs. */
+  /** Runs one look for all callers that ask while it runs. */
   async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
     return (
       this.#looks.get(key) ??

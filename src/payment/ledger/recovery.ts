@@ -1,4 +1,4 @@
-/** Ends what processes that died have left open. */
+/** Recovery: ends the keys that dead processes left open. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import type { LedgerEntry, LedgerState } from '../../store/contract/ledger.ts';
 import type { Owner } from '../../store/contract/owner.ts';
@@ -24,10 +24,10 @@ export const SWEEP_INTERVAL_MS = 5_000;
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
-/** What a sweep found unfinished. */
+/** Unfinished keys, as a sweep counted them. */
 export type Census = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
-  /** When the payment that has been in doubt for longest was claimed, ms; null where there is none. */
+  /** Claim of the payment that has been in doubt for longest, ms; null where there is none. */
   readonly oldestInDoubtMs: number | null;
 };
 
@@ -56,7 +56,7 @@ export class Recovery {
     await this.#running;
   }
 
-  /** As the last sweep saw them. */
+  /** Counts of the last sweep. */
   get census(): Census {
     return this.#census;
   }
@@ -79,7 +79,7 @@ export class Recovery {
       await turn();
       if (this.#stopped.signal.aborted) return;
       if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
-      // What was read a moment ago may have gone on since.
+      // The key may have gone on since it was read.
       const entry = await this.#options.store.ledger.entry(key);
       if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
     }
@@ -115,7 +115,7 @@ export class Recovery {
     }
   }
 
-  /** What cannot be published is tried again ever more rarely. */
+  /** A scan that cannot be published is tried again ever more rarely. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
     const { elapsedMs = () => performance.now() } = this.#options;

@@ -3,7 +3,7 @@ import { randomBytes, sign } from 'node:crypto';
 import type { FacilitatorConfig } from '@x402/core/http';
 import type { CdpKey } from '../../config/cdp-key.ts';
 
-/** As long as the platform's own SDK makes it. */
+/** Lifetime of a token, as the platform's own SDK sets it. */
 const TOKEN_LIFETIME_SEC = 120;
 const NONCE_BYTES = 16;
 const METHODS = { verify: 'POST', settle: 'POST', supported: 'GET' } as const;
@@ -16,7 +16,7 @@ export type CdpAuthOptions = {
   readonly now?: () => number;
 };
 
-/** What the official facilitator client asks for before each request. */
+/** Headers that the official facilitator client asks for before each request. */
 export function cdpAuthHeaders({
   key,
   url,

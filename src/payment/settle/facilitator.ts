@@ -1,4 +1,4 @@
-/** What settles payments, and what its answers prove. */
+/** Facilitators, and the outcomes of their calls. */
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { RouteOffer } from '../gate/challenge.ts';
@@ -37,10 +37,10 @@ export type SettleOutcome =
       readonly isReverted?: boolean;
     };
 
-/** Of a send after which money may have moved, and nothing proves it. */
+/** A send after which money may have moved, without proof. */
 export type DoubtfulOutcome = Extract<SettleOutcome, { readonly kind: 'nonce_used' | 'unclear' }>;
 
-/** What a step `unknown` keeps of the send that it follows. */
+/** Data of a step `unknown`, about the send that it follows. */
 export function doubtData(outcome: DoubtfulOutcome): JsonObject {
   const { reason, transaction } = outcome;
   const isReverted = outcome.kind === 'unclear' && outcome.isReverted === true;
@@ -77,7 +77,7 @@ export type Facilitator = {
   stop?(): Promise<void>;
 };
 
-/** What an operator must know of an account that pays gas. */
+/** State of an account that pays gas, for operators. */
 export type AccountStatus = {
   /** Wei, as last read; null before that. */
   readonly balance: bigint | null;

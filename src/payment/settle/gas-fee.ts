@@ -1,4 +1,4 @@
-/** What a transaction offers for its gas, and how much more its replacement has to (EIP-1559). */
+/** Gas fees of a transaction, and of its replacement (EIP-1559). */
 import type { PublicClient } from 'viem';
 
 /** Wei for one unit of gas. */
@@ -12,7 +12,7 @@ const BASE_FEE_ROOM = 2n;
 /** Nodes take a replacement from 10 % more on; 12.5 is what they are used to. */
 const STEP = { numerator: 9n, denominator: 8n };
 
-/** What goes through now. Rejects as the client does. */
+/** Estimates the fee that goes through now. Rejects as the client does. */
 export async function currentFee(client: PublicClient): Promise<GasFee> {
   const [{ baseFeePerGas }, tip] = await Promise.all([
     client.getBlock(),

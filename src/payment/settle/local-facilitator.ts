@@ -24,7 +24,7 @@ export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' |
   /** Pays the gas. One process alone may send from it: others would take its nonces. */
   readonly settlementKey: Hex;
   readonly rpcTimeoutMs?: number | undefined;
-  /** How long a broadcast transaction may take to be mined before it is left to reconciling. */
+  /** Wait for a broadcast transaction to be mined, before it is left to reconciling. */
   readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
 };

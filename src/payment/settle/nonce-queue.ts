@@ -29,7 +29,7 @@ export class NotSent extends Error {
 
 const POLL_INTERVAL_MS = 500;
 const REPLACE_AFTER_MS = 30_000;
-/** What was not heard is said again so often. */
+/** Interval at which a transaction that may not have been heard is broadcast again. */
 const REPEAT_AFTER_MS = 3_000;
 const MAX_REPLACEMENTS = 4;
 const MAX_FEE_TIMES = 10n;

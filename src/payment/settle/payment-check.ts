@@ -1,4 +1,4 @@
-/** What the official scheme, and the gas that it would take, say of a payment before it is sent. */
+/** Checks a payment by the official scheme and by its gas, before it is sent. */
 import type { FacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { type Hex, isAddressEqual, type PublicClient, type ReadContractParameters } from 'viem';

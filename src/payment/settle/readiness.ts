@@ -1,4 +1,4 @@
-/** Whether payments can be taken: asked at the start, and again until facilitator and node have answered. */
+/** Readiness: asks facilitator and node at the start, and again until both have answered. */
 import { checkNode, NodeUnreachable } from '../chain/check-node.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../gate/challenge.ts';
@@ -15,7 +15,7 @@ export type ReadinessOptions = {
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
   readonly retryIntervalMs?: number | undefined;
-  /** How long the start waits for an answer; default 3 s. */
+  /** Wait of the start for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
   /** Told of each try that failed, and of what turns out to be wrong for good. */
   readonly onError?: ((message: string, error: Error) => void) | undefined;

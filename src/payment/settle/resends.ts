@@ -8,9 +8,9 @@ import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.t
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;
-  /** What the route offers now; null after it has gone. */
+  /** Offer of the route now; null after the route has gone. */
   readonly offerOf: (request: string) => RouteOffer | null;
-  /** Whether the chain can be asked; without one, to send again is the only way to look. */
+  /** The chain can be asked; without it, to send again is the only way to look. */
   readonly hasChain: boolean;
   /** See `ReconcileTiming`. */
   readonly resendAfterMs: readonly number[];
@@ -18,7 +18,7 @@ export type ResendsOptions = {
   readonly now: () => number;
 };
 
-/** Of the time from the first send to `validBefore`; the rest is for a block to take the last send. */
+/** Share of the time to `validBefore` before the last send; the rest is for a block to take it. */
 const LAST_SEND_SHARE = 0.75;
 
 /**
@@ -38,7 +38,7 @@ export function resendTimesMs(
   return [...earlier, lastMs].map((afterMs) => firstMs + afterMs);
 }
 
-/** What this process did for a key; how often it was sent is in the ledger. */
+/** Last send of a key by this process; the ledger counts them all. */
 type OwnSend = {
   /** `performance.now()` of the last one. */
   readonly sentMs: number;
@@ -59,7 +59,7 @@ export class Resends {
     return this.#isDue(writer, entry) ? () => this.#send(writer, entry) : null;
   }
 
-  /** When the payment may be sent next, database time; null where it is only looked at from now on. */
+  /** Instant of the next send, database time; null where the payment is only looked at from now on. */
   nextMs(entry: LedgerEntry): number | null {
     const { hasChain, now } = this.#options;
     if (!hasChain || sendsOf(entry).isReverted) return null;
@@ -112,7 +112,7 @@ export class Resends {
   }
 }
 
-/** What the ledger does not know yet, so that any host may look for it; null where there is nothing. */
+/** Facts that the ledger does not know yet and any host may use; null where there are none. */
 function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | null {
   switch (outcome.kind) {
     case 'refused':

@@ -5,7 +5,7 @@ import { type NodeRequests, nodeErrorOf } from '../chain/node-requests.ts';
 import type { Receipt } from '../chain/payment-proof.ts';
 import type { GasFee } from './gas-fee.ts';
 
-/** What is to be done at a nonce; null for an empty transaction, which only takes it. */
+/** Call at a nonce; null for an empty transaction, which only takes the nonce. */
 export type Call = {
   /** The payment that it is for. */
   readonly key: string;
@@ -14,7 +14,7 @@ export type Call = {
   readonly gas: bigint;
 };
 
-/** How a nonce was used up: by the call, or by an empty or a foreign transaction. */
+/** End of a nonce: used by the call, or by an empty or a foreign transaction. */
 export type NonceEnd =
   | { readonly kind: 'mined'; readonly transaction: Hex; readonly receipt: Receipt }
   | { readonly kind: 'taken' };
@@ -28,7 +28,7 @@ export type SentTransaction = {
   readonly bornMs: number;
   readonly firstFee: GasFee;
   fee: GasFee;
-  /** As it was signed last, to be sent again where it may not have been heard. */
+  /** The last signed bytes, for another broadcast where the first may not have been heard. */
   raw: Hex | null;
   sentMs: number;
   replacements: number;

@@ -1,4 +1,4 @@
-/** What an answer of a facilitator to "settle" means: settled, refused, not sent, or in doubt. */
+/** Reads a facilitator's answer to "settle": settled, refused, not sent, or in doubt. */
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
 import { isEvmAddress, isSameAddress } from '../../config/evm-address.ts';
@@ -46,7 +46,7 @@ const AUTHORIZATION_REASONS: ReadonlySet<string> = new Set([
 const NONCE_USED = /nonce_already_used|authorization_already_used|authorization.*used or cancel/i;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
-/** What a facilitator's answer to settle proves about this payment, and no more. */
+/** Concludes from a facilitator's answer to settle no more than it proves about this payment. */
 export function settleOutcome(response: SettleResponse, payment: StoredPayment): SettleOutcome {
   const transaction = transactionOf(response);
   if (response.success) return outcomeOfSuccess(response, payment, transaction);
@@ -58,7 +58,7 @@ export function settleOutcome(response: SettleResponse, payment: StoredPayment):
   return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
 }
 
-/** What an error on the way to a facilitator proves. */
+/** Concludes from an error on the way to a facilitator: only a refused connection proves anything. */
 export function settleOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -188,7 +188,7 @@ export function unknownSettlement(
   return new SettlementUnknown({ network, payer: from, nonce, transaction });
 }
 
-/** What the payer is told once it is proved that its authorization can never pay us. */
+/** Error for a payer whose authorization can never pay us, as is proved. */
 export function endedUnpaid(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',

@@ -18,7 +18,7 @@ export type SignerAccountOptions = {
   readonly balanceIntervalMs?: number | undefined;
 };
 
-/** What a settlement may take, and what every one is sent with. */
+/** Gas limit of every settlement. */
 export const MAX_GAS = 300_000n;
 /** The till closes while there is time to fill the account up. */
 const MIN_SETTLEMENTS = 20n;

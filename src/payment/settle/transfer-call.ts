@@ -6,7 +6,7 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 /** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
-/** With the signature in three parts where it has them, for tokens older than contract wallets. */
+/** Passes plain signatures in three parts, for tokens older than contract wallets. */
 export function transferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;

@@ -1,11 +1,11 @@
-/** Work that was done for a payer who has not paid for it: kept for him, and his debt for an hour. */
+/** Debts: finished work is kept for the payer who has not paid for it, and counts against him for an hour. */
 import { UnpaidScans } from '../../model/errors.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
 
-/** So many finished scans an hour may a payer leave unpaid. */
+/** Finished scans that a payer may leave unpaid in an hour. */
 export const UNPAID_AN_HOUR = 5;
 const HOUR_MS = 3_600_000;
 /** Longer than a call can take from its end of work to its settlement. */
@@ -13,7 +13,7 @@ const JUST_NOW_MS = 15 * 60_000;
 
 type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
-/** What one call leaves behind: the scan, or the stored answer, that its payer may still pay for. */
+/** The scan, or stored answer, that a call leaves behind and that its payer may still pay for. */
 export class UnpaidWork {
   readonly #gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
@@ -90,7 +90,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** When this payer's debts of the last hour were made, newest first. */
+/** Times of this payer's debts of the last hour, newest first. */
 export async function debtsOf(stores: Stores, payer: string): Promise<readonly number[]> {
   const marks = await stores.results.unpaid(payer, stores.now() - HOUR_MS);
   return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
@@ -102,7 +102,7 @@ export async function refuseDebtor<Input>(
   { route, input, payer }: Purchase<Input>,
 ): Promise<void> {
   const debts = await debtsOf(stores, payer);
-  // When this one is an hour old, no more than the allowed number is left.
+  // Once this debt is an hour old, the payer is within the limit again.
   const oneTooMany = debts[UNPAID_AN_HOUR];
   if (oneTooMany === undefined || (await route.workshop?.isFinished(input, payer))) return;
   const retryAfterSec = Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000);

@@ -1,4 +1,4 @@
-/** Whose answer a payment may get: its own, that of its identifier, or one that was lost. */
+/** Redelivery: a payment gets the answer that it bought, that of its identifier, or one that was lost. */
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import {
@@ -16,9 +16,9 @@ import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
 import type { Purchase } from './purchase.ts';
 
-/** How long after its settlement an answer that was never delivered whole is owed to its payer. */
+/** An answer that was never delivered whole is owed to its payer for so long after its settlement. */
 const OWED_MS = 10 * 60_000;
-/** For so long after it was written in full a private answer opens to its bare header. */
+/** A private answer opens to its bare header for so long after it was written in full. */
 const OPEN_MS = 10 * 60_000;
 const WRONG_IDENTIFIERS = 8;
 /** Longer than any answer is kept. */
@@ -27,7 +27,7 @@ const LINKS_AN_IDENTIFIER = 8;
 /** Links read of each identifier: a key that is live, or was paid with, is among its newest. */
 const NEWEST_LINKS = 16;
 const CLAIMS_A_KEY = 20;
-/** What was never sent is forgotten after this, at the next purge. */
+/** A key that was never sent is purged after an hour, at the latest ten minutes late. */
 const FORGOTTEN_AFTER_MS = 70 * 60_000;
 
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
@@ -61,7 +61,7 @@ export function refuseConflict(
   );
 }
 
-/** Whether this call is proved to be its buyer's own, by what never stands on the chain. */
+/** True where the call names an identifier of the purchase, which never stands on the chain. */
 export async function namesBuyer(
   stores: Stores,
   { scope }: Purchase,
@@ -112,7 +112,7 @@ export function refuseWornOut(entry: LedgerEntry | null, nowMs: number): void {
   );
 }
 
-/** What an identifier stands for at this moment. */
+/** The chain of an identifier as it was read. */
 export type IdentifierState = {
   /** Number of the next link. */
   readonly next: number;
@@ -171,7 +171,7 @@ export async function bindIdentifier(
   return (await stores.identifiers.append(scope, link)) === 'won';
 }
 
-/** Whether a key has, or may still get, an answer. */
+/** True where a key has, or may still get, an answer. */
 function isLive({ last }: LedgerEntry): boolean {
   switch (standingOf(last.state)) {
     case 'working':
