@@ -1,5 +1,5 @@
 import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Revision } from '../src/config/revision.ts';
 import { openApiInfo, TAGS } from '../src/http/documents/openapi-info.ts';
@@ -10,6 +10,9 @@ export type OpenApiOptions = {
   readonly baseUrl: string;
   readonly siteUrl: string;
 };
+
+/** Keyword of a parameter's schema: what the document says of it, and no validator reads. */
+export const DOCUMENTED = 'documented';
 
 /** OpenAPI 3.1, from the schemas of the routes and nothing else: `app.swagger()`. */
 export default fp(
@@ -32,9 +35,30 @@ export default fp(
           },
         },
       },
+      transform: ({ schema, url }) => ({ schema: withDocumented(schema), url }),
       // Pages and operations without an offer carry no tag.
       hideUntagged: true,
     });
   },
   { name: 'openapi', dependencies: ['offers'] },
 );
+
+function withDocumented(schema: FastifySchema): FastifySchema {
+  const { body, querystring } = schema;
+  return {
+    ...schema,
+    ...(body ? { body: describeProperties(body) } : {}),
+    ...(querystring ? { querystring: describeProperties(querystring) } : {}),
+  };
+}
+
+function describeProperties(schema: unknown): unknown {
+  const { properties = {}, ...rest } = schema as {
+    readonly properties?: Readonly<Record<string, { readonly [DOCUMENTED]?: object }>>;
+  }; // our own route schemas, which are objects by construction
+  const described = Object.entries(properties).map(([name, property]) => {
+    const { [DOCUMENTED]: documented, ...validated } = property;
+    return [name, { ...validated, ...documented }] as const;
+  });
+  return { ...rest, properties: Object.fromEntries(described) };
+}

@@ -1,12 +1,34 @@
-/** Refuses query strings from which two readers could pick different values, and names of JavaScript's own. */
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidJson, InvalidQuery } from '../src/model/errors.ts';
+import {
+  InvalidHost,
+  InvalidJson,
+  InvalidQuery,
+  UnsupportedMediaType,
+} from '../src/model/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Refuses requests in which two readers could see different things, and names of JavaScript's own. */
 export default fp(
   async (app: FastifyInstance) => {
+    app.addHook('onRequest', async ({ raw }) => {
+      const lines = raw.rawHeaders.filter((_text, index) => index % 2 === 0);
+      const hosts = lines.filter((name) => name.toLowerCase() === 'host').length;
+      // HTTP/1.0 has no such header.
+      if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) throw new InvalidHost();
+    });
+    const parseJson = app.getDefaultJsonParser('error', 'error');
+    // Its own parser, as what a paid route is sent is looked at after its challenge alone.
+    app.addContentTypeParser<string>(
+      'application/json',
+      { parseAs: 'string' },
+      (request, body, done) => {
+        const { 'content-encoding': encoding = 'identity' } = request.headers;
+        if (encoding.toLowerCase() !== 'identity') return done(new UnsupportedMediaType());
+        parseJson(request, body, done);
+      },
+    );
     // After the payment challenge, which is given whatever the input is.
     app.addHook('preValidation', ({ raw, body }, _reply, next) => {
       try {

@@ -1,4 +1,3 @@
-/** The changes feed. */
 import { InvalidParameter } from '../model/errors.ts';
 import type { Grade } from '../model/report.ts';
 import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';
@@ -9,6 +8,8 @@ import { reportUrl } from './report-url.ts';
 
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 1_000;
+/** Later instants have more than four digits in some offsets, and cannot be written back. */
+const END_MS = Date.UTC(9999, 0, 1);
 
 export type ChangesQuery = {
   /** Exclusive; ms since the epoch. */
@@ -49,10 +50,10 @@ export function parseChangesQuery(query: {
   readonly limit?: string | undefined;
 }): ChangesQuery {
   const sinceMs = query.since === undefined ? null : parseInstant(query.since);
-  if (sinceMs === null) {
+  if (sinceMs === null || sinceMs < 0 || sinceMs >= END_MS) {
     throw new InvalidParameter(
       'since',
-      'an ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z ("+" of an offset is written %2B)',
+      'an ISO 8601 instant with an offset from 1970 to 9998, such as 2026-08-14T00:00:00Z ("+" of an offset is written %2B)',
     );
   }
   const limit = query.limit ?? String(DEFAULT_CHANGES);

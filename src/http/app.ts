@@ -10,7 +10,7 @@ import helmet from '../../plugins/helmet.ts';
 import logging from '../../plugins/logging.ts';
 import metrics from '../../plugins/metrics.ts';
 import offers from '../../plugins/offers.ts';
-import openapi from '../../plugins/openapi.ts';
+import openapi, { DOCUMENTED } from '../../plugins/openapi.ts';
 import payment from '../../plugins/payment.ts';
 import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
@@ -83,6 +83,8 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     requestTimeout: limits.requestTimeoutMs,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
+      // `plugins/request-guard.ts` answers a missing one, in the form of every other error.
+      requireHostHeader: false,
       headersTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: limits.checkIntervalMs,
     },
@@ -93,7 +95,14 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     // A host in a path has up to 253 characters; without this, Fastify refuses over 100 of them.
     routerOptions: { maxParamLength: MAX_PATH_CHARS },
     // A value of another type is a mistake of the caller's, and an unknown member is none.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, verbose: true } },
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        verbose: true,
+        keywords: [DOCUMENTED],
+      },
+    },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply),
     clientErrorHandler: answerClientError,
     genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
@@ -101,8 +110,8 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   app.server.maxConnections = limits.maxConnections;
   // Schemas describe answers, and tests hold answers to them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  // JSON only; Fastify would also take text.
-  app.removeContentTypeParser('text/plain');
+  // JSON only: `plugins/request-guard.ts` has its parser.
+  app.removeAllContentTypeParsers();
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
@@ -148,9 +157,9 @@ async function registerPlugins(
   await app.register(allowedMethods);
   await app.register(errors);
   await app.register(logging);
-  await app.register(requestGuard);
   await app.register(helmet);
   await app.register(cors);
+  await app.register(requestGuard);
   await app.register(pressure);
   await app.register(offers);
   if (config.isRateLimited) await app.register(rateLimit, { store });

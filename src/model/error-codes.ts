@@ -5,6 +5,7 @@ export const ERROR_CODES = {
   invalid_json: { status: 400, meaning: 'The body is not JSON, or holds a forbidden key.' },
   invalid_parameter: { status: 400, meaning: 'A query parameter is missing or out of range.' },
   invalid_query: { status: 400, meaning: 'A query parameter is repeated or bracketed.' },
+  invalid_http: { status: 400, meaning: 'This is not a well-formed HTTP request.' },
   invalid_path: { status: 400, meaning: 'The path cannot be decoded.' },
   invalid_payment_identifier: { status: 400, meaning: 'The payment identifier is malformed.' },
   not_verified: { status: 403, meaning: 'Control of the host is not proved, or not recently.' },

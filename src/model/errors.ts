@@ -49,6 +49,12 @@ export class InvalidQuery extends ServiceError {
   }
 }
 
+export class InvalidHost extends ServiceError {
+  constructor() {
+    super('invalid_http', 'A request names its host once. Send one Host header.');
+  }
+}
+
 export class InvalidPath extends ServiceError {
   constructor() {
     super('invalid_path', 'The path cannot be decoded. Percent-encode it as RFC 3986 says.');
@@ -153,7 +159,10 @@ export class BodyTooLarge extends ServiceError {
 
 export class UnsupportedMediaType extends ServiceError {
   constructor() {
-    super('unsupported_media_type', 'Send the body as JSON, with Content-Type: application/json.');
+    super(
+      'unsupported_media_type',
+      'Send the body as plain JSON, with Content-Type: application/json and no Content-Encoding.',
+    );
   }
 }
 

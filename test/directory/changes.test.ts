@@ -11,6 +11,9 @@ describe('interface spec 4.2: the query', () => {
     const since = '2026-09-01T00:00:00Z';
     const sinceMs = Date.parse(since);
     expect(parseChangesQuery({ since })).toEqual({ sinceMs, limit: 100 });
+    for (const edge of ['1970-01-01T00:00:00Z', '9998-12-31T23:59:59.999Z']) {
+      expect(parseChangesQuery({ since: edge }).sinceMs).toBe(Date.parse(edge));
+    }
     expect(parseChangesQuery({ since, limit: '1' })).toEqual({ sinceMs, limit: 1 });
     expect(parseChangesQuery({ since, limit: '1000' })).toEqual({ sinceMs, limit: 1000 });
   });
@@ -18,6 +21,11 @@ describe('interface spec 4.2: the query', () => {
   test.each<[{ since?: string; limit?: string }, string]>([
     [{}, 'since'],
     [{ since: 'yesterday' }, 'since'],
+    [{ since: '1969-12-31T23:59:59.999Z' }, 'since'],
+    [{ since: '1970-01-01T00:00:00+00:01' }, 'since'],
+    [{ since: '9999-01-01T00:00:00Z' }, 'since'],
+    [{ since: '9998-12-31T23:59:59-00:01' }, 'since'],
+    [{ since: '0000-01-01T00:00:00Z' }, 'since'],
     [{ since: '2026-09-01T00:00:00 02:00' }, 'since'],
     ...['0', '1001', '-1', '1.5', '', 'all', '1e2', ' 5'].map(
       (limit): [{ since: string; limit: string }, string] => [

@@ -11,6 +11,7 @@ import { errorResponses } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
+import { DOCUMENTED_URL } from './url-parameter.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Featured has no pages; this many rows are enough for every reader. */
@@ -24,34 +25,44 @@ const directoryQuery = Type.Object({
       type: 'string',
       enum: ['recent', 'grade'],
       description: '"recent" (newest scan first, the default) or "grade" (best first).',
+      documented: { example: 'recent' },
     }),
   ),
   category: Type.Optional(
-    Type.Unsafe<string>({ type: 'string', enum: [...CATEGORIES], description: ONE_OF_CATEGORIES }),
+    Type.Unsafe<string>({
+      type: 'string',
+      enum: [...CATEGORIES],
+      description: ONE_OF_CATEGORIES,
+      documented: { example: 'data' },
+    }),
   ),
   verified: Type.Optional(
     Type.Unsafe<'true' | 'false'>({
       type: 'string',
       enum: ['true', 'false'],
       description: '"true" lists only projects of verified owners; "false" lists all.',
+      documented: { example: 'false' },
     }),
   ),
   q: Type.Optional(
     Type.String({
       maxLength: 253,
       description: 'Part of a host, literally; at most 253 characters.',
+      documented: { pattern: '^[a-z0-9.-]*$', example: 'api' },
     }),
   ),
   page: Type.Optional(
     Type.String({
       pattern: '^(0|[1-9][0-9]{0,11})$',
       description: 'Page number from 0, default 0.',
+      documented: { example: '0' },
     }),
   ),
   pageSize: Type.Optional(
     Type.String({
       pattern: '^([1-9][0-9]?|100)$',
       description: 'Items on a page: an integer from 1 to 100, default 50.',
+      documented: { example: '50' },
     }),
   ),
 });
@@ -161,7 +172,10 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
         tags: ['directory'],
         summary: 'The directory record of one origin',
         querystring: Type.Object({
-          host: Type.String({ description: 'A host or URL, such as api.example.com.' }),
+          host: Type.String({
+            description: 'A host or URL, such as api.example.com.',
+            documented: { ...DOCUMENTED_URL, example: 'api.example.com' },
+          }),
         }),
         response: {
           200: Type.Object({ ...projectProperties, ...noticeProperties }),

@@ -33,6 +33,10 @@ const listingKey = Type.Optional(
   Type.String({
     maxLength: 128,
     description: 'The listingKey that POST /v1/verify/start answered beside the token.',
+    documented: {
+      pattern: '^[A-Za-z0-9_-]{43}$',
+      example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI',
+    },
   }),
 );
 const startBody = Type.Object({ url: urlParameter });
@@ -40,10 +44,16 @@ const confirmBody = Type.Object({ url: urlParameter, listingKey });
 const listingBody = Type.Object({
   url: urlParameter,
   listed: Type.Optional(
-    Type.Boolean({ description: 'false removes the origin from the directory.' }),
+    Type.Boolean({
+      description: 'false removes the origin from the directory.',
+      documented: { example: true },
+    }),
   ),
   suppressEnrichment: Type.Optional(
-    Type.Boolean({ description: 'true hides the branding copied from the origin.' }),
+    Type.Boolean({
+      description: 'true hides the branding copied from the origin.',
+      documented: { example: false },
+    }),
   ),
   listingKey,
 });

@@ -4,22 +4,28 @@ import { clientOf } from '../../directory/client-key.ts';
 import { errorResponses } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';
+import { DOCUMENTED_URL } from './url-parameter.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const preflightBody = Type.Object({
-  url: Type.String({ description: 'The https URL that is going to be paid, path and query too.' }),
+  url: Type.String({
+    description: 'The https URL that is going to be paid, path and query too.',
+    documented: { ...DOCUMENTED_URL, example: 'https://api.example.com/weather' },
+  }),
   method: Type.Optional(
     Type.Unsafe<(typeof METHODS)[number]>({
       type: 'string',
       enum: [...METHODS],
       description: 'Default GET. Other methods are answered from stored reports, never sent.',
+      documented: { example: 'GET' },
     }),
   ),
   maxPrice: Type.Optional(
     Type.String({
       pattern: '^[0-9]{1,30}([.][0-9]{1,30})?$',
       description: 'In whole units of the asset, such as "0.05": dearer is a no-go.',
+      documented: { example: '0.05' },
     }),
   ),
 });

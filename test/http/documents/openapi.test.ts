@@ -132,7 +132,13 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
       expect(all, name).toEqual(expect.arrayContaining(['internal_error', 'saturated']));
       for (const code of all) answered.add(code);
     }
-    const ofNoOperation = ['invalid_path', 'forbidden', 'not_found', 'method_not_allowed'];
+    const ofNoOperation = [
+      'invalid_http',
+      'invalid_path',
+      'forbidden',
+      'not_found',
+      'method_not_allowed',
+    ];
     const missing = Object.keys(ERROR_CODES).filter((code) => !answered.has(code));
     expect(missing).toEqual(ofNoOperation);
   });
@@ -143,6 +149,30 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     for (const { summary, description = '' } of operations.values()) {
       expect(summary).toMatch(/\S/);
       expect(description.length).toBeLessThanOrEqual(500);
+    }
+  });
+
+  test('every input says by an example what is accepted, and by what it is recognised', async () => {
+    await service.publish('api.example.com');
+    for (const [name, operation] of operations) {
+      const [method = '', path = ''] = name.split(' ');
+      const inputs = Object.entries(inputsOf(operation));
+      for (const [input, { example, format, pattern = '', enum: accepted, type }] of inputs) {
+        expect(example, `${name} ${input}`).toBeDefined();
+        expect(
+          format || pattern || accepted || type === 'boolean',
+          `${name} ${input}`,
+        ).toBeTruthy();
+        expect(String(example)).toMatch(new RegExp(pattern));
+      }
+      const values = inputs.map(([input, { example }]) => [input, example]);
+      const answer =
+        method === 'POST'
+          ? await service.post(path, Object.fromEntries(values))
+          : await service.get(`${path}?${new URLSearchParams(Object.fromEntries(values))}`);
+      // Who has proved nothing, or paid nothing, is told so; all else is 200.
+      const expected = operation['x-payment-info'] ? 402 : path === '/v1/listing' ? 403 : 200;
+      expect([name, answer.statusCode]).toEqual([name, expected]);
     }
   });
 
@@ -179,6 +209,19 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     }
   });
 });
+
+/** Query parameters and members of the body, by name. */
+function inputsOf({ parameters = [], requestBody }: Operation) {
+  const body = requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
+  const schema = body?.content['application/json']?.schema as OpenAPIV3_1.SchemaObject | undefined;
+  const named = (parameters as OpenAPIV3_1.ParameterObject[]).map(
+    ({ name, schema: ofParameter, example }) => [name, { example, ...ofParameter }] as const,
+  );
+  return {
+    ...Object.fromEntries(named),
+    ...schema?.properties,
+  } as Readonly<Record<string, OpenAPIV3_1.SchemaObject>>;
+}
 
 /** Paths as registered, from Fastify's own table. */
 function routesOf({ app }: TestApp): string[] {

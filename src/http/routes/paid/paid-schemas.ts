@@ -118,9 +118,21 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
       'Changes after since (exclusive), oldest first. Continue with nextSince while hasMore is true.',
     querystring: Type.Object({
       since: Type.String({
-        description: 'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z; exclusive.',
+        description:
+          'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z, from 1970 to 9998; exclusive.',
+        documented: {
+          format: 'date-time',
+          pattern:
+            '^(19[7-9][0-9]|[2-8][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$',
+          example: '2026-08-14T00:00:00Z',
+        },
       }),
-      limit: Type.Optional(Type.String({ description: 'An integer from 1 to 1000, default 100.' })),
+      limit: Type.Optional(
+        Type.String({
+          description: 'An integer from 1 to 1000, default 100.',
+          documented: { pattern: '^([1-9][0-9]{0,2}|1000)$', example: '100' },
+        }),
+      ),
     }),
     response: {
       200: Type.Object({
