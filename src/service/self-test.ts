@@ -1,36 +1,55 @@
-/** Every check is tried once after the start: what breaks on everything is found before a scan is sold. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { BrokenChecks } from '../engine/errors.ts';
-import { createPool } from '../engine/judging-pool.ts';
-import { tryAll } from '../scan/warm-up.ts';
+import { threadEnvironment } from '../workers/thread-environment.ts';
 
 export type SelfTestOptions = {
-  readonly catalog: Catalog;
-  readonly checks: readonly DiscoveredCheck[];
+  readonly catalog: Pick<Catalog, 'checksVersion'>;
+  readonly checks: readonly Pick<DiscoveredCheck, 'impl' | 'url'>[];
   /** A check of ours breaks even on an origin that said nothing: no scan of this process could be sold. */
-  readonly onBroken: (fault: BrokenChecks) => void;
+  readonly onBroken: (fault: { readonly message: string }) => void;
   /** The test could not be made; the first scan makes it again. */
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** A machine may be slow, and nothing of an origin is in it. */
-const PATIENT = { cpuMs: 20_000, firstTryMs: 20_000, wallMs: 60_000 };
+/** The order to `self-test-process.ts`. */
+export type SelfTest = {
+  readonly checksVersion: string;
+  readonly modules: readonly (readonly [impl: string, url: string])[];
+};
 
-/** On a thread of its own that ends with the test: a service at rest has none. Never rejects. */
+export type SelfTestResult = {
+  readonly kind: 'whole' | 'broken' | 'failed';
+  readonly message: string;
+};
+
+const ENTRY = new URL('./self-test-process.ts', import.meta.url);
+
+/**
+ * Tries every check once, in a process of its own: a service at rest keeps nothing of the modules and
+ * threads that scan. Never rejects.
+ */
 export async function testChecks(options: SelfTestOptions): Promise<void> {
   const { catalog, checks, onBroken, onError } = options;
-  const pool = createPool({
-    ...PATIENT,
-    threads: 1,
-    onError: (error) => onError('error of a worker', error),
-  });
   try {
-    await tryAll({ catalog, checks, pool });
+    const child = fork(ENTRY, { env: threadEnvironment(), execArgv: [] });
+    const order: SelfTest = {
+      checksVersion: catalog.checksVersion,
+      modules: checks.map(({ impl, url }) => [impl, url]),
+    };
+    const ended = once(child, 'exit');
+    let result: SelfTestResult | undefined;
+    child.once('message', (message) => {
+      result = message as SelfTestResult; // the process of our own sends nothing else
+    });
+    child.send(order);
+    await ended;
+    if (result?.kind === 'broken') onBroken(result);
+    else if (result?.kind !== 'whole') {
+      onError('the checks could not be tried', result?.message ?? 'the process ended');
+    }
   } catch (error) {
-    if (error instanceof BrokenChecks) onBroken(error);
-    else onError('the checks could not be tried', error);
-  } finally {
-    await pool.close();
+    onError('the checks could not be tried', error);
   }
 }

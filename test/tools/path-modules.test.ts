@@ -40,6 +40,8 @@ test('each is named here, and is there', () => {
     'src/probe/plan/plan.ts',
     'src/probe/plan/read-mcp.ts',
     'src/scan/branding.ts',
+    'src/scan/find-routes.ts',
+    'src/service/self-test-process.ts',
     'src/workers/worker.ts',
     'src/workers/yardstick.ts',
   ]);
