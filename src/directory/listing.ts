@@ -25,11 +25,13 @@ export type ListingOptions = { readonly store: Store; readonly verification: Ver
  * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(
-  { store, verification }: ListingOptions,
+  options: ListingOptions,
   origin: Origin,
   client: Client,
-  { listingKey, listed, suppressEnrichment }: ListingWish,
+  wish: ListingWish,
 ): Promise<ListingAnswer> {
+  const { store, verification } = options;
+  const { listingKey, listed, suppressEnrichment } = wish;
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
   const confirm = await store.ownership.lastConfirm(host);
@@ -41,22 +43,43 @@ export async function changeListing(
   if (isRecent && listingKey !== undefined && !hasKey) {
     throw new Refusal(`listingKey did not come with the token that proved ${host}. ${HOW}`);
   }
-  if (!hasKey && !(isRecent && client.key === confirm.client)) {
-    const when = isRecent ? 'by another client' : 'over an hour ago';
-    if (shows(change)) throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
-    const isServed = await verification.stillServes(origin, client, confirm.tokenHash);
-    // The fetch took its time: its finding overrules no owner who proved control meanwhile.
-    const last = await store.ownership.lastConfirm(host);
-    if (!isServed || last?.tokenHash !== confirm.tokenHash) {
-      throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);
-    }
-  }
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
-  const allowed = await withoutKeyed(store, host, confirm, change);
-  if (allowed === null) {
+  const when = isRecent ? 'by another client' : 'over an hour ago';
+  const isOwner = isRecent && client.key === confirm.client;
+  if (!isOwner && shows(change)) {
+    throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
+  }
+  const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
+  const settings = isAllowed
+    ? await setWhileProved(store, host, confirm, change)
+    : 'proof replaced';
+  // The newer proof says who the owner is.
+  if (settings === 'proof replaced' && isOwner) return changeListing(options, origin, client, wish);
+  if (settings === 'proof replaced') {
+    throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);
+  }
+  if (settings === 'set by key') {
     throw new Refusal(`This was set with the listingKey of ${host}: send it. Without it: ${HOW}`);
   }
-  return { host, ...(await store.listing.set(host, allowed)) };
+  return { host, ...settings };
+}
+
+/** Whatever is set or proved meanwhile makes another version, and is looked at before anything is set. */
+async function setWhileProved(
+  store: Store,
+  host: string,
+  confirm: Confirm,
+  change: ListingChange,
+): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
+  for (;;) {
+    const version = await store.listing.version(host);
+    const last = await store.ownership.lastConfirm(host);
+    if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
+    const allowed = await withoutKeyed(store, host, confirm, change);
+    if (allowed === null) return 'set by key';
+    const settings = await store.listing.setIf(host, version, allowed);
+    if (settings !== null) return settings;
+  }
 }
 
 const HOW =

@@ -18,17 +18,23 @@ export type FinishedScan = {
   readonly report: ScanReport;
   readonly branding: Branding;
   readonly signals: Signals;
+  /** False: nothing of the origin answered. */
+  readonly reached: boolean;
 };
+
+/** Reports of older programs do not say whether the origin was reached. */
+type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
+  Partial<Pick<FinishedScan, 'reached'>>;
 
 /** The document that the store keeps. It is written here only, so it is read back as what it was. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals } = scan;
-  return { report, branding, signals };
+  const { report, branding, signals, reached } = scan;
+  return { report, branding, signals, reached };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
   // `toStoredReport` is the only writer of this document, and the store keeps it unchanged.
-  const stored = result.report as unknown as Pick<FinishedScan, 'report' | 'branding' | 'signals'>;
+  const stored = result.report as unknown as StoredReport;
   return {
     scanId: result.scanId,
     host: result.host,
@@ -37,6 +43,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     report: stored.report,
     branding: stored.branding,
     signals: stored.signals,
+    reached: stored.reached ?? true,
   };
 }
 
@@ -57,5 +64,6 @@ export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): P
     catalog: catalogFacts,
     branding: scan.branding,
     signals: scan.signals,
+    reached: scan.reached,
   };
 }

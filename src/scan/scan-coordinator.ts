@@ -14,6 +14,7 @@ import {
   toStoredReport,
 } from './finished-scan.ts';
 import type { Scanner } from './scanner.ts';
+import { wasReached } from './was-reached.ts';
 
 export type { FinishedScan } from './finished-scan.ts';
 
@@ -212,6 +213,7 @@ class InFlightScans {
         report: { ...outcome.report, scannedAt },
         branding: outcome.branding,
         signals: outcome.signals,
+        reached: wasReached(outcome.observations),
       };
       const { host } = finished;
       const report = toStoredReport(finished);

@@ -1,16 +1,11 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
 import type { Store } from '../../src/store/contract/store.ts';
-import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { openSqlite } from '../../src/store/sqlite/store.ts';
-import {
-  type DirectorySeed,
-  hiddenBy,
-  ownersOf,
-  type SeededHost,
-  seededHosts,
-} from './seeded-hosts.ts';
+import { openSqlite, sqliteTables } from '../../src/store/sqlite/store.ts';
+
+import { type DirectorySeed, seededHosts } from './seeded-hosts.ts';
+import { rowsOf } from './seeded-rows.ts';
 import { newDataFolder, usedBytes } from './seeded-store.ts';
 
 /** A larger directory would fill the memory. */
@@ -52,72 +47,17 @@ export async function seedDirectory(database: string, seed: DirectorySeed): Prom
   const connection = new Connection(database, database);
   try {
     connection.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000');
-    connection.transaction(() => {
-      for (const host of seededHosts(seed)) {
-        insertHost(connection, host);
-        if (seed.hasHidden !== false) hideHost(connection, host);
-      }
-      connection.exec("INSERT INTO versions (name, n) VALUES ('preferences', 1)");
-    });
+    const { records, history, changes, owners } = sqliteTables(connection);
+    connection.exec('BEGIN');
+    for (const host of seededHosts(seed)) {
+      const rows = rowsOf(host, seed.hasHidden);
+      await records.insert(rows.records);
+      await history.insert(rows.history);
+      await changes.insert(rows.changes);
+      if (rows.owner !== null) await owners.insert(rows.owner);
+    }
+    connection.exec('COMMIT');
   } finally {
     connection.close();
-  }
-}
-
-function insertHost(connection: Connection, seeded: SeededHost): void {
-  const { n, scan } = seeded;
-  const { host, scanId, scannedAtMs, grade, score, checksVersion, branding } = scan;
-  const judged = [grade, score] as const;
-  connection.run(
-    `INSERT INTO records (id, host, scan_id, scanned_at_ms, grade, score, category,
-       first_seen_at_ms, scan_count, scan) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?)`,
-    n + 1,
-    host,
-    scanId,
-    scannedAtMs,
-    ...judged,
-    branding.category,
-    scannedAtMs,
-    publishedScanToJson(scan),
-  );
-  connection.run(
-    `INSERT INTO history (host, seq, scan_id, scanned_at_ms, grade, score, checks_version)
-     VALUES (?, 1, ?, ?, ?, ?, ?)`,
-    host,
-    scanId,
-    scannedAtMs,
-    ...judged,
-    checksVersion,
-  );
-  connection.run(
-    `INSERT INTO changes (n, scan_id, change_type, changed_at_ms, host, grade, score,
-       checks_version) VALUES (?, ?, 'new', ?, ?, ?, ?, ?)`,
-    n + 1,
-    scanId,
-    // In the order of their numbers, whenever the scan was.
-    n + 1,
-    host,
-    ...judged,
-    checksVersion,
-  );
-  for (const { confirmedAtMs } of ownersOf(seeded)) {
-    connection.run(
-      `INSERT INTO confirms (host, at_ms, token_hash, key_hash, client)
-       VALUES (?, ?, 'token', 'key', 'client')`,
-      host,
-      confirmedAtMs,
-    );
-  }
-}
-
-function hideHost(connection: Connection, seeded: SeededHost): void {
-  for (const setting of hiddenBy(seeded)) {
-    connection.run(
-      'INSERT INTO listing (setting, host, value, at_ms, keyed_by) VALUES (?, ?, ?, ?, NULL)',
-      setting,
-      seeded.scan.host,
-      setting === 'listed' ? 0 : 1,
-      seeded.scan.scannedAtMs,
-    );
   }
 }

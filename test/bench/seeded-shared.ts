@@ -1,18 +1,12 @@
 /** The same seeded directory in a shared store. */
-import { MongoClient } from 'mongodb';
-import type * as documents from '../../src/store/mongo/documents.ts';
-import { type Tables, tablesOf } from '../../src/store/mongo/tables.ts';
+import { type Db, MongoClient } from 'mongodb';
+import { documentOf, type StoredDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
+import { TABLES } from '../../src/store/shared/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
-import {
-  type DirectorySeed,
-  hiddenBy,
-  ownersOf,
-  type SeededHost,
-  seededHosts,
-} from './seeded-hosts.ts';
+import { type DirectorySeed, type SeededHost, seededHosts } from './seeded-hosts.ts';
+import { rowsOf } from './seeded-rows.ts';
 
 const BATCH = 1_000;
 
@@ -22,13 +16,13 @@ export async function openSeededShared(seed: DirectorySeed): Promise<SeededStore
   if (!('uri' in server)) throw new Error(server.unavailable);
   const store = await openStore(server.uri, { clock: () => seed.nowMs });
   const client = new MongoClient(server.uri);
-  const tables = tablesOf(client.db(), { location: 'the seeded store', isClosed: () => false });
+  const database = client.db();
   const batch: SeededHost[] = [];
   for (const host of seededHosts(seed)) {
     batch.push(host);
-    if (batch.length === BATCH) await insertHosts(tables, batch.splice(0));
+    if (batch.length === BATCH) await insertHosts(database, batch.splice(0));
   }
-  if (batch.length > 0) await insertHosts(tables, batch);
+  if (batch.length > 0) await insertHosts(database, batch);
   await client.close();
   return {
     store,
@@ -41,57 +35,17 @@ export async function openSeededShared(seed: DirectorySeed): Promise<SeededStore
   };
 }
 
-async function insertHosts(tables: Tables, hosts: readonly SeededHost[]): Promise<void> {
-  await tables.records.use((records) => records.insertMany(hosts.map(toRecord)));
-  await tables.changes.use((changes) => changes.insertMany(hosts.map(toChange)));
-  const confirms = hosts.flatMap((host) =>
-    ownersOf(host).map(({ confirmedAtMs }) => ({
-      _id: host.scan.host,
-      atMs: confirmedAtMs,
-      tokenHash: 'token',
-      keyHash: 'key',
-      client: 'client',
-    })),
-  );
-  if (confirms.length > 0) await tables.confirms.use((rows) => rows.insertMany(confirms));
-  for (const { scan, ...host } of hosts.map((one) => ({ ...one, settings: hiddenBy(one) }))) {
-    for (const setting of host.settings) {
-      const value = setting !== 'listed';
-      const row = { setting, host: scan.host, value, atMs: scan.scannedAtMs, keyedBy: null };
-      await tables.listing.replace({ _id: JSON.stringify([setting, scan.host]), ...row });
-    }
+async function insertHosts(database: Db, hosts: readonly SeededHost[]): Promise<void> {
+  const rows = hosts.map((host) => rowsOf(host));
+  await insert('records', (row) => documentOf(TABLES.records, row.records));
+  await insert('changes', (row) => documentOf(TABLES.changes, row.changes));
+  await insert('owners', ({ owner }) => owner && documentOf(TABLES.owners, owner));
+
+  async function insert(
+    name: string,
+    toDocument: (row: ReturnType<typeof rowsOf>) => StoredDocument | null,
+  ): Promise<void> {
+    const documents = rows.map(toDocument).filter((document) => document !== null);
+    if (documents.length > 0) await database.collection<StoredDocument>(name).insertMany(documents);
   }
-}
-
-function toRecord({ scan }: SeededHost): documents.RecordDocument {
-  const { host, scanId, scannedAtMs, grade, score, branding } = scan;
-  return {
-    _id: host,
-    scanId,
-    scannedAtMs,
-    grade,
-    score,
-    category: branding.category,
-    firstSeenAtMs: scannedAtMs,
-    scanCount: 1,
-    scan: publishedScanToJson(scan),
-  };
-}
-
-function toChange({ n, scan }: SeededHost): documents.ChangeDocument {
-  const { host, scanId, grade, score, checksVersion } = scan;
-  return {
-    _id: String(n + 1),
-    n: n + 1,
-    attempt: scanId,
-    scanId,
-    changeType: 'new',
-    changedAtMs: n + 1,
-    host,
-    grade,
-    score,
-    checksVersion,
-    previousGrade: null,
-    previousScore: null,
-  };
 }

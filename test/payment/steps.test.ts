@@ -85,6 +85,6 @@ test('a new state of the ledger does not compile until each place handles it', {
   expect([...new Set(places)].toSorted()).toEqual([
     'src/payment/ledger/ledger.ts',
     'src/payment/ledger/recovery.ts',
-    'src/store/shared/ledger.ts',
+    'src/store/shared/ledger-rules.ts',
   ]);
 });

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import type { Store } from '../../src/store/contract/store.ts';
-import { insertChange } from '../../src/store/mongo/changes.ts';
-import { tablesOf } from '../../src/store/mongo/tables.ts';
+import { mongoTables } from '../../src/store/mongo/collections.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 export type Decision = 'ledger step' | 'lease' | 'change number';
@@ -34,7 +33,7 @@ export type Racing = {
 export function racing(store: Store, url: string): Racing {
   const client = new MongoClient(url);
   const home = { location: 'races', isClosed: () => false };
-  const { changes } = tablesOf(client.db(), home);
+  const { changes } = mongoTables(client.db(), home);
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>
       (await store.ledger.append(ledgerStep('raced', round, 'computed'))) === 'won',
@@ -45,9 +44,9 @@ export function racing(store: Store, url: string): Racing {
     'change number': async (round) => {
       const { scanId, host, grade, score, checksVersion } = publishedScan();
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;
-      const of = { category: 'other', previousCategory: null };
-      const numbered = { ...change, ...of, n: round, changedAtMs: round };
-      return (await insertChange({ changes }, numbered, randomUUID())) === 'won';
+      const first = { previousGrade: null, previousScore: null, hidden: false };
+      const row = { ...change, ...first, n: round, changedAtMs: round, attempt: randomUUID() };
+      return (await changes.decide(row)) === 'won';
     },
   };
   return {

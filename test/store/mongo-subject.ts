@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';
-import type { HistoryDocument } from '../../src/store/mongo/documents.ts';
-import { idOf } from '../../src/store/mongo/table.ts';
+import { documentOf, type StoredDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
+import { TABLES } from '../../src/store/shared/tables.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
@@ -49,24 +49,22 @@ async function insertHistory(
   rows: number,
   firstMs: number,
 ): Promise<void> {
-  const documents = Array.from({ length: rows }, (_, index): HistoryDocument => {
+  const documents = Array.from({ length: rows }, (_, index) => {
     const { scanId, scannedAtMs, grade, score, checksVersion, ...rest } = publishedScan({
       host,
       scannedAtMs: firstMs + index,
     });
     const row = { scanId, scannedAtMs, grade, score, checksVersion };
-    return {
+    return documentOf(TABLES.history, {
       ...row,
-      _id: idOf(host, index + 1),
       attempt: scanId,
       host,
       seq: index + 1,
-      firstSeenAtMs: firstMs,
       scan: publishedScanToJson({ ...row, ...rest }),
-    };
+    });
   });
   const client = new MongoClient(url);
-  await client.db().collection<HistoryDocument>('history').insertMany(documents);
+  await client.db().collection<StoredDocument>('history').insertMany(documents);
   await client.close();
 }
 

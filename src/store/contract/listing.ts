@@ -26,4 +26,10 @@ export type ListingStore = {
    * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
    */
   set(host: string, change: ListingChange, keyedBy?: string | null): Promise<ListingSettings>;
+
+  /** Another number with whatever is set or proved of the host; 0: nothing ever was. */
+  version(host: string): Promise<number>;
+
+  /** As `set`, without a key; null, and nothing is set, where the version is another one by now. */
+  setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null>;
 };

@@ -26,4 +26,6 @@ export type PublishedScan = {
   readonly catalog: JsonObject;
   readonly branding: Branding;
   readonly signals: Signals;
+  /** False: nothing of the origin answered. A host is listed from the first scan on that reached it. */
+  readonly reached?: boolean | undefined;
 };

@@ -1,10 +1,8 @@
 import type { Owner } from '../contract/owner.ts';
-import type { ChangeFeed } from './change-feed.ts';
-import type { Tables } from './tables.ts';
+import type { OwnCollections } from './collections.ts';
 
-/** What each part of the shared store works with. */
-export type MongoContext = Tables & {
-  readonly feed: ChangeFeed;
+/** What the parts of the shared store work with that are not over tables. */
+export type MongoContext = OwnCollections & {
   readonly owner: Owner;
   /** 1, but in tests: of the times at which instances beat, and at which they count as gone. */
   readonly timeScale: number;

@@ -1,8 +1,8 @@
 /** Request rates, counted together on MongoDB. */
 import type { LimitStore } from '../contract/limits.ts';
+import { idOf } from '../shared/table.ts';
 import type { MongoContext } from './context.ts';
 import { isDuplicate } from './error.ts';
-import { idOf } from './table.ts';
 
 export function mongoLimits({ limits, now }: MongoContext): LimitStore {
   return {

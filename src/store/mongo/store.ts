@@ -1,33 +1,24 @@
-/** The shared store: connects and puts the parts together. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { sharesOn } from '../shared/shares.ts';
-import { mongoAnswers } from './answers.ts';
-import { ChangeFeed } from './change-feed.ts';
-import { mongoChanges } from './changes.ts';
+import { ChangeFeed } from '../shared/change-feed.ts';
+import type { StoreContext } from '../shared/context.ts';
+import { leasesOn } from '../shared/leases.ts';
+import { RETENTION_MS } from '../shared/retention.ts';
+import { storeOn } from '../shared/store-on.ts';
+import type { Tables } from '../shared/tables.ts';
+import { documentsOf, mongoTables, ownCollections } from './collections.ts';
 import type { MongoContext } from './context.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { mongoDirectory } from './directory.ts';
 import { mongoError } from './error.ts';
-import { mongoExports } from './exports.ts';
-import { mongoHistory } from './history.ts';
-import { mongoIdentifiers } from './identifiers.ts';
 import { MongoInstances } from './instances.ts';
-import { mongoLeases } from './leases.ts';
-import { mongoLedger } from './ledger.ts';
 import { mongoLimits } from './limits.ts';
-import { mongoListing } from './listing.ts';
-import { mongoOwnership } from './ownership.ts';
-import { publishToMongo } from './publish.ts';
-import { purgeMongo } from './purge.ts';
-import { mongoResults } from './results.ts';
-import { mongoSlots } from './slots.ts';
-import { mongoSnapshots } from './snapshots.ts';
-import { prepareDatabase, tablesOf } from './tables.ts';
+import { ownerLives } from './live-instances.ts';
+import { prepareDatabase } from './prepare.ts';
+import { mongoLists } from './record-lists.ts';
 import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
@@ -35,6 +26,7 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 60_000;
 const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
+const PURGE_BATCH = 200;
 
 /**
  * The store that many hosts share.
@@ -44,7 +36,7 @@ export async function openMongo(url: string, options: OpenStoreOptions = {}): Pr
   const parsed = parseMongoUrl(url);
   const client = newClient(url, options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS);
   try {
-    return await storeOn(client, parsed, options);
+    return await assemble(client, parsed, options);
   } catch (cause) {
     await client.close();
     throw mongoError(cause, parsed.location);
@@ -70,7 +62,7 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
   }
 }
 
-async function storeOn(
+async function assemble(
   client: MongoClient,
   { database: name, location }: MongoUrl,
   { owner = newOwner(), clock: given, timeScale = 1, onError = () => undefined }: OpenStoreOptions,
@@ -80,40 +72,26 @@ async function storeOn(
   await prepareDatabase(database, location);
   const clock = new DatabaseClock(database, location, given, onError);
   await clock.start();
-  const tables = tablesOf(database, { location, isClosed: () => closed });
-  const context: MongoContext = {
-    ...tables,
-    owner,
-    timeScale,
-    now: clock.now,
+  const { now } = clock;
+  const home = { location, isClosed: () => closed };
+  const collections = ownCollections(database, home);
+  const tables = mongoTables(database, home);
+  const context: StoreContext = {
+    tables,
+    lists: mongoLists(documentsOf(database, home, 'records'), { tables, now }),
     feed: new ChangeFeed(tables.changes),
+    owner,
+    isAlive: (writer) => ownerLives(own, writer),
+    now,
   };
-  const leases = mongoLeases(context);
-  const slots = mongoSlots(context);
-  const instances = new MongoInstances(context, leases, onError);
-
-  return {
-    info: { kind: 'mongodb', location, shared: true, owner },
-    ledger: mongoLedger(context),
-    answers: mongoAnswers(context),
-    identifiers: mongoIdentifiers(context),
-    results: mongoResults(context),
-    directory: mongoDirectory(context),
-    history: mongoHistory(context),
-    exports: mongoExports(context),
-    changes: mongoChanges(context),
-    ownership: mongoOwnership(context, slots),
-    slots,
-    listing: mongoListing(context),
-    leases,
-    shares: sharesOn(slots),
-    limits: mongoLimits(context),
-    snapshots: mongoSnapshots(context),
+  const own: MongoContext = { ...collections, owner, timeScale, now };
+  const instances = new MongoInstances(own, leasesOn(context), onError);
+  return storeOn(context, {
+    info: { kind: 'mongodb', location, shared: true },
+    limits: mongoLimits(own),
     instances,
-    now: clock.now,
-    publish: (scan) => publishToMongo(context, scan),
-    ping: () => ping(context, location),
-    purge: (nowMs) => purgeMongo(context, nowMs),
+    purge: (nowMs) => purgeOwn(own, nowMs),
+    ping: () => ping(tables, location),
     async close() {
       if (closed) return;
       clock.stop();
@@ -122,16 +100,23 @@ async function storeOn(
       closed = true;
       await client.close();
     },
-  };
+  });
 }
 
-async function ping({ confirms }: MongoContext, location: string): Promise<void> {
+/** Counters whose window is over, and instances that have been silent for long. */
+async function purgeOwn({ limits, instances }: MongoContext, nowMs: number): Promise<number> {
+  const silent = { beatAtMs: { $lte: nowMs - RETENTION_MS.silentHost } };
+  const counters = await limits.removeInBatches({ resetAtMs: { $lte: nowMs } }, PURGE_BATCH);
+  return counters + (await instances.removeInBatches(silent, PURGE_BATCH));
+}
+
+async function ping({ owners }: Tables, location: string): Promise<void> {
   const timer = new AbortController();
   const late = delay(PING_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
     const message = `the database ${location} did not answer within ${PING_TIMEOUT_MS} ms: check that it runs and that this machine reaches it`;
     throw new StoreError('unavailable', message);
   });
-  const answer = confirms.first({}, { projection: { _id: 1 } });
+  const answer = owners.first({});
   try {
     await Promise.race([answer, late]);
   } finally {

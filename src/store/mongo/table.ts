@@ -1,210 +1,160 @@
-/** One collection: inserts that decide, reads, and errors of the store. */
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Collection,
-  type Filter,
-  type FindOptions,
-  type MatchKeysAndValues,
-  MongoNetworkError,
-  MongoServerError,
-  type OptionalUnlessRequiredId,
-  type WithId,
-} from 'mongodb';
-import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import { Binary, type Filter, type Sort } from 'mongodb';
 import { StoreError } from '../contract/store-error.ts';
-import { isDuplicate, mongoError } from './error.ts';
+import { type Comparison, comparisonsOf, type Operator } from '../shared/conditions.ts';
+import {
+  idOf,
+  type RangeOptions,
+  type Table,
+  type TableShape,
+  type TableSpec,
+  type Where,
+} from '../shared/table.ts';
+import type { Collected } from './collected.ts';
 
-/** How long a decision is sought for after a lost reply or an uncommitted conflicting row. */
-const DECIDE_WITHIN_MS = 5_000;
-const RETRY_DELAY_MS = 50;
-const LONGEST_JITTER_MS = 40;
+/** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
+export type StoredDocument = { readonly _id: string } & Readonly<Record<string, unknown>>;
 
-export type Document = {
-  readonly _id: string;
+const OPERATORS: Readonly<Record<Operator, string>> = {
+  equal: '$eq',
+  not: '$ne',
+  from: '$gte',
+  after: '$gt',
+  upTo: '$lte',
+  before: '$lt',
+  in: '$in',
 };
 
-/** What every table shares: where errors happened, and whether the store is still open. */
-export type TableHome = {
-  readonly location: string;
-  readonly isClosed: () => boolean;
-};
+export function mongoTable<R extends object>(
+  documents: Collected<StoredDocument>,
+  spec: TableSpec<R>,
+): Table<R> {
+  const filter = (where: Where<R>) => filterOf(spec, where);
+  const options = (range: RangeOptions<R>) => ({
+    ...(range.order === undefined ? {} : { sort: sortOf(spec, range.order) }),
+    ...(range.limit === undefined ? {} : { limit: range.limit }),
+  });
+  const read = (document: StoredDocument) => rowOf(spec, document);
 
-/** One collection; everything it throws is a `StoreError`. */
-export class Table<T extends Document> {
-  readonly #collection: Collection<T>;
-  readonly #home: TableHome;
+  return {
+    insert: (row) => documents.insert(documentOf(spec, row)),
 
-  constructor(collection: Collection<T>, home: TableHome) {
-    this.#collection = collection;
-    this.#home = home;
-  }
+    decide(row) {
+      const document = documentOf(spec, row);
+      const others = (spec.unique ?? []).map((columns) =>
+        Object.fromEntries(columns.map((column) => [column, document[column]])),
+      );
+      return documents.decide(document, others);
+    },
 
-  /**
-   * Inserts a contended row and finds out who won. A reply that got lost, or a conflicting row that no majority
-   * has yet, is asked about again: the own attempt id in the store means that this caller won.
-   * @param conflicting rows under other ids that the insert can collide with (a second unique index)
-   */
-  async decide(
-    row: T & { readonly attempt: string },
-    conflicting?: Filter<T>,
-  ): Promise<InsertOutcome> {
-    const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
-    for (;;) {
-      try {
-        await this.#guard(() => this.#collection.insertOne(asInsert<T>(row)));
-        return 'won';
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        const outcome = isDuplicate(error.cause) ? await this.#readBack(row, conflicting) : null;
-        if (outcome) return outcome;
-        if (!mayDecideLater(error) || performance.now() > deadlineMs) throw error;
-        await delay(RETRY_DELAY_MS);
+    async get(...key) {
+      const document = await documents.byId(idFor(key));
+      return document && read(document);
+    },
+
+    async first(where, range = {}) {
+      const document = await documents.first(filter(where), options(range));
+      return document && read(document);
+    },
+
+    async all(where, range = {}) {
+      return (await documents.all(filter(where), options(range))).map(read);
+    },
+
+    async *batches(where, range, size) {
+      for await (const batch of documents.batches(filter(where), options(range), size)) {
+        yield batch.map(read);
       }
-    }
-  }
+    },
 
-  /** False where the key is taken. */
-  async insert(row: T): Promise<boolean> {
-    try {
-      await this.#guard(() => this.#collection.insertOne(asInsert<T>(row)));
-      return true;
-    } catch (error) {
-      if (error instanceof StoreError && isDuplicate(error.cause)) return false;
-      throw error;
-    }
-  }
+    replace: (row) => documents.replace(documentOf(spec, row)),
 
-  byId(id: T['_id']): Promise<WithId<T> | null> {
-    return this.first(idFilter(id));
-  }
+    async set(row, members, only = {}) {
+      await documents.set({ ...filter(only), _id: idOfRow(spec, row) }, { ...members });
+    },
 
-  first(filter: Filter<T>, options: FindOptions = {}): Promise<WithId<T> | null> {
-    return this.#guard(() => this.#collection.findOne(filter, options));
-  }
+    remove: (where) => documents.remove(filter(where)),
 
-  all(filter: Filter<T>, options: FindOptions = {}): Promise<WithId<T>[]> {
-    return this.#guard(() => this.#collection.find(filter, options).toArray());
-  }
-
-  /** In arrays of at most `size`, read as they are consumed. */
-  async *batches(
-    filter: Filter<T>,
-    options: FindOptions,
-    size: number,
-  ): AsyncGenerator<readonly WithId<T>[]> {
-    const cursor = this.#collection.find(filter, { ...options, batchSize: size });
-    try {
-      for (;;) {
-        const batch: WithId<T>[] = [];
-        while (batch.length < size) {
-          const row = await this.#guard(() => cursor.next());
-          if (!row) break;
-          batch.push(row);
-        }
-        if (batch.length > 0) yield batch;
-        if (batch.length < size) return;
-      }
-    } finally {
-      // A consumer that stops early, or a lost server: nothing more can be done about the cursor.
-      await cursor.close().catch(() => undefined);
-    }
-  }
-
-  count(filter: Filter<T>): Promise<number> {
-    return this.#guard(() => this.#collection.countDocuments(filter));
-  }
-
-  /** Writes a whole row, whether or not there was one. */
-  async replace(row: T): Promise<void> {
-    await this.#guard(async () => {
-      // Two first writers can both find nothing to replace; the second try then finds the row.
-      for (let attempt = 0; ; attempt += 1) {
-        try {
-          const { _id, ...members } = row;
-          // `replaceOne` wants the row without its key, which the filter gives back to it.
-          const replacement = members as unknown as Parameters<Collection<T>['replaceOne']>[1];
-          await this.#collection.replaceOne(idFilter<T>(_id), replacement, { upsert: true });
-          return;
-        } catch (error) {
-          if (attempt > 0 || !isDuplicate(error)) throw error;
-        }
-      }
-    });
-  }
-
-  /** Sets members of the row with this id, if there is one that fits `only` too. */
-  async set(id: T['_id'], members: Partial<T>, only: Filter<T> = {}): Promise<void> {
-    // Every `Partial<T>` is a valid `$set`; the driver's mapped type cannot see it for a generic T.
-    const $set = members as unknown as MatchKeysAndValues<T>;
-    await this.#guard(() => this.#collection.updateOne({ ...only, ...idFilter<T>(id) }, { $set }));
-  }
-
-  /** How many were removed. */
-  remove(filter: Filter<T>): Promise<number> {
-    return this.#guard(async () => (await this.#collection.deleteMany(filter)).deletedCount);
-  }
-
-  /** The same, `size` rows at a time, so that others are served in between. */
-  async removeInBatches(filter: Filter<T>, size: number): Promise<number> {
-    let removed = 0;
-    for await (const rows of this.batches(filter, { projection: { _id: 1 } }, size)) {
-      const ids = rows.map((row) => row._id);
-      // The filter again: what was written since the batch was read stays.
-      removed += await this.remove({ $and: [{ _id: { $in: ids } }, filter] } as Filter<T>);
-    }
-    return removed;
-  }
-
-  /** For what the methods above do not cover; errors are translated all the same. */
-  use<R>(work: (collection: Collection<T>) => Promise<R>): Promise<R> {
-    return this.#guard(() => work(this.#collection));
-  }
-
-  async #readBack(
-    row: T & { readonly attempt: string },
-    conflicting: Filter<T> | undefined,
-  ): Promise<InsertOutcome | null> {
-    const held = (await this.byId(row._id)) ?? (conflicting ? await this.first(conflicting) : null);
-    // Nothing: the conflicting row is not with a majority yet, and may still vanish.
-    if (!held) return null;
-    return 'attempt' in held && held.attempt === row.attempt ? 'won' : 'lost';
-  }
-
-  async #guard<R>(work: () => Promise<R>): Promise<R> {
-    const { location, isClosed } = this.#home;
-    if (isClosed()) {
-      throw new StoreError('unavailable', `the store ${location} is closed; open it again`);
-    }
-    try {
-      return await work();
-    } catch (cause) {
-      throw mongoError(cause, location);
-    }
-  }
+    removeInBatches: (where, size) => documents.removeInBatches(filter(where), size),
+  };
 }
 
-function idFilter<T extends Document>(id: T['_id']): Filter<T> {
-  // `_id` is T's own key type; the driver's conditional type cannot see it for a generic T.
-  return { _id: id } as unknown as Filter<T>;
+/** The column that `_id` stands for, if there is one. */
+function idColumn({ key, columns }: TableShape): string | null {
+  const [only, ...more] = key;
+  return only !== undefined && more.length === 0 && columns[only] === 'text' ? only : null;
 }
 
-/** Every table row has its `_id`, which is what the driver's conditional type asks for. */
-function asInsert<T extends Document>(row: T): OptionalUnlessRequiredId<T> {
-  return row as unknown as OptionalUnlessRequiredId<T>;
+function idFor(key: readonly unknown[]): string {
+  const parts = key.map((part) => (typeof part === 'number' ? part : String(part)));
+  const [only, ...more] = parts;
+  return only !== undefined && more.length === 0 ? String(only) : idOf(...parts);
 }
 
-/** Whether asking again may find out: the connection broke, or the server changed its primary. */
-function mayDecideLater({ cause }: StoreError): boolean {
-  if (cause instanceof MongoNetworkError || isDuplicate(cause)) return true;
-  return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
+function idOfRow<R>(spec: TableSpec<R>, row: Partial<R>): string {
+  return idFor(spec.key.map((column) => row[column]));
 }
 
-/** One string for several parts; different parts never make the same string. */
-export function idOf(...parts: readonly (string | number)[]): string {
-  return JSON.stringify(parts);
+export function documentOf<R extends object>(spec: TableSpec<R>, row: R): StoredDocument {
+  const members = new Map<string, unknown>(Object.entries(row));
+  const id = idColumn(spec);
+  const columns = Object.keys(spec.columns).filter((column) => column !== id);
+  const stored = Object.fromEntries(columns.map((column) => [column, members.get(column)]));
+  return { ...stored, _id: idOfRow(spec, row) };
 }
 
-/** A random wait before the next number is tried after a lost one; it keeps racers apart. */
-export async function jitter(): Promise<void> {
-  await delay(Math.random() * LONGEST_JITTER_MS);
+export function rowOf<R extends object>(spec: TableSpec<R>, document: StoredDocument): R {
+  const id = idColumn(spec);
+  const members: Record<string, unknown> = {};
+  for (const [column, type] of Object.entries<string>(spec.columns)) {
+    const value = column === id ? document._id : unwrapped(document[column]);
+    if (value === undefined && !type.endsWith('or null')) {
+      const message = `a row of ${spec.name} has no ${column}; restore the database from a backup`;
+      throw new StoreError('corrupt', message);
+    }
+    members[column] = value ?? null;
+  }
+  // Every column of the specification is there.
+  return members as R;
+}
+
+/** The driver hands bytes back in its own wrapper. */
+function unwrapped(value: unknown): unknown {
+  return value instanceof Binary ? value.value() : value;
+}
+
+function sortOf<R>(spec: TableShape, order: NonNullable<RangeOptions<R>['order']>): Sort {
+  const id = idColumn(spec);
+  return Object.fromEntries(
+    order.map(([column, way]) => [column === id ? '_id' : column, way === 'asc' ? 1 : -1]),
+  );
+}
+
+export function filterOf<R>(spec: TableShape, where: Where<R>): Filter<StoredDocument> {
+  const comparisons = comparisonsOf(where);
+  const equal = new Map(
+    comparisons
+      .filter(({ operator }) => operator === 'equal')
+      .map(({ column, value }) => [column, value]),
+  );
+  // A whole key is looked up by the one index that every server has.
+  const isWholeKey = spec.key.every((column) => equal.has(column));
+  const rest = isWholeKey
+    ? comparisons.filter(
+        ({ column, operator }) => operator !== 'equal' || !spec.key.includes(column),
+      )
+    : comparisons;
+  const filter: Record<string, Record<string, unknown>> = {};
+  for (const comparison of rest) add(filter, spec, comparison);
+  if (!isWholeKey) return filter;
+  const _id = idFor(spec.key.map((column) => equal.get(column)));
+  return { ...filter, _id };
+}
+
+function add(
+  filter: Record<string, Record<string, unknown>>,
+  spec: TableShape,
+  { column, operator, value }: Comparison,
+): void {
+  const name = column === idColumn(spec) ? '_id' : column;
+  filter[name] = { ...filter[name], [OPERATORS[operator]]: value };
 }

@@ -1,36 +1,39 @@
-/** How the feed of changes continues. */
-import type { DirectoryChange } from '../contract/changes.ts';
-import type { PublishedScan } from '../contract/published-scan.ts';
+import type { ChangeStore, DirectoryChange } from '../contract/changes.ts';
+import type { StoreContext } from './context.ts';
+import { optedOutHosts } from './owners.ts';
+import type { ChangeRow } from './rows.ts';
 
-/**
- * The change that follows `tail` in the feed. It is told against what the feed last said of this
- * host, not against the history: then the feed never contradicts itself, whatever order hosts
- * publish in, and a scan that is published late announces the grade that still stands.
- */
-export function nextChange(from: {
-  readonly scanId: string;
-  /** The host's current scan, the published one included. */
-  readonly current: PublishedScan;
-  readonly tail: { readonly n: number; readonly changedAtMs: number } | null;
-  readonly lastOfHost: Pick<DirectoryChange, 'grade' | 'score'> | null;
-  readonly nowMs: number;
-}): DirectoryChange {
-  const { scanId, current, tail, lastOfHost, nowMs } = from;
-  const base = {
-    n: (tail?.n ?? 0) + 1,
-    scanId,
-    changedAtMs: Math.max(nowMs, (tail?.changedAtMs ?? 0) + 1),
-    host: current.host,
-    grade: current.grade,
-    score: current.score,
-    checksVersion: current.checksVersion,
-  };
-  if (!lastOfHost) return { ...base, changeType: 'new' };
-  if (lastOfHost.grade === current.grade) return { ...base, changeType: 'rescanned' };
+/** Rows that are read together where some of them are of hosts that opted out. */
+const MIN_BATCH = 50;
+
+export function changesOn(context: StoreContext): ChangeStore {
   return {
-    ...base,
-    changeType: 'grade_changed',
-    previousGrade: lastOfHost.grade,
-    previousScore: lastOfHost.score,
+    async list({ sinceMs, limit }) {
+      const told: ChangeRow[] = [];
+      // Asked again after the rows were read: an owner may have opted out meanwhile.
+      for (let after = sinceMs; ; ) {
+        const wanted = Math.max(MIN_BATCH, limit + 1 - told.length);
+        const rows = await context.tables.changes.all(
+          { changedAtMs: { after }, hidden: { not: true } },
+          { order: [['changedAtMs', 'asc']], limit: wanted },
+        );
+        const optedOut = new Set(await optedOutHosts(context));
+        told.push(...rows.filter((row) => !optedOut.has(row.host)));
+        after = rows.at(-1)?.changedAtMs ?? after;
+        // One more than asked for tells whether there are more.
+        if (rows.length < wanted || told.length > limit) {
+          const listed = told.filter((row) => !optedOut.has(row.host));
+          return { changes: listed.slice(0, limit).map(toChange), hasMore: told.length > limit };
+        }
+      }
+    },
   };
+}
+
+function toChange(row: ChangeRow): DirectoryChange {
+  const { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion } = row;
+  const change = { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion };
+  const { previousGrade, previousScore } = row;
+  if (previousGrade === null || previousScore === null) return change;
+  return { ...change, previousGrade, previousScore };
 }

@@ -1,17 +1,54 @@
-/** When a turn of a lease is over. */
-import type { Lease } from '../contract/leases.ts';
+import type { Lease, LeaseStore } from '../contract/leases.ts';
+import type { StoreContext } from './context.ts';
+import { leaseOf, leaseOver } from './lease-rules.ts';
+import type { LeaseRow } from './rows.ts';
 
-/** A turn as it is stored. */
-export type LeaseTurn = Lease & {
-  readonly releasedAtMs: number | null;
-};
+export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseStore {
+  const { leases } = tables;
+  return {
+    async take({ name, attempt, lifetimeMs }) {
+      let last = await lastTurn(name);
+      for (;;) {
+        if (last && !(await over(last))) {
+          return last.attempt === attempt
+            ? { held: true, lease: leaseOf(last) }
+            : { held: false, heldBy: leaseOf(last) };
+        }
+        const turn: number = (last?.turn ?? 0) + 1;
+        const takenAtMs = now();
+        const expiresAtMs = takenAtMs + lifetimeMs;
+        const lease: Lease = { name, turn, owner, attempt, takenAtMs, expiresAtMs };
+        const outcome = await leases.decide({ ...lease, releasedAtMs: null });
+        // A purge that took the whole sequence while this turn was on its way lets another start at
+        // 1. Without its predecessor the turn never counted.
+        if (outcome === 'won' && (turn === 1 || (await leases.get(name, turn - 1)))) {
+          return { held: true, lease };
+        }
+        if (outcome === 'won') await leases.remove({ name, turn, attempt });
+        // Another took this turn, or begins anew: see who, and whether it is over already.
+        last = (await leases.get(name, turn)) ?? (await lastTurn(name));
+      }
+    },
 
-/** Whether the next turn may be taken. */
-export function leaseOver(turn: LeaseTurn, ownerAlive: boolean, nowMs: number): boolean {
-  return turn.releasedAtMs !== null || turn.expiresAtMs <= nowMs || !ownerAlive;
-}
+    async isHeld({ name, turn, attempt }) {
+      const last = await lastTurn(name);
+      if (!last || last.turn !== turn || last.attempt !== attempt) return false;
+      return !(await over(last));
+    },
 
-export function leaseOf(turn: LeaseTurn): Lease {
-  const { name, turn: number, owner, attempt, takenAtMs, expiresAtMs } = turn;
-  return { name, turn: number, owner, attempt, takenAtMs, expiresAtMs };
+    async release({ name, turn, attempt }) {
+      // Only the owner writes to its own turn: nothing to race with.
+      const releasedAtMs = now();
+      await leases.set({ name, turn }, { releasedAtMs }, { attempt, releasedAtMs: null });
+    },
+  };
+
+  function lastTurn(name: string): Promise<LeaseRow | null> {
+    return leases.first({ name }, { order: [['turn', 'desc']] });
+  }
+
+  async function over(last: LeaseRow): Promise<boolean> {
+    if (leaseOver(last, true, now())) return true;
+    return leaseOver(last, await isAlive(last.owner), now());
+  }
 }

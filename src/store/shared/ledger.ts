@@ -1,63 +1,172 @@
-/** What the rows of one ledger key amount to, and when they may go. */
-import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts';
-import { RETENTION_MS } from './retention.ts';
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
+import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
+import type { StoreContext } from './context.ts';
+import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from './ledger-rules.ts';
+import type { LedgerTableRow } from './rows.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 
-/**
- * Whether a key whose last step is this needs nothing more. A route that publishes nothing still
- * writes `published` after `settled`, so that recovery has one rule.
- */
-const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
-  claimed: false,
-  computed: false,
-  settling: false,
-  settled: false,
-  unknown: false,
-  published: true,
-  released: true,
-  failed: true,
-};
+/** Keys read at a time. */
+const UNFINISHED_BATCH = 500;
+/** Longer than any claim that was sent as often as a payment may be. */
+const NEWEST_STEPS = 16;
 
-export function isTerminal(state: LedgerState): boolean {
-  return IS_TERMINAL[state];
+export function ledgerOn(context: StoreContext): LedgerStore {
+  const { ledger, ledgerOpen, ledgerWritten } = context.tables;
+  return {
+    append: (row) => append(context, row),
+
+    entry: (key) => readEntry(context, key),
+
+    async history(key) {
+      return (await readHistories(context, [key]))[0]?.rows ?? [];
+    },
+
+    async *unfinished() {
+      const order = [['sinceMs', 'asc']] as const;
+      const seen = new Set<string>();
+      for await (const open of ledgerOpen.batches({}, { order }, UNFINISHED_BATCH)) {
+        const keys = open.map((marker) => marker.key).filter((key) => !seen.has(key));
+        for (const entry of await readEntries(context, keys)) {
+          seen.add(entry.key);
+          if (isTerminal(entry.last.state)) await removeMarkers(context, entry.last);
+          else yield entry;
+        }
+      }
+    },
+
+    async recent({ payer, request, sinceMs, unwritten = false }) {
+      const [steps, open] = await Promise.all([
+        ledger.all({ payer, request, state: 'settled', atMs: { from: sinceMs } }),
+        ledgerOpen.all({ payer, request }),
+      ]);
+      const settled = steps.map((row) => row.key);
+      const wanted = unwritten ? await withoutWritten(context, settled) : settled;
+      const keys = new Set([...wanted, ...open.map((row) => row.key)]);
+      const read = await Promise.all([...keys].map((key) => readEntry(context, key)));
+      const entries = read.filter((entry): entry is LedgerEntry => entry !== null);
+      // A marker may outlive what it marks.
+      const isRecent = ({ last, rows }: LedgerEntry) =>
+        !isTerminal(last.state) ||
+        rows.some((row) => row.state === 'settled' && row.atMs >= sinceMs);
+      return entries.filter(isRecent).toSorted((a, b) => b.last.atMs - a.last.atMs);
+    },
+
+    async doubts({ payer, sinceMs }) {
+      const rows = await ledger.all({ payer, state: 'unknown', atMs: { from: sinceMs } });
+      return rows.map(toLedgerRow);
+    },
+
+    async settledCount({ payer, sinceMs, limit }) {
+      const settled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
+      return (await ledger.all(settled, { limit })).length;
+    },
+
+    async markWritten(key) {
+      await ledgerWritten.insert({ key, atMs: context.now() });
+    },
+  };
 }
 
-/** Every step of one key, whatever became of its claims. */
-export type LedgerHistory = {
-  readonly key: string;
-  /** By step, ascending; never empty. */
-  readonly rows: readonly LedgerRow[];
-  /** The last of `rows`. */
-  readonly last: LedgerRow;
-};
-
-/** Null for no rows. Rows of one key, in any order. */
-export function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
-  const sorted = rows.toSorted((a, b) => a.step - b.step);
-  const last = sorted.at(-1);
-  return last === undefined ? null : { key: last.key, rows: sorted, last };
+/** A busy payer settles hundreds of keys in a few minutes, and has nearly all of their answers. */
+async function withoutWritten(
+  { tables }: StoreContext,
+  keys: readonly string[],
+): Promise<readonly string[]> {
+  if (keys.length === 0) return keys;
+  const marks = await tables.ledgerWritten.all({ key: { in: keys } });
+  const written = new Set(marks.map((mark) => mark.key));
+  return keys.filter((key) => !written.has(key));
 }
 
-/** Null for no rows. Rows of one key, in any order, with those of its last claim among them. */
-export function ledgerEntry(
-  rows: readonly LedgerRow[],
-  writtenAtMs: number | null,
-): LedgerEntry | null {
-  const history = ledgerHistory(rows);
-  if (history === null) return null;
-  const claim = history.rows.findLastIndex((row) => row.state === 'claimed');
-  return { ...history, rows: history.rows.slice(Math.max(0, claim)), writtenAtMs };
-}
-
-/**
- * Whether the steps of a key may go: it is finished, and so is its authorization, for long enough.
- * Where its payment was never sent, an hour is enough.
- */
-export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
-  if (!isTerminal(last.state)) return false;
-  const lastAtMs = Math.max(...rows.map((row) => row.atMs));
-  if (last.state === 'released' && rows.every((row) => row.state !== 'settling')) {
-    return lastAtMs + RETENTION_MS.unsentKey <= nowMs;
+async function append(context: StoreContext, row: LedgerAppend): Promise<InsertOutcome> {
+  const { ledger, ledgerOpen } = context.tables;
+  const atMs = context.now();
+  const { key, step, state, attempt, payer, request, validBeforeMs } = row;
+  const { scanId = null, answerId = null } = row;
+  const data = toStoredJson(row.data, `step ${step} of a payment`);
+  // The marker goes first: a key may be marked and not there, never there and not marked.
+  if (!isTerminal(state) && (step === 1 || state === 'claimed')) {
+    await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
-  const validBeforeMs = Math.max(...rows.map((row) => row.validBeforeMs));
-  return Math.max(lastAtMs, validBeforeMs) + RETENTION_MS.ledgerKey <= nowMs;
+  const { owner } = context;
+  const named = { key, step, state, attempt, payer, request };
+  const outcome = await ledger.decide({
+    ...named,
+    atMs,
+    owner,
+    validBeforeMs,
+    scanId,
+    answerId,
+    data,
+  });
+  if (outcome === 'won' && state === 'claimed' && step > 1) {
+    // A purge that took the whole key while this claim was on its way lets another writer start at
+    // step 1. Without its predecessor the claim never counted.
+    if ((await ledger.get(key, step - 1)) === null) {
+      await ledger.remove({ key, step, attempt });
+      return 'lost';
+    }
+  }
+  if (outcome === 'won' && isTerminal(state)) await removeMarkers(context, row);
+  return outcome;
+}
+
+/** Only those of claims before this end: a later claim has a marker of its own. */
+async function removeMarkers(
+  { tables }: StoreContext,
+  { key, step }: { readonly key: string; readonly step: number },
+): Promise<void> {
+  await tables.ledgerOpen.remove({ key, claimStep: { before: step } });
+}
+
+/** Steps before the last claim are not touched: any caller can make a key have many. */
+async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerEntry | null> {
+  const { ledger, ledgerWritten } = tables;
+  const [found, written] = await Promise.all([
+    ledger.all({ key }, { order: [['step', 'desc']], limit: NEWEST_STEPS }),
+    ledgerWritten.get(key),
+  ]);
+  const isCut = found.length === NEWEST_STEPS && found.every((row) => row.state !== 'claimed');
+  const rows = isCut ? await ledger.all({ key }) : found;
+  return ledgerEntry(rows.map(toLedgerRow), written?.atMs ?? null);
+}
+
+/** Entries of as many keys as a sweep takes at a time, in the order of the keys; each key once. */
+async function readEntries(
+  context: StoreContext,
+  keys: readonly string[],
+): Promise<readonly LedgerEntry[]> {
+  if (keys.length === 0) return [];
+  const [histories, written] = await Promise.all([
+    readHistories(context, keys),
+    context.tables.ledgerWritten.all({ key: { in: keys } }),
+  ]);
+  const marks = new Map(written.map((mark) => [mark.key, mark.atMs]));
+  return histories
+    .map(({ key, rows }) => ledgerEntry(rows, marks.get(key) ?? null))
+    .filter((entry): entry is LedgerEntry => entry !== null);
+}
+
+/** The histories that there are, in the order of the keys; each key once. */
+export async function readHistories(
+  { tables }: StoreContext,
+  keys: readonly string[],
+): Promise<readonly LedgerHistory[]> {
+  const wanted = [...new Set(keys)];
+  if (wanted.length === 0) return [];
+  const [only] = wanted;
+  const key = wanted.length === 1 && only !== undefined ? only : { in: wanted };
+  const rows = Map.groupBy((await tables.ledger.all({ key })).map(toLedgerRow), (row) => row.key);
+  return wanted
+    .map((each) => ledgerHistory(rows.get(each) ?? []))
+    .filter((history): history is LedgerHistory => history !== null);
+}
+
+function toLedgerRow({ scanId, answerId, data, ...members }: LedgerTableRow): LedgerRow {
+  return {
+    ...members,
+    scanId: scanId ?? undefined,
+    answerId: answerId ?? undefined,
+    data: objectFromStoredJson(data),
+  };
 }

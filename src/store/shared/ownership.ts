@@ -13,7 +13,7 @@ import {
 } from '../contract/ownership.ts';
 import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
 import { RETENTION_MS } from './retention.ts';
-import { freeAgainAtMs } from './slots.ts';
+import { freeAgainAtMs } from './slot-rules.ts';
 
 /** After this time no caller waits for a fetch's finding. */
 const FINDING_LIFETIME_MS = 60_000;

@@ -24,6 +24,7 @@ export function publishedScanToJson(scan: PublishedScan): string {
       subScores: { protocol, docs, standing },
       branding: { displayName, description, category, iconUrl, ogImageUrl },
       signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
+      ...(scan.reached === false ? { reached: false } : {}),
     },
     `the published scan of ${host}`,
   );

@@ -25,4 +25,8 @@ export const RETENTION_MS = {
   endedLease: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentHost: HOUR_MS,
+  /** What an owner wanted before he wanted something else. */
+  replacedOwner: HOUR_MS,
+  /** The scan in a row of history, once the record of its host has it. */
+  historyScan: HOUR_MS,
 } as const;

@@ -1,5 +1,10 @@
 /** The one connection of an embedded store. */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import {
+  DatabaseSync,
+  type SQLInputValue,
+  type SQLOutputValue,
+  type StatementSync,
+} from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';
 import { Row } from './row.ts';
@@ -14,13 +19,11 @@ export const MEMORY = ':memory:';
 export class Connection {
   readonly location: string;
   readonly #database: DatabaseSync;
-  readonly #file: string;
   readonly #statements = new Map<string, StatementSync>();
 
   /** @throws StoreError */
   constructor(file: string, location: string, { readOnly = false } = {}) {
     this.location = location;
-    this.#file = file;
     try {
       this.#database = new DatabaseSync(file, { readOnly, enableForeignKeyConstraints: false });
     } catch (cause) {
@@ -36,6 +39,14 @@ export class Connection {
   /** How many rows it wrote. */
   run(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#guard(() => Number(this.#statement(sql).run(...values).changes));
+  }
+
+  /** Columns as they come. */
+  rows(
+    sql: string,
+    ...values: readonly SQLInputValue[]
+  ): readonly Readonly<Record<string, SQLOutputValue>>[] {
+    return this.#guard(() => this.#statement(sql).all(...values));
   }
 
   get(sql: string, ...values: readonly SQLInputValue[]): Row | null {
@@ -64,22 +75,16 @@ export class Connection {
   }
 
   /**
-   * A transaction that outlives this process when it returns, and a loss of power with the next durable one: for rows
-   * that stand for work of this process, which ends by either. It waits for no disk.
+   * A write that outlives this process when it returns, and a loss of power with the next durable one: for rows that
+   * stand for work of this process, which ends by either. It waits for no disk.
    */
-  passingTransaction<T>(work: () => T): T {
+  passing<T>(work: () => T): T {
     this.exec('PRAGMA synchronous = NORMAL');
     try {
-      return this.transaction(work);
+      return work();
     } finally {
       this.exec('PRAGMA synchronous = FULL');
     }
-  }
-
-  /** A second connection to the same file, which can only read; null where there is no file. */
-  openReader(): Connection | null {
-    if (this.#file === MEMORY) return null;
-    return new Connection(this.#file, this.location, { readOnly: true });
   }
 
   get isOpen(): boolean {

@@ -1,6 +1,7 @@
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './connection.ts';
-import { OLDEST_VERSION, SCHEMA, STEPS } from './migrations.ts';
+import { OLDEST_VERSION, STEPS } from './migrations.ts';
+import { createTables } from './schema.ts';
 
 const VERSION = OLDEST_VERSION + STEPS.length;
 
@@ -24,8 +25,8 @@ export function migrate(connection: Connection): void {
     throw incompatible(connection, had, 'give this program its own STORE_URL');
   }
   connection.transaction(() => {
-    const steps = isNew ? [SCHEMA] : STEPS.slice(had - OLDEST_VERSION);
-    for (const step of steps) connection.exec(step);
+    const steps = isNew ? [createTables] : STEPS.slice(had - OLDEST_VERSION);
+    for (const step of steps) connection.exec(step());
     connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
 }

@@ -1,72 +1,110 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
+import type { FoundRecords, RecordLists } from '../shared/context.ts';
+import type { RecordRow } from '../shared/rows.ts';
+import { gradeFromText } from '../shared/stored-json.ts';
+import { TABLES } from '../shared/tables.ts';
 import type { Connection } from './connection.ts';
-import { RECORD_COLUMNS } from './record-sql.ts';
-import type { Row } from './row.ts';
+import { rowOf } from './table.ts';
 
 /** Matches of a search that are read and sorted at once; of more, one page is looked for in the index of the order. */
 const FEW_MATCHES = 1_000;
 
 const ORDERS = {
-  recent: 'r.scanned_at_ms DESC, r.host',
-  grade: 'r.grade, r.score DESC, r.scanned_at_ms DESC, r.host',
+  recent: 'r."scannedAtMs" DESC, r.host',
+  grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
 } as const;
+
+const AMONG = 'r.rowid IN (SELECT value FROM json_each(?))';
+
+/** The row `o` of a host that no later one has replaced. */
+const IS_LAST = `NOT EXISTS (SELECT 1 FROM owners AS later
+  WHERE later.host = o.host AND later.n > o.n)`;
+
+/** Row ids of records that no list shows. */
+const HIDDEN = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
+    WHERE o.listed = 0 AND ${IS_LAST}
+  UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
 /** Which records `r` are looked at, by which index or from which other table on. */
 export type Selection = {
   readonly from: string;
   readonly conditions: readonly string[];
   readonly values: readonly SQLInputValue[];
+  /** It has few rows, and no index in an order. */
+  readonly isNarrow: boolean;
 };
 
-type FoundRecords = { readonly count: number; readonly rows: readonly Row[] };
+type Page = Pick<DirectoryQuery, 'sort'> & { readonly limit: number; readonly offset: number };
 
-/** Ids, as JSON, of records whose owners opted out: read anew for each list, so that a wish holds at once. */
-export function hiddenRecords(connection: Connection): string {
-  const rows = connection.all(
-    `SELECT records.id FROM listing CROSS JOIN records ON records.host = listing.host
-     WHERE listing.setting = 'listed' AND listing.value = 0`,
-  );
-  return JSON.stringify(rows.map((row) => row.integer('id')));
+export function sqliteLists(connection: Connection, now: () => number): RecordLists {
+  return {
+    async list(query) {
+      const hidden = hiddenRecords(connection);
+      const { page, pageSize: limit, sort } = query;
+      const asked = { sort, limit, offset: page * limit };
+      const all = selectionOf(query);
+      const selection = query.verified ? verifiedAmong(all, now()) : all;
+      const mayBeFew = selection.isNarrow || query.q !== '';
+      const few = mayBeFew ? fewMatches(connection, selection, asked, hidden) : null;
+      return few ?? find(selection, asked, hidden);
+    },
+
+    async grades() {
+      const rows = connection.all(
+        `SELECT grade, sum(n) AS count FROM (
+           SELECT grade, count(*) AS n FROM records GROUP BY grade UNION ALL
+           SELECT grade, -1 FROM json_each(?) AS hidden CROSS JOIN records r
+             ON r.rowid = hidden.value)
+         GROUP BY grade`,
+        hiddenRecords(connection),
+      );
+      return new Map(rows.map((row) => [gradeFromText(row.text('grade')), row.integer('count')]));
+    },
+
+    async featured({ sinceMs, limit }) {
+      const best = {
+        from: 'records r INDEXED BY records_by_time',
+        conditions: ["r.grade = 'A'", 'r."scannedAtMs" >= ?'],
+        values: [sinceMs],
+        isNarrow: false,
+      };
+      return find(best, { sort: 'recent', limit, offset: 0 }, hiddenRecords(connection));
+    },
+
+    async hostsByRecency(limit) {
+      const rows = connection.all(
+        `SELECT r.host FROM records r INDEXED BY records_by_time WHERE NOT ${AMONG}
+         ORDER BY ${ORDERS.recent} LIMIT ?`,
+        hiddenRecords(connection),
+        limit,
+      );
+      return rows.map((row) => row.text('host'));
+    },
+  };
+
+  function find(selection: Selection, page: Page, hidden: string): FoundRecords {
+    const count = countRecords(connection, selection, hidden);
+    return { count, records: pageOf(connection, inOrder(selection, page), page, hidden) };
+  }
 }
 
-/** @param query `q` as hosts are spelt; empty: all */
-export function listRecords(
-  connection: Connection,
-  query: DirectoryQuery & { readonly q: string },
-  nowMs: number,
-): FoundRecords {
-  const hidden = hiddenRecords(connection);
-  const selection = selectionOf(query);
-  // Verified hosts are few and are looked up by name.
-  const from = 'confirms c CROSS JOIN records r ON r.host = c.host';
-  const verified = {
-    from,
-    conditions: ['c.at_ms > ?', ...selection.conditions],
-    values: [verifiedSinceMs(nowMs), ...selection.values],
-  };
-  if (query.q !== '' || query.verified) {
-    const few = fewMatches(connection, query.verified ? verified : selection, query, hidden);
-    if (few !== null) return few;
-  }
-  if (query.verified) {
-    const count = connection.get(countStatement(visible(verified)), ...verified.values, hidden);
-    return {
-      count: count?.integer('count') ?? 0,
-      rows: pageOf(connection, verified, query, hidden),
-    };
-  }
-  const count = countRecords(connection, selection, hidden);
-  return { count, rows: pageOf(connection, inOrder(selection, query), query, hidden) };
+/** As JSON; read anew for each list, so that an owner's wish holds at once. */
+function hiddenRecords(connection: Connection): string {
+  return JSON.stringify(connection.all(HIDDEN).map((row) => row.integer('id')));
 }
 
 /** All, less the hidden ones among them: to leave those out one by one makes a count ten times as long. */
-export function countRecords(connection: Connection, selection: Selection, hidden: string): number {
-  const { conditions, values } = selection;
+function countRecords(connection: Connection, selection: Selection, hidden: string): number {
+  const { conditions, values, isNarrow } = selection;
+  if (isNarrow) {
+    const exact = connection.get(countStatement(visible(selection)), ...values, hidden);
+    return exact?.integer('count') ?? 0;
+  }
   const all = connection.get(countStatement(selection), ...values);
-  const from = 'json_each(?) AS hidden CROSS JOIN records r ON r.id = hidden.value';
-  const taken = connection.get(countStatement({ from, conditions }), hidden, ...values);
+  const among = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
+  const taken = connection.get(countStatement({ from: among, conditions }), hidden, ...values);
   return (all?.integer('count') ?? 0) - (taken?.integer('count') ?? 0);
 }
 
@@ -84,47 +122,56 @@ export function selectionOf({
     conditions.push('instr(r.host, ?) > 0');
     values.push(q);
   }
-  const index = category === undefined ? 'records_recent' : 'records_category';
-  return { from: `records r INDEXED BY ${index}`, conditions, values };
+  const index = category === undefined ? 'records_by_time' : 'records_by_category';
+  return { from: `records r INDEXED BY ${index}`, conditions, values, isNarrow: false };
+}
+
+/** Verified hosts are few and are looked up by name. */
+function verifiedAmong({ conditions, values }: Selection, nowMs: number): Selection {
+  return {
+    from: 'owners o CROSS JOIN records r ON r.host = o.host',
+    conditions: ['o."confirmedAtMs" > ?', IS_LAST, ...conditions],
+    values: [verifiedSinceMs(nowMs), ...values],
+    isNarrow: true,
+  };
 }
 
 /** The index that holds the rows in the order that is asked for. */
 export function inOrder(selection: Selection, { sort }: Pick<DirectoryQuery, 'sort'>): Selection {
-  if (sort === 'recent') return selection;
-  return { ...selection, from: 'records r INDEXED BY records_grade' };
+  if (sort === 'recent' || selection.isNarrow) return selection;
+  return { ...selection, from: 'records r INDEXED BY records_by_grade' };
 }
 
 /** Every match is found in one walk; null: there are too many to sort. */
 function fewMatches(
   connection: Connection,
   selection: Selection,
-  query: DirectoryQuery,
+  page: Page,
   hidden: string,
 ): FoundRecords | null {
   const found = connection.all(
-    `SELECT r.id FROM ${selection.from} ${where(visible(selection))} LIMIT ?`,
+    `SELECT r.rowid AS id FROM ${selection.from} ${where(visible(selection))} LIMIT ?`,
     ...selection.values,
     hidden,
     FEW_MATCHES + 1,
   );
   if (found.length > FEW_MATCHES) return null;
   const values = [JSON.stringify(found.map((row) => row.integer('id')))];
-  const matches = { from: 'records r', conditions: [AMONG], values };
-  const rows = pageOf(connection, matches, query, hidden);
-  return { count: found.length, rows };
+  const matches = { from: 'records r', conditions: [AMONG], values, isNarrow: true };
+  return { count: found.length, records: pageOf(connection, matches, page, hidden) };
 }
 
 function pageOf(
   connection: Connection,
   selection: Selection,
-  { sort, page, pageSize }: DirectoryQuery,
+  { sort, limit, offset }: Page,
   hidden: string,
-): readonly Row[] {
+): readonly RecordRow[] {
   const sql = pageStatement(selection, sort);
-  return connection.all(sql, ...selection.values, hidden, pageSize, page * pageSize);
+  return connection
+    .rows(sql, ...selection.values, hidden, limit, offset)
+    .map((row) => rowOf(TABLES.records, row));
 }
-
-const AMONG = 'r.id IN (SELECT value FROM json_each(?))';
 
 /** Without a condition SQLite takes the number of rows from the pages of an index, and reads none. */
 export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
@@ -133,10 +180,10 @@ export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>
 
 /** The inner query walks or sorts ids alone; rows are read for the page only. */
 export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT ${RECORD_COLUMNS} FROM (
-      SELECT r.id AS found FROM ${selection.from} ${where(visible(selection))}
+  return `SELECT r.* FROM (
+      SELECT r.rowid AS found FROM ${selection.from} ${where(visible(selection))}
       ORDER BY ${ORDERS[sort]} LIMIT ? OFFSET ?)
-    CROSS JOIN records r ON r.id = found ORDER BY ${ORDERS[sort]}`;
+    CROSS JOIN records r ON r.rowid = found ORDER BY ${ORDERS[sort]}`;
 }
 
 /** The ids that are hidden are the last of its values. */

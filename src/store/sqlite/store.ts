@@ -1,32 +1,20 @@
-/** The embedded store: opens the file and puts the parts together. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { sharesOn } from '../shared/shares.ts';
-import { sqliteAnswers } from './answers.ts';
-import { sqliteChanges } from './changes.ts';
+import { ChangeFeed } from '../shared/change-feed.ts';
+import type { StoreContext } from '../shared/context.ts';
+import { MemoryLimits } from '../shared/memory-limits.ts';
+import { onlyInstance } from '../shared/only-instance.ts';
+import { storeOn } from '../shared/store-on.ts';
+import { TABLES, type Tables } from '../shared/tables.ts';
 import { Connection, MEMORY } from './connection.ts';
-import type { SqliteContext } from './context.ts';
-import { sqliteDirectory } from './directory.ts';
 import { sqliteError } from './error.ts';
-import { sqliteExports } from './exports.ts';
-import { sqliteHistory } from './history.ts';
-import { sqliteIdentifiers } from './identifiers.ts';
-import { sqliteInstances } from './instances.ts';
-import { sqliteLeases } from './leases.ts';
-import { sqliteLedger } from './ledger.ts';
-import { sqliteListing } from './listing.ts';
-import { MemoryLimits } from './memory-limits.ts';
 import { migrate } from './migrate.ts';
-import { sqliteOwnership } from './ownership.ts';
 import { lockProcess } from './process-lock.ts';
-import { publishToSqlite } from './publish.ts';
-import { purgeSqlite } from './purge.ts';
-import { sqliteResults } from './results.ts';
-import { sqliteSlots } from './slots.ts';
-import { sqliteSnapshots } from './snapshots.ts';
+import { sqliteLists } from './record-lists.ts';
+import { sqliteTable } from './table.ts';
 
 export { MEMORY };
 
@@ -51,7 +39,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
     connection.exec('PRAGMA synchronous = FULL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
     migrate(connection);
-    return storeOn(connection, path, options, () => lock?.release());
+    return assemble(connection, path, options, () => lock?.release());
   } catch (cause) {
     connection?.close();
     lock?.release();
@@ -59,48 +47,59 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
   }
 }
 
-function storeOn(
+function assemble(
   connection: Connection,
   path: string,
   { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const context: SqliteContext = { connection, now, owner };
-  const limits = new MemoryLimits(now);
-  const slots = sqliteSlots(context);
-  return {
-    info: { kind: 'sqlite', location: path, shared: false, owner },
-    ledger: sqliteLedger(context),
-    answers: sqliteAnswers(context),
-    identifiers: sqliteIdentifiers(context),
-    results: sqliteResults(context),
-    directory: sqliteDirectory(context),
-    history: sqliteHistory(context),
-    exports: sqliteExports(context),
-    changes: sqliteChanges(context),
-    ownership: sqliteOwnership(context, slots),
-    slots,
-    listing: sqliteListing(context),
-    leases: sqliteLeases(context),
-    shares: sharesOn(slots),
-    limits,
-    snapshots: sqliteSnapshots(context),
-    instances: sqliteInstances(context),
+  const tables = sqliteTables(connection);
+  const context: StoreContext = {
+    tables,
+    lists: sqliteLists(connection, now),
+    feed: new ChangeFeed(tables.changes),
+    owner,
+    // One process per file: another owner of a row is a process that ended.
+    isAlive: async ({ boot }) => boot === owner.boot,
     now,
-    async publish(scan) {
-      publishToSqlite(context, scan);
+  };
+  const limits = new MemoryLimits(now);
+  return storeOn(context, {
+    info: { kind: 'sqlite', location: path, shared: false },
+    limits,
+    instances: onlyInstance(owner),
+    async purge(nowMs) {
+      return limits.purge(nowMs);
     },
     async ping() {
-      connection.get('SELECT EXISTS (SELECT 1 FROM listing)');
-    },
-    async purge(nowMs) {
-      const report = await purgeSqlite(context, nowMs);
-      return { ...report, other: report.other + limits.purge(nowMs) };
+      connection.get('SELECT EXISTS (SELECT 1 FROM owners)');
     },
     async close() {
       connection.close();
       unlock();
     },
+  });
+}
+
+export function sqliteTables(connection: Connection): Tables {
+  return {
+    ledger: sqliteTable(connection, TABLES.ledger),
+    ledgerOpen: sqliteTable(connection, TABLES.ledgerOpen),
+    ledgerWritten: sqliteTable(connection, TABLES.ledgerWritten),
+    answers: sqliteTable(connection, TABLES.answers),
+    answerChunks: sqliteTable(connection, TABLES.answerChunks),
+    results: sqliteTable(connection, TABLES.results),
+    reports: sqliteTable(connection, TABLES.reports),
+    identifiers: sqliteTable(connection, TABLES.identifiers),
+    unpaid: sqliteTable(connection, TABLES.unpaid),
+    history: sqliteTable(connection, TABLES.history),
+    records: sqliteTable(connection, TABLES.records),
+    changes: sqliteTable(connection, TABLES.changes),
+    owners: sqliteTable(connection, TABLES.owners),
+    slots: sqliteTable(connection, TABLES.slots),
+    leases: sqliteTable(connection, TABLES.leases),
+    snapshots: sqliteTable(connection, TABLES.snapshots),
+    verdicts: sqliteTable(connection, TABLES.verdicts),
   };
 }
 

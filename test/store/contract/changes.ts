@@ -112,7 +112,31 @@ export function changesAreNumbered(subject: ContractSubject): void {
       const { changes, hasMore } = await store.changes.list({ sinceMs: 0, limit: 1 });
       expect([changes.map((change) => change.host), hasMore]).toEqual([['b.com'], false]);
       await store.listing.set('a.com', { listed: true });
-      expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(3);
+      const back = (await store.changes.list({ sinceMs: 0, limit: 9 })).changes;
+      expect(back.map(({ n, host, changeType }) => [n, host, changeType])).toEqual([
+        [1, 'a.com', 'new'],
+        [2, 'b.com', 'new'],
+        [3, 'a.com', 'rescanned'],
+        [4, 'a.com', 'new'],
+      ]);
+    });
+
+    it('tell nothing of what was scanned while opted out, and all is new when the host returns', async () => {
+      const store = await subject.fresh();
+      const host = 'a.com';
+      await store.listing.set(host, { listed: false });
+      await store.publish(publishedScan({ host, grade: 'B', scannedAtMs: 1_000 }));
+      await store.publish(publishedScan({ host, grade: 'A', scannedAtMs: 2_000 }));
+      const told = async () => (await store.changes.list({ sinceMs: 0, limit: 9 })).changes;
+      expect(await told()).toEqual([]);
+      await store.listing.set(host, { listed: true });
+      expect(await told()).toMatchObject([{ n: 3, changeType: 'new', grade: 'A' }]);
+      await store.listing.set(host, { listed: true });
+      await store.publish(publishedScan({ host, grade: 'F', scannedAtMs: 3_000 }));
+      expect(await told()).toMatchObject([
+        { changeType: 'new' },
+        { changeType: 'grade_changed', previousGrade: 'A' },
+      ]);
     });
 
     it('go on after a restart where they ended', async () => {

@@ -194,6 +194,25 @@ export function directoryLists(subject: ContractSubject): void {
       });
     });
 
+    it('sets nothing on a version that another wish, or a proof, has replaced', async () => {
+      const { listing, ownership } = await subject.fresh();
+      const host = 'api.example.com';
+      expect(await listing.version(host)).toBe(0);
+      const hidden = { listed: false, enrichmentSuppressed: false };
+      expect(await listing.setIf(host, 0, { listed: false })).toEqual(hidden);
+      expect(await listing.setIf(host, 0, { listed: true })).toBeNull();
+      const version = await listing.version(host);
+      await listing.set('other.example.com', { listed: false });
+      expect(await listing.version(host)).toBe(version);
+      await ownership.recordConfirm(host, issuedToken('h'));
+      expect(await listing.setIf(host, version, { listed: true })).toBeNull();
+      expect(await listing.get(host)).toEqual(hidden);
+      const racers = Array.from({ length: 6 }, async (_, n) =>
+        listing.setIf(host, await listing.version(host), { enrichmentSuppressed: n % 2 === 0 }),
+      );
+      expect((await Promise.all(racers)).filter((settings) => settings !== null)).toHaveLength(1);
+    });
+
     it('has versions that change with publications and preferences, on every instance', async () => {
       const store = await subject.fresh();
       const versions = () => store.directory.versions();

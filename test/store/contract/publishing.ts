@@ -29,6 +29,42 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect((await again.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
     });
 
+    it('lists a host from the first scan on that reached it, and announces it then', async () => {
+      const store = await subject.fresh();
+      const host = 'typo.example.com';
+      const query = { sort: 'recent', q: '', page: 0, pageSize: 9 } as const;
+      const shown = async () => {
+        const { directory, changes, exports } = store;
+        const lists = [
+          await directory.list(query),
+          await directory.list({ ...query, q: 'typo' }),
+          await directory.list({ ...query, category: 'data', sort: 'grade' }),
+          await directory.featured({ sinceMs: 0, limit: 9 }),
+          await exports.snapshot(9),
+        ];
+        const told = (await changes.list({ sinceMs: 0, limit: 9 })).changes;
+        const grades = Object.values(await directory.grades()).reduce((sum, n) => sum + n, 0);
+        return { counts: [...lists.map(({ count }) => count), grades], told };
+      };
+      const at = (scannedAtMs: number) => ({ host, scannedAtMs, grade: 'A' }) as const;
+      await store.publish(publishedScan({ ...at(1_000), reached: false }));
+      await store.publish(publishedScan({ ...at(2_000), reached: false }));
+      expect(await shown()).toEqual({ counts: [0, 0, 0, 0, 0, 0], told: [] });
+      expect(await store.directory.get(host)).toMatchObject({ scanCount: 2, reached: false });
+      expect(await store.directory.gradeOf(host)).toMatchObject({ grade: 'A' });
+
+      await store.publish(publishedScan(at(3_000)));
+      const reached = await shown();
+      expect(reached.counts).toEqual([1, 1, 1, 1, 1, 1]);
+      expect(reached.told).toMatchObject([{ changeType: 'new', host }]);
+      // Who was reached once is known: a later silence is news.
+      await store.publish(publishedScan({ ...at(4_000), grade: 'F', reached: false }));
+      expect((await shown()).told).toMatchObject([
+        { changeType: 'new', grade: 'A' },
+        { changeType: 'grade_changed', grade: 'F', previousGrade: 'A' },
+      ]);
+    });
+
     it('does nothing the second time, one after the other or at once', async () => {
       const store = await subject.fresh();
       const scan = publishedScan();

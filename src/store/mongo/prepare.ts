@@ -1,0 +1,55 @@
+import { type Collection, type Db, type IndexDescription, MongoServerError } from 'mongodb';
+import { StoreError } from '../contract/store-error.ts';
+import { indexesOf } from './collections.ts';
+import type * as documents from './documents.ts';
+import { mongoError } from './error.ts';
+import { migrate } from './migrate.ts';
+
+/** The shape of what this program writes; a greater one in the database is a newer program's. */
+const SCHEMA_VERSION = 3;
+const NAMESPACE_NOT_FOUND = 26;
+
+/**
+ * Makes the collections and indexes that are missing; any number of instances may do it at once.
+ * @throws StoreError `incompatible` when a newer program uses the database
+ */
+export async function prepareDatabase(database: Db, location: string): Promise<void> {
+  try {
+    const meta = database.collection<documents.MetaDocument>('meta');
+    const found = await meta.findOne({ _id: 'schema' });
+    if (found && found.version > SCHEMA_VERSION) {
+      const message = `the database ${location} has schema ${found.version}, this program knows ${SCHEMA_VERSION}: run the newer program, or name another database in STORE_URL`;
+      throw new StoreError('incompatible', message);
+    }
+    for (const [name, indexes] of indexesOf()) await createMissing(database, name, indexes);
+    if (found && found.version < SCHEMA_VERSION) await migrate(database);
+    const update = { $set: { version: SCHEMA_VERSION } };
+    if (found?.version !== SCHEMA_VERSION)
+      await meta.updateOne({ _id: 'schema' }, update, { upsert: true });
+  } catch (cause) {
+    throw mongoError(cause, location);
+  }
+}
+
+/** One at a time, and only what is missing: not every server takes a list with known indexes in it. */
+async function createMissing(
+  database: Db,
+  name: string,
+  indexes: readonly IndexDescription[],
+): Promise<void> {
+  if (indexes.length === 0) return;
+  const collection = database.collection(name);
+  const there = new Set((await existingIndexes(collection)).map(({ key }) => JSON.stringify(key)));
+  for (const index of indexes) {
+    if (!there.has(JSON.stringify(index.key))) await collection.createIndexes([index]);
+  }
+}
+
+async function existingIndexes(collection: Collection): Promise<readonly IndexDescription[]> {
+  try {
+    return await collection.indexes();
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND) return [];
+    throw error;
+  }
+}

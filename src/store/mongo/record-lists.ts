@@ -1,0 +1,92 @@
+import type { Filter, Sort } from 'mongodb';
+import { ALL_GRADES } from '../../model/report.ts';
+import type { DirectoryQuery } from '../contract/directory.ts';
+import type { RecordLists, StoreContext } from '../shared/context.ts';
+import { optedOutHosts, verifiedHosts } from '../shared/owners.ts';
+import { TABLES } from '../shared/tables.ts';
+import type { Collected } from './collected.ts';
+import { rowOf, type StoredDocument } from './table.ts';
+
+const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
+  recent: { scannedAtMs: -1, _id: 1 },
+  grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+};
+
+type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
+
+export function mongoLists(records: Collected<StoredDocument>, context: ListsContext): RecordLists {
+  const toRecord = (document: StoredDocument) => rowOf(TABLES.records, document);
+  return {
+    async list(query) {
+      const [shown, verified] = await Promise.all([
+        shownRecords(context),
+        query.verified ? verifiedHosts(context) : null,
+      ]);
+      const filter = { $and: [shown, ...conditionsOf(query, verified)] };
+      const count = await records.count(filter);
+      const { sort, page, pageSize } = query;
+      const skip = page * pageSize;
+      if (skip >= count) return { count, records: [] };
+      const found = await records.all(filter, { sort: SORTS[sort], skip, limit: pageSize });
+      return { count, records: found.map(toRecord) };
+    },
+
+    async grades() {
+      const shown = await shownRecords(context);
+      const counted = ALL_GRADES.map(
+        async (grade) => [grade, await records.count({ grade, ...shown })] as const,
+      );
+      return new Map(await Promise.all(counted));
+    },
+
+    async featured({ sinceMs, limit }) {
+      const shown = await shownRecords(context);
+      const filter = { grade: 'A', scannedAtMs: { $gte: sinceMs }, ...shown };
+      const [count, found] = await Promise.all([
+        records.count(filter),
+        records.all(filter, { sort: SORTS.recent, limit }),
+      ]);
+      return { count, records: found.map(toRecord) };
+    },
+
+    /**
+     * Read in the order of `_id`, which never changes, and sorted here: a cursor in the order of time
+     * would pass by a host that is scanned anew meanwhile.
+     */
+    async hostsByRecency(limit) {
+      const projection = { scannedAtMs: 1 };
+      const found = await records.all(await shownRecords(context), {
+        sort: { _id: 1 },
+        projection,
+      });
+      return found
+        .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
+        .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
+        .slice(0, limit)
+        .map(({ host }) => host);
+    },
+  };
+}
+
+async function shownRecords(context: ListsContext): Promise<Filter<StoredDocument>> {
+  const optedOut = await optedOutHosts(context);
+  const reached = { reached: true };
+  return optedOut.length > 0 ? { ...reached, _id: { $nin: [...optedOut] } } : reached;
+}
+
+/** `verified`: the only hosts that are wanted, if not all. */
+function conditionsOf(
+  { category, q }: DirectoryQuery & { readonly q: string },
+  verified: readonly string[] | null,
+): readonly Filter<StoredDocument>[] {
+  return [
+    ...(verified === null ? [] : [{ _id: { $in: [...verified] } }]),
+    ...(category === undefined ? [] : [{ category }]),
+    ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
+  ];
+}
+
+/** A pattern for exactly this text; `hostSubstring` left host characters only. */
+function literal(q: string): string {
+  return q.replaceAll(/[.[\]-]/g, '\\$&');
+}

@@ -1,0 +1,66 @@
+import type { DirectoryRecord } from '../contract/directory.ts';
+import type { ExportRecord, ExportStore } from '../contract/exports.ts';
+import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
+import type { StoreContext } from './context.ts';
+import { withOwners } from './directory.ts';
+import { toHistoryRow } from './history.ts';
+
+const RECORDS_BATCH = 500;
+/** Hosts whose history is read together: up to 400 rows each. */
+const HISTORY_BATCH = 25;
+
+export function exportsOn(context: StoreContext): ExportStore {
+  return {
+    async snapshot(limit) {
+      const hosts = await context.lists.hostsByRecency(limit + 1);
+      const records = await readRecords(context, hosts.slice(0, limit));
+      return {
+        count: records.length,
+        truncated: hosts.length > limit,
+        exportedAtMs: context.now(),
+        records: withHistory(context, records),
+      };
+    },
+  };
+}
+
+/** All at once, so that the snapshot is of one moment and not of the whole time of streaming. */
+async function readRecords(
+  context: StoreContext,
+  hosts: readonly string[],
+): Promise<readonly DirectoryRecord[]> {
+  const found: DirectoryRecord[] = [];
+  for (let at = 0; at < hosts.length; at += RECORDS_BATCH) {
+    const wanted = hosts.slice(at, at + RECORDS_BATCH);
+    const rows = await context.tables.records.all({ host: { in: wanted } });
+    const byHost = new Map(rows.map((row) => [row.host, row]));
+    const inOrder = wanted.map((host) => byHost.get(host)).filter((row) => row !== undefined);
+    found.push(...(await withOwners(context, inOrder)));
+  }
+  // An owner may have opted out since the hosts were read.
+  return found.filter((record) => record.listed);
+}
+
+async function* withHistory(
+  { tables }: StoreContext,
+  records: readonly DirectoryRecord[],
+): AsyncGenerator<ExportRecord> {
+  for (let at = 0; at < records.length; at += HISTORY_BATCH) {
+    const batch = records.slice(at, at + HISTORY_BATCH);
+    const rows = await tables.history.all(
+      { host: { in: batch.map((record) => record.host) } },
+      {
+        order: [
+          ['scannedAtMs', 'asc'],
+          ['scanId', 'asc'],
+        ],
+      },
+    );
+    const byHost = Map.groupBy(rows, (row) => row.host);
+    for (const record of batch) {
+      // Later rows have greater numbers.
+      const upToThen = (byHost.get(record.host) ?? []).filter(({ seq }) => seq <= record.scanCount);
+      yield { ...record, history: upToThen.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** What the rows of one ledger key amount to, and when they may go. */
+import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts';
+import { RETENTION_MS } from './retention.ts';
+
+/**
+ * Whether a key whose last step is this needs nothing more. A route that publishes nothing still
+ * writes `published` after `settled`, so that recovery has one rule.
+ */
+const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
+  claimed: false,
+  computed: false,
+  settling: false,
+  settled: false,
+  unknown: false,
+  published: true,
+  released: true,
+  failed: true,
+};
+
+export function isTerminal(state: LedgerState): boolean {
+  return IS_TERMINAL[state];
+}
+
+/** Every step of one key, whatever became of its claims. */
+export type LedgerHistory = {
+  readonly key: string;
+  /** By step, ascending; never empty. */
+  readonly rows: readonly LedgerRow[];
+  /** The last of `rows`. */
+  readonly last: LedgerRow;
+};
+
+/** Null for no rows. Rows of one key, in any order. */
+export function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
+  const sorted = rows.toSorted((a, b) => a.step - b.step);
+  const last = sorted.at(-1);
+  return last === undefined ? null : { key: last.key, rows: sorted, last };
+}
+
+/** Null for no rows. Rows of one key, in any order, with those of its last claim among them. */
+export function ledgerEntry(
+  rows: readonly LedgerRow[],
+  writtenAtMs: number | null,
+): LedgerEntry | null {
+  const history = ledgerHistory(rows);
+  if (history === null) return null;
+  const claim = history.rows.findLastIndex((row) => row.state === 'claimed');
+  return { ...history, rows: history.rows.slice(Math.max(0, claim)), writtenAtMs };
+}
+
+/**
+ * Whether the steps of a key may go: it is finished, and so is its authorization, for long enough.
+ * Where its payment was never sent, an hour is enough.
+ */
+export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
+  if (!isTerminal(last.state)) return false;
+  const lastAtMs = Math.max(...rows.map((row) => row.atMs));
+  if (last.state === 'released' && rows.every((row) => row.state !== 'settling')) {
+    return lastAtMs + RETENTION_MS.unsentKey <= nowMs;
+  }
+  const validBeforeMs = Math.max(...rows.map((row) => row.validBeforeMs));
+  return Math.max(lastAtMs, validBeforeMs) + RETENTION_MS.ledgerKey <= nowMs;
+}

@@ -1,0 +1,62 @@
+import type { ListingChange, ListingSettings, ListingStore } from '../contract/listing.ts';
+import { announceListing } from './announce.ts';
+import type { StoreContext } from './context.ts';
+import { appendOwnerState, type NumberedState, type OwnerState, ownerOf } from './owners.ts';
+
+export function listingOn(context: StoreContext): ListingStore {
+  return {
+    async get(host) {
+      return settingsOf((await ownerOf(context, host)).state);
+    },
+
+    async keyed(host) {
+      const { listedBy, suppressedBy } = (await ownerOf(context, host)).state;
+      return {
+        ...(listedBy === null ? {} : { listed: listedBy }),
+        ...(suppressedBy === null ? {} : { enrichmentSuppressed: suppressedBy }),
+      };
+    },
+
+    async version(host) {
+      return (await ownerOf(context, host)).n;
+    },
+
+    async set(host, change, keyedBy = null) {
+      const settings = await write(host, change, keyedBy, () => true);
+      return settings ?? settingsOf((await ownerOf(context, host)).state);
+    },
+
+    setIf: (host, version, change) => write(host, change, null, ({ n }) => n === version),
+  };
+
+  async function write(
+    host: string,
+    change: ListingChange,
+    keyedBy: string | null,
+    mayWrite: (held: NumberedState) => boolean,
+  ): Promise<ListingSettings | null> {
+    let wasListed = true;
+    const written = await appendOwnerState(context, host, (held) => {
+      if (!mayWrite(held)) return null;
+      wasListed = held.state.listed;
+      return wantedState(change, keyedBy);
+    });
+    if (written === null) return null;
+    if (written.state.listed && !wasListed) await announceListing(context, host, written.n);
+    return settingsOf(written.state);
+  }
+}
+
+function wantedState(
+  { listed, enrichmentSuppressed }: ListingChange,
+  keyedBy: string | null,
+): Partial<OwnerState> {
+  return {
+    ...(listed === undefined ? {} : { listed, listedBy: keyedBy }),
+    ...(enrichmentSuppressed === undefined ? {} : { enrichmentSuppressed, suppressedBy: keyedBy }),
+  };
+}
+
+function settingsOf({ listed, enrichmentSuppressed }: OwnerState): ListingSettings {
+  return { listed, enrichmentSuppressed };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
+import { appendChange, newestOf } from './announce.ts';
+import type { StoreContext } from './context.ts';
+import { HostHistory } from './host-history.ts';
+import { publishedScanToJson } from './published-scan.ts';
+import { RETENTION_MS } from './retention.ts';
+import { jitter } from './table.ts';
+
+/**
+ * Each part is an insert keyed by the scan, or a rewriting from what was inserted, so the whole may
+ * be run again from the start, here or elsewhere, after any failure.
+ */
+export async function publishOn(context: StoreContext, scan: PublishedScan): Promise<void> {
+  const { tables, feed, now } = context;
+  const { host, scanId } = scan;
+  const history = await HostHistory.follow(context, host);
+  // Rows are dropped from here on; only the feed still knows whether this scan had one.
+  const isLong = history.seq >= HISTORY_ROWS_PER_HOST;
+  if (isLong && (await tables.changes.first({ scanId }))) return;
+  const before = history.seq;
+  await insertHistory(context, history, scan);
+  await projectRecord(context, history);
+  await feed.inTurn(() => appendChange(context, history, { scanId, isListing: false }));
+  if (isLong) {
+    await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
+  }
+  // The record has the scans before; a writer that still needs one would be hours late.
+  const old = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
+  await tables.history.set({ host, seq: before }, { scan: null }, old);
+}
+
+/** Gives the scan a number in the history of its host, if it has none yet. */
+async function insertHistory(
+  { tables }: StoreContext,
+  history: HostHistory,
+  scan: PublishedScan,
+): Promise<void> {
+  const { scanId, host, scannedAtMs, grade, score, checksVersion } = scan;
+  const attempt = randomUUID();
+  const told = { scanId, scannedAtMs, grade, score, checksVersion };
+  for (;;) {
+    const seq = history.seq + 1;
+    const row = { ...told, host, seq, attempt, scan: publishedScanToJson(scan) };
+    const outcome = await tables.history.decide(row);
+    await history.catchUp();
+    if (outcome === 'won') return;
+    // Another scan took the number, or this one has a row already.
+    const holder = await tables.history.get(host, seq);
+    if (holder?.scanId === scanId || (await tables.history.first({ scanId }))) return;
+    await jitter();
+  }
+}
+
+/**
+ * Rewrites the host's record from its history until no row appeared meanwhile: the last writer
+ * has seen them all.
+ */
+async function projectRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
+  do {
+    const { seq, firstSeenAtMs, reached } = history;
+    const newest = newestOf(history);
+    const { host, scanId, scannedAtMs, grade, score, branding } = newest;
+    await tables.records.replace({
+      host,
+      scanId,
+      scannedAtMs,
+      grade,
+      score,
+      category: branding.category,
+      firstSeenAtMs,
+      scanCount: seq,
+      reached,
+      scan: publishedScanToJson(newest),
+    });
+  } while (await history.catchUp());
+}

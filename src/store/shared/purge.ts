@@ -1,0 +1,94 @@
+import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
+import type { PurgeReport } from '../contract/store.ts';
+import type { StoreContext } from './context.ts';
+import { readHistories } from './ledger.ts';
+import { isTerminal, type LedgerHistory, ledgerHistoryExpired } from './ledger-rules.ts';
+import { purgeOwners } from './owners.ts';
+import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
+import { purgeSequences } from './purge-sequences.ts';
+import { RETENTION_MS } from './retention.ts';
+import type { LedgerTableRow } from './rows.ts';
+import type { Where } from './table.ts';
+
+const BATCH = 200;
+
+/** @param purgeEngine what an engine has beside its tables */
+export async function purgeOn(
+  context: StoreContext,
+  purgeEngine: (nowMs: number) => Promise<number>,
+  nowMs: number,
+): Promise<PurgeReport> {
+  const before = (ageMs: number) => ({ upTo: nowMs - ageMs });
+  const { unsentKey, ledgerKey } = RETENTION_MS;
+  // Keys that were claimed, released and never sent come first: any key pair can write them.
+  const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
+  const finished = await purgeLedger(context, nowMs, { atMs: before(ledgerKey) });
+  await purgeMarkers(context, nowMs);
+  const answers = await purgeAnswers(context, nowMs);
+  const results = await purgeResults(context, nowMs);
+  await purgeReports(context, nowMs);
+  const { unpaid, snapshots, verdicts } = context.tables;
+  const removed = [
+    await purgeSequences(context, nowMs),
+    await purgeOwners(context, nowMs),
+    await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
+    await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
+    await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
+    await purgeEngine(nowMs),
+  ];
+  const other = removed.reduce((sum, count) => sum + count, 0);
+  return { ledgerKeys: unsent + finished, answers, results, other };
+}
+
+async function purgeLedger(
+  context: StoreContext,
+  nowMs: number,
+  old: Where<LedgerTableRow>,
+): Promise<number> {
+  const seen = new Set<string>();
+  let purged = 0;
+  const order = [['atMs', 'asc']] as const;
+  for await (const rows of context.tables.ledger.batches(old, { order }, BATCH)) {
+    const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
+    for (const key of keys) seen.add(key);
+    const expired = (await readHistories(context, keys)).filter((entry) =>
+      ledgerHistoryExpired(entry, nowMs),
+    );
+    await removeEntries(context, expired);
+    purged += expired.length;
+  }
+  return purged;
+}
+
+/** The last steps go last: a purge that breaks off leaves keys that are still finished. */
+async function removeEntries(
+  { tables: { ledger, ledgerOpen, ledgerWritten } }: StoreContext,
+  entries: readonly LedgerHistory[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const keys = { in: entries.map((entry) => entry.key) };
+  for (const { key, last } of entries) await ledger.remove({ key, step: { before: last.step } });
+  for (const { key, last } of entries) {
+    await ledgerOpen.remove({ key, claimStep: { upTo: last.step } });
+  }
+  await ledgerWritten.remove({ key: keys });
+  for (const { key, last } of entries) await ledger.remove({ key, step: last.step });
+}
+
+/** Markers whose claim was never made, or whose key was finished by a writer that then died. */
+async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void> {
+  const { ledgerOpen } = context.tables;
+  const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
+  for await (const markers of ledgerOpen.batches(old, {}, BATCH)) {
+    const entries = await readHistories(
+      context,
+      markers.map((marker) => marker.key),
+    );
+    const last = new Map(entries.map((entry) => [entry.key, entry.last]));
+    for (const { key, claimStep } of markers) {
+      const step = last.get(key);
+      const isOver = step ? isTerminal(step.state) && claimStep !== step.step : true;
+      if (isOver) await ledgerOpen.remove({ key, claimStep });
+    }
+  }
+}

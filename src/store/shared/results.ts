@@ -1,0 +1,69 @@
+import type { ScanResult, ScanResultStore } from '../contract/results.ts';
+import type { StoreContext } from './context.ts';
+import { packReport } from './packing.ts';
+import { findReport } from './reports.ts';
+import type { ResultRow } from './rows.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+
+export function resultsOn(context: StoreContext): ScanResultStore {
+  const { tables, now } = context;
+  const { results, reports, changes, records, unpaid } = tables;
+
+  async function toResult(row: ResultRow | null): Promise<ScanResult | null> {
+    if (row === null) return null;
+    const json = await findReport(context, row.scanId);
+    if (json === null) return null;
+    return { ...row, report: objectFromStoredJson(Buffer.from(json).toString()) };
+  }
+
+  return {
+    async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
+      const packed = await packReport(toStoredJson(report, `the report of ${host}`));
+      // The report first: a result that is there has one.
+      await reports.insert({ scanId, scannedAtMs, report: packed });
+      await results.insert({ scanId, host, scannedAtMs, submittedUrl });
+    },
+
+    async byScan(scanId) {
+      return toResult(await results.get(scanId));
+    },
+
+    async waiting(host, sinceMs) {
+      const found = await results.all(
+        { host, scannedAtMs: { from: sinceMs } },
+        {
+          order: [
+            ['scannedAtMs', 'desc'],
+            ['scanId', 'desc'],
+          ],
+        },
+      );
+      if (found.length === 0) return null;
+      const published = await changes.all({ scanId: { in: found.map((row) => row.scanId) } });
+      const known = new Set(published.map((change) => change.scanId));
+      return toResult(found.find((row) => !known.has(row.scanId)) ?? null);
+    },
+
+    async published(host) {
+      const record = await records.get(host);
+      return record && toResult(await results.get(record.scanId));
+    },
+
+    async noteUnpaid({ payer, scanId, host, isDebt }) {
+      const atMs = now();
+      const isNew = await unpaid.insert({ payer, scanId, host, isDebt, atMs });
+      if (isNew || !isDebt) return;
+      await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
+    },
+
+    async clearUnpaid({ payer, scanId }) {
+      await unpaid.remove({ payer, scanId });
+    },
+
+    async unpaid(payer, sinceMs) {
+      const newestFirst = { order: [['atMs', 'desc']] } as const;
+      const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
+      return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
+    },
+  };
+}

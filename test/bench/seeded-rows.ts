@@ -1,0 +1,60 @@
+/** The rows of a seeded directory, as if each host had been scanned once. */
+import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
+import type { Rows } from '../../src/store/shared/tables.ts';
+import { hiddenBy, ownersOf, type SeededHost } from './seeded-hosts.ts';
+
+type SeededRows = {
+  readonly [Name in 'records' | 'history' | 'changes']: Rows[Name];
+} & { readonly owner: Rows['owners'] | null };
+
+export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
+  const { n, scan } = seeded;
+  const { host, scanId, scannedAtMs, grade, score, checksVersion, branding } = scan;
+  const judged = { host, scanId, grade, score };
+  return {
+    records: {
+      ...judged,
+      scannedAtMs,
+      category: branding.category,
+      firstSeenAtMs: scannedAtMs,
+      scanCount: 1,
+      reached: true,
+      scan: publishedScanToJson(scan),
+    },
+    history: { ...judged, seq: 1, attempt: scanId, scannedAtMs, checksVersion, scan: null },
+    changes: {
+      ...judged,
+      n: n + 1,
+      attempt: scanId,
+      changeType: 'new',
+      // In the order of their numbers, whenever the scan was.
+      changedAtMs: n + 1,
+      checksVersion,
+      previousGrade: null,
+      previousScore: null,
+      hidden: false,
+    },
+    owner: ownerRow(seeded, hasHidden),
+  };
+}
+
+function ownerRow(seeded: SeededHost, hasHidden: boolean): Rows['owners'] | null {
+  const { n, scan } = seeded;
+  const settings = hasHidden ? hiddenBy(seeded) : [];
+  const [confirm] = ownersOf(seeded);
+  if (settings.length === 0 && confirm === undefined) return null;
+  return {
+    n: n + 1,
+    attempt: scan.scanId,
+    host: scan.host,
+    atMs: scan.scannedAtMs,
+    listed: !settings.includes('listed'),
+    listedBy: null,
+    enrichmentSuppressed: settings.includes('enrichmentSuppressed'),
+    suppressedBy: null,
+    confirmedAtMs: confirm?.confirmedAtMs ?? null,
+    tokenHash: 'token',
+    keyHash: 'key',
+    client: 'client',
+  };
+}

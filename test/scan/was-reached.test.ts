@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { FailureReason } from '../../src/model/observation.ts';
+import type { Observations } from '../../src/model/observations.ts';
+import { wasReached } from '../../src/scan/was-reached.ts';
+import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+
+test.each<readonly [FailureReason, boolean]>([
+  ['dns', false],
+  ['refused', false],
+  ['reset', false],
+  ['timeout', false],
+  ['blocked-address', false],
+  ['tls-expired', true],
+  ['malformed', true],
+])('an origin of which every request ends in %s: reached is %s', (reason, reached) => {
+  expect(wasReached(silent(reason))).toBe(reached);
+});
+
+test('one answer is enough, whatever its status', () => {
+  const seen = silent('timeout');
+  expect(wasReached({ ...seen, robots: perfectSeller().robots })).toBe(true);
+});
+
+function silent(reason: FailureReason): Observations {
+  const failed = { ok: false, reason, detail: '', ms: 1 } as const;
+  const seen = perfectSeller();
+  return {
+    ...seen,
+    root: failed,
+    soft404: failed,
+    openapi: failed,
+    openapiAlternates: [],
+    manifest: failed,
+    manifestJson: failed,
+    llmsTxt: failed,
+    agentCard: failed,
+    agentJson: failed,
+    robots: failed,
+    resources: { ...seen.resources, probed: [] },
+  };
+}
