@@ -1,5 +1,5 @@
 /** A published scan as stored JSON, member by member. */
-import type { CheckCounts, PublishedScan } from '../contract/published-scan.ts';
+import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 
@@ -37,13 +37,4 @@ export function publishedScanFromJson(text: string): PublishedScan {
   }
   // The function above is the only writer of this text, and migrations keep it in step.
   return value as unknown as PublishedScan;
-}
-
-/** The member `counts` of such a text alone. */
-export function countsFromJson(text: string): CheckCounts {
-  const { pass, warn, fail } = objectFromStoredJson(text);
-  if (typeof pass === 'number' && typeof warn === 'number' && typeof fail === 'number') {
-    return { pass, warn, fail };
-  }
-  throw new StoreError('corrupt', 'a stored scan lacks its counts; restore from a backup');
 }

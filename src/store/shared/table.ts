@@ -1,13 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
-import type { Owner } from '../contract/owner.ts';
 
 const LONGEST_JITTER_MS = 40;
-
-export type Value = string | number | boolean | null | Uint8Array | Owner;
-
-/** A row of a table: a plain object of values. */
-export type StoredRow<R> = { readonly [Column in keyof R]: Value };
 
 export type Condition<V> =
   | V
