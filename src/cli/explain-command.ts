@@ -9,6 +9,7 @@ import { CatalogError } from '../engine/errors.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { isStack } from '../patches/patches-for.ts';
 import { callOf } from './call-form.ts';
+import { explainTopic, TOPICS } from './explain-topics.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { parsePublicUrl } from './public-url.ts';
 import { type PatchedSeller, showPatches, showStacks } from './show-patches.ts';
@@ -20,6 +21,11 @@ const USAGE = `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME] [
 /** Throws UsageError where there is no such check or stack, or the file is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
   const { id, file, stack, publicOrigin } = parse(args);
+  const topic = explainTopic(id.toLowerCase());
+  if (topic !== null) {
+    await write(out, topic);
+    return 0;
+  }
   // Loaded where it is needed: most explanations read no report.
   const report =
     file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
@@ -32,7 +38,9 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   const wanted = id.toUpperCase();
   if (!catalog.checks.some((check) => check.id === wanted)) {
     const ids = catalog.checks.map((check) => check.id).join(', ');
-    throw new UsageError(`${id}: no such check; there are ${ids}`);
+    throw new UsageError(
+      `${id}: no such check; there are ${ids}, and of a report's other parts ${TOPICS.join(', ')}`,
+    );
   }
   const text =
     stack === null

@@ -1,5 +1,6 @@
 /** The body of a scan or report answer. */
 import type { Advice } from '../model/advice.ts';
+import type { IndexedDifference, IndexedReason, IndexedRow } from '../model/indexed.ts';
 import type { ClientVersion, OfferPayability, ResourcePayability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport } from '../model/report.ts';
 import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
@@ -16,13 +17,18 @@ export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' 
   readonly clients: ClientVersion[];
   readonly advice: Advice[];
   readonly routes?: RoutesEntry;
+  readonly indexed: IndexedEntry[];
   /** `miss`: this very call ran, or joined, the scan. */
   readonly cache: 'hit' | 'miss';
   readonly reportUrl: string;
   readonly charged?: true;
 };
 
-type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice' | 'routes';
+type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice' | 'routes' | 'indexed';
+type IndexedEntry = Omit<IndexedRow, 'differences' | 'reasons'> & {
+  readonly differences: IndexedDifference[];
+  readonly reasons: IndexedReason[];
+};
 type PayabilityEntry = Omit<ResourcePayability, 'offers'> & {
   readonly offers: OfferPayability[];
 };
@@ -42,7 +48,7 @@ export type ReportPresentation = {
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation): ReportBody {
   const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
-  const { payability, payableBy, clients, advice, routes } = scan.report;
+  const { payability, payableBy, clients, advice, routes, indexed } = scan.report;
   const { cache, siteUrl, saysCharged } = presentation;
   return {
     origin,
@@ -59,6 +65,8 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     clients: [...clients],
     advice: [...advice],
     ...(routes ? { routes: routesEntry(routes) } : {}),
+    // Reports that were stored by a release before this one have none.
+    indexed: (indexed ?? []).map(toIndexedEntry),
     results: [...results],
   };
 }
@@ -70,4 +78,8 @@ function routesEntry({ paid, signIn, free, isComplete }: RouteFacts): RoutesEntr
     free: [...free],
     isComplete,
   };
+}
+
+function toIndexedEntry({ differences, reasons, ...row }: IndexedRow): IndexedEntry {
+  return { ...row, differences: [...differences], reasons: [...reasons] };
 }

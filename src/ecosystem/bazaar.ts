@@ -5,16 +5,19 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { SettlementFacts } from '../model/observations.ts';
+import type { BazaarListings, ListedResource, SettlementFacts } from '../model/observations.ts';
+import { type JsonObject, jsonObject, jsonText } from '../parse/json/json.ts';
 import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
 import { isSameAddress, toIso } from './compare.ts';
+import { declaredInput, listedTerms } from './listed-terms.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
 
 /** Items carry whole schemas. */
 const API_PATH = '/platform/v2/x402';
 const PAGE_LIMIT = 100;
+const MAX_URL_CHARS = 2_048;
 
-type Item = {
+type Item = JsonObject & {
   readonly accepts?: readonly { readonly payTo?: string }[];
   readonly quality?: {
     readonly l30DaysTotalCalls?: number | null;
@@ -45,11 +48,66 @@ const isItems = ajv.compile<readonly Item[]>(
 /** How the interface says that it knows no such merchant; any other 404 is a wrong address. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
+/** What pays an address; empty where the index knows no such merchant. */
+export type AskMerchant = (
+  base: string,
+  address: string,
+  context: RequestContext,
+) => Promise<Answer<readonly Item[]>>;
+
+/** Longer than the look-ups of one scan take: those of settlements and of listings share an answer. */
+const SHARED_MS = 60_000;
+const MAX_SHARED = 100;
+
+/** `now` in milliseconds, by the clock that stamps answers. */
+export function createMerchants(now: () => number): AskMerchant {
+  const shared = new Map<string, { readonly atMs: number; items: ReturnType<AskMerchant> }>();
+  return (base, address, context) => {
+    const key = `${base} ${address}`;
+    const known = shared.get(key);
+    const nowMs = now();
+    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.items;
+    const items = askMerchant(base, address, context);
+    shared.delete(key);
+    shared.set(key, { atMs: nowMs, items });
+    const [oldest] = shared.keys();
+    if (shared.size > MAX_SHARED && oldest !== undefined) shared.delete(oldest);
+    return items;
+  };
+}
+
 export async function bazaarSettlements(
   base: string,
   address: string,
   context: RequestContext,
+  ask: AskMerchant = askMerchant,
 ): Promise<Answer<SettlementFacts>> {
+  const found = await ask(base, address, context);
+  return found.ok ? { ok: true, value: toFacts(address, found.value) } : found;
+}
+
+export async function bazaarListings(
+  base: string,
+  address: string,
+  context: RequestContext,
+  ask: AskMerchant = askMerchant,
+): Promise<Answer<BazaarListings>> {
+  const found = await ask(base, address, context);
+  if (!found.ok) return found;
+  const resources = found.value.flatMap((item): readonly ListedResource[] => {
+    const { resource } = item;
+    if (typeof resource !== 'string' || resource.length > MAX_URL_CHARS) return [];
+    const method = jsonText(jsonObject(declaredInput(item))['method']);
+    return [{ resource, method, terms: listedTerms(item) }];
+  });
+  return { ok: true, value: { resources, isComplete: found.value.length < PAGE_LIMIT } };
+}
+
+async function askMerchant(
+  base: string,
+  address: string,
+  context: RequestContext,
+): Promise<Answer<readonly Item[]>> {
   const name = new URL(base).host;
   const query = `payTo=${encodeURIComponent(address)}&limit=${PAGE_LIMIT}`;
   const url = `${apiBase(base)}/discovery/merchant?${query}`;
@@ -57,17 +115,11 @@ export async function bazaarSettlements(
   if (!reply.ok) return reply;
   const { status, text } = reply.value;
   const value = parsed(text);
-  if (status === 404 && isUnknownMerchant(value)) return { ok: true, value: toFacts(address, []) };
+  if (status === 404 && isUnknownMerchant(value)) return { ok: true, value: [] };
   if (status !== 200) return failed(`${name} answered ${status}`);
   const items = itemsOf(value);
   if (!isItems(items)) return failed(`${name} answered in an unknown shape`);
-  return {
-    ok: true,
-    value: toFacts(
-      address,
-      items.filter((item) => pays(item, address)),
-    ),
-  };
+  return { ok: true, value: items.filter((item) => pays(item, address)) };
 }
 
 function toFacts(address: string, items: readonly Item[]): SettlementFacts {

@@ -4,17 +4,19 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
 import type { RequestContext } from './ask.ts';
+import { bazaarListings, createMerchants } from './bazaar.ts';
 import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
-import { isIndexRow, isPartners, isVerified } from './kept-shapes.ts';
+import { isBazaarListings, isIndexRow, isPartners, isVerified } from './kept-shapes.ts';
+import { listingsLookup } from './listings-lookup.ts';
 import { partnerOf } from './partner-of.ts';
 import { createResponseCache, type ResponseCache, type SnapshotCache } from './response-cache.ts';
 import { settlementLookup } from './settlement-lookup.ts';
 import { settlementSources } from './settlement-sources.ts';
 import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
 
-export type RefreshingStanding = Standing & {
+export type RefreshingStanding = Required<Omit<Standing, 'isOff'>> & {
   /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
   refreshListing(): Promise<Lookup<readonly Partner[]>>;
 };
@@ -30,9 +32,10 @@ export function createStanding(
   snapshots: SnapshotCache,
   timeoutMs = LOOKUP_TIMEOUT_MS,
 ): RefreshingStanding {
-  const { x402scanUrl, ecosystemUrl, userAgent } = options;
+  const { x402scanUrl, bazaarUrl, ecosystemUrl, userAgent } = options;
   const cache = createResponseCache(snapshots);
-  const sources = settlementSources(options);
+  const askMerchant = createMerchants(() => snapshots.now());
+  const sources = settlementSources(options, askMerchant);
   const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), userAgent });
 
   async function partners(
@@ -60,6 +63,18 @@ export function createStanding(
     },
     settlements: (origin, payees) =>
       settlementLookup(sources, origin, payees, cache, startContext()),
+    listings: async (payees) =>
+      bazaarUrl === null
+        ? SWITCHED_OFF
+        : listingsLookup(payees, ({ address }) =>
+            cache.lookup({
+              source: 'Bazaar',
+              key: `${bazaarUrl} listings of ${address}`,
+              cacheMs: INDEX_CACHE_MS,
+              isAnswer: isBazaarListings,
+              ask: () => bazaarListings(bazaarUrl, address, startContext(), askMerchant),
+            }),
+          ),
     refreshListing: () => partners(LISTING_CACHE_MS / 2, startContext()),
   };
 }
@@ -80,8 +95,8 @@ async function indexed(
     ask: () => x402scanOrigin(base, origin, context),
   });
   if (row.state !== 'seen') return row;
-  const { id, resources } = row.data;
-  if (id === null) return { ...row, data: { resources, ownershipVerified: null } };
+  const { id, ...found } = row.data;
+  if (id === null) return { ...row, data: { ...found, ownershipVerified: null } };
   const verified = await cache.lookup({
     source,
     key: `${base} verified ${id}`,
@@ -90,7 +105,7 @@ async function indexed(
     ask: () => x402scanVerified(base, id, context),
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
-  return { ...row, data: { resources, ownershipVerified } };
+  return { ...row, data: { ...found, ownershipVerified } };
 }
 
 function listing(origin: Origin, lookup: Lookup<readonly Partner[]>): Lookup<ListingFacts> {

@@ -4,8 +4,9 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { SettlementFacts } from '../model/observations.ts';
+import type { BazaarListings, SettlementFacts } from '../model/observations.ts';
 import type { Partner } from './ecosystem-listing.ts';
+import { listedTermsSchema } from './listed-terms.ts';
 import type { IndexRow } from './x402scan.ts';
 
 const ajv = new Ajv();
@@ -24,8 +25,19 @@ export const isIndexRow = ajv.compile<IndexRow>(
         lastUpdated: maybeText,
         accepts: count,
         deprecated: Type.Boolean(),
+        terms: Type.Optional(listedTermsSchema),
       }),
     ),
+    elsewhere: Type.Optional(Type.Array(text)),
+  }),
+);
+
+export const isBazaarListings = ajv.compile<BazaarListings>(
+  Type.Object({
+    resources: Type.Array(
+      Type.Object({ resource: text, method: maybeText, terms: listedTermsSchema }),
+    ),
+    isComplete: Type.Boolean(),
   }),
 );
 

@@ -4,7 +4,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import type { Answer, RequestContext } from './ask.ts';
-import { bazaarSettlements } from './bazaar.ts';
+import { type AskMerchant, bazaarSettlements } from './bazaar.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
 import {
   x402scanSettlementsByAddress,
@@ -25,7 +25,10 @@ export type SettlementSource = {
 };
 
 /** Leaves out sources that are switched off; an empty list means that no source can be asked. */
-export function settlementSources(options: EcosystemOptions): readonly SettlementSource[] {
+export function settlementSources(
+  options: EcosystemOptions,
+  askMerchant?: AskMerchant,
+): readonly SettlementSource[] {
   const { x402scanUrl, bazaarUrl, rpcUrl, asset, network, chainTurn } = options;
   const sources: SettlementSource[] = [];
   if (x402scanUrl !== null) {
@@ -45,7 +48,7 @@ export function settlementSources(options: EcosystemOptions): readonly Settlemen
   if (bazaarUrl !== null) {
     sources.push(
       byAddress('Bazaar', bazaarUrl, (address, context) =>
-        bazaarSettlements(bazaarUrl, address, context),
+        bazaarSettlements(bazaarUrl, address, context, askMerchant),
       ),
     );
   }

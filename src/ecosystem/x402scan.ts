@@ -6,30 +6,34 @@ import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedResource } from '../model/observations.ts';
+import type { JsonObject, JsonValue } from '../parse/json/json.ts';
 import { type Answer, failed, type RequestContext } from './ask.ts';
 import { askTrpc, listOf, malformed } from './ask-trpc.ts';
 import { isSameOrigin, toIso } from './compare.ts';
+import { listedTerms } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
 const MAX_RESOURCES = 1_000;
 const MAX_URL_CHARS = 2_048;
+const MAX_ELSEWHERE = 100;
 
 /** The id is null where the index does not know the origin. */
 export type IndexRow = {
   readonly id: string | null;
   readonly resources: readonly IndexedResource[];
+  readonly elsewhere?: readonly string[];
 };
 
 type OriginRow = {
   readonly id?: string;
   readonly origin: string;
-  readonly resources: readonly {
+  readonly resources: readonly (JsonObject & {
     readonly resource: string;
     readonly method?: string | null;
     readonly lastUpdated?: string | null;
     readonly deprecatedAt?: string | null;
-    readonly accepts?: readonly unknown[];
-  }[];
+    readonly accepts?: readonly JsonValue[];
+  })[];
 };
 
 const ajv = new Ajv();
@@ -74,8 +78,11 @@ export async function x402scanOrigin(
     const found = await search(base, words, context);
     if (!found.ok) return found;
     const row = found.value.find((candidate) => isSameOrigin(candidate.origin, origin));
-    if (row !== undefined) return { ok: true, value: toIndexRow(row) };
-    if (found.value.length < MAX_ROWS) return { ok: true, value: { id: null, resources: [] } };
+    const elsewhere = resourcesElsewhere(found.value, origin);
+    if (row !== undefined) return { ok: true, value: { ...toIndexRow(row), ...elsewhere } };
+    if (found.value.length < MAX_ROWS) {
+      return { ok: true, value: { id: null, resources: [], ...elsewhere } };
+    }
   }
   return failed(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
 }
@@ -119,6 +126,26 @@ function toIndexRow({ id, resources }: OriginRow): IndexRow {
         lastUpdated: toIso(resource.lastUpdated),
         accepts: resource.accepts?.length ?? 0,
         deprecated: typeof resource.deprecatedAt === 'string',
+        terms: listedTerms(resource),
       })),
   };
+}
+
+/** The search is by substring: of other origins, those of this host, its parents and children count. */
+function resourcesElsewhere(
+  rows: readonly OriginRow[],
+  origin: Origin,
+): Pick<IndexRow, 'elsewhere'> {
+  const elsewhere = rows
+    .filter((row) => !isSameOrigin(row.origin, origin) && isRelated(row.origin, origin.hostname))
+    .flatMap(({ resources }) => resources.map(({ resource }) => resource))
+    .filter((resource) => resource.length <= MAX_URL_CHARS)
+    .slice(0, MAX_ELSEWHERE);
+  return elsewhere.length > 0 ? { elsewhere } : {};
+}
+
+function isRelated(candidate: string, hostname: string): boolean {
+  if (!URL.canParse(candidate)) return false;
+  const other = new URL(candidate).hostname;
+  return other === hostname || other.endsWith(`.${hostname}`) || hostname.endsWith(`.${other}`);
 }

@@ -8,6 +8,9 @@ export const ADVICE_IDS = [
   'sign-in-elsewhere',
   'identifier-required',
   'methods-unseen',
+  'hidden-from-browsers',
+  'paywall-without-challenge',
+  'varies-unsaid',
 ] as const;
 export type AdviceId = (typeof ADVICE_IDS)[number];
 

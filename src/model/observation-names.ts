@@ -21,6 +21,8 @@ const NAMES: Readonly<Record<ObservationName, true>> = {
   x402scan: true,
   settlements: true,
   listing: true,
+  browser: true,
+  bazaar: true,
 };
 
 export const OBSERVATION_NAMES: readonly string[] = Object.freeze(Object.keys(NAMES));

@@ -149,6 +149,47 @@ export type Lookup<T> =
   | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
   | { readonly state: 'failed'; readonly source: string; readonly detail: string };
 
+/** The site that a script in a browser is said to be of: no name can ever be there (RFC 2606). */
+export const BROWSER_ORIGIN = 'https://x402-scan.invalid';
+
+/** Two requests as a browser sends them, to the first paid resource that GET reaches. */
+export type BrowserAnswers = {
+  readonly path: string;
+  /** GET with `Origin: https://x402-scan.invalid`, as a script of another site fetches. */
+  readonly fetched: HttpObservation;
+  /** GET with `Accept: text/html` and a User-Agent of a browser, as a page is opened. */
+  readonly opened: HttpObservation;
+};
+
+/** What an index asks for a resource, by one set of names; null where it does not say. */
+export type ListedTerms = {
+  readonly x402Version: number | null;
+  readonly description: string | null;
+  /** "sha256:…" of the canonical JSON of the declared input. */
+  readonly inputSchema: string | null;
+  readonly offers: readonly {
+    /** In base units. */
+    readonly price: string | null;
+    readonly payTo: string | null;
+    readonly network: string | null;
+    readonly asset: string | null;
+    readonly scheme: string | null;
+  }[];
+};
+
+export type ListedResource = {
+  readonly resource: string;
+  readonly method: string | null;
+  readonly terms: ListedTerms;
+};
+
+/** What the Bazaar lists under the origin's recipients. */
+export type BazaarListings = {
+  readonly resources: readonly ListedResource[];
+  /** Every item was seen: what is not among the resources is not listed. */
+  readonly isComplete: boolean;
+};
+
 export type IndexedResource = {
   readonly resource: string;
   readonly method: string | null;
@@ -157,11 +198,15 @@ export type IndexedResource = {
   /** How many payment options the index shows; 0 is not displayable. */
   readonly accepts: number;
   readonly deprecated: boolean;
+  /** Absent in recordings that are older than it. */
+  readonly terms?: ListedTerms;
 };
 
 export type IndexedOrigin = {
   readonly resources: readonly IndexedResource[];
   readonly ownershipVerified: boolean | null;
+  /** Resources of the same host under another scheme or port, and of its parents and children. */
+  readonly elsewhere?: readonly string[];
 };
 
 export type SettlementFacts = {
@@ -206,6 +251,10 @@ export type Observations = {
   readonly x402scan: Lookup<IndexedOrigin>;
   readonly settlements: Lookup<SettlementFacts>;
   readonly listing: Lookup<ListingFacts>;
+  /** Absent in recordings that are older than it, and where GET reaches nothing that is paid. */
+  readonly browser?: BrowserAnswers;
+  /** Absent in recordings that are older than it, and where no paid resource was found. */
+  readonly bazaar?: Lookup<BazaarListings>;
 };
 
 export type ObservationName = keyof Observations;
@@ -215,4 +264,5 @@ export const STANDING_OBSERVATIONS = [
   'x402scan',
   'settlements',
   'listing',
+  'bazaar',
 ] as const satisfies readonly ObservationName[];

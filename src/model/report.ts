@@ -1,5 +1,6 @@
 /** The scan report of interface spec 2.2, as the engine makes it; hosts add cache, reportUrl, charged. */
 import type { Advice } from './advice.ts';
+import type { IndexedRow } from './indexed.ts';
 import type { ClientVersion, PayableBy, ResourcePayability } from './payability.ts';
 import type { RouteFacts } from './routes.ts';
 import type { Basis, Status } from './verdict.ts';
@@ -53,6 +54,8 @@ export type ScanReport = {
   readonly advice: readonly Advice[];
   /** What is sold where; null where it could not be read, absent in reports that are older. */
   readonly routes?: RouteFacts | null;
+  /** How indexes list each paid resource, ungraded; empty where none is asked. */
+  readonly indexed: readonly IndexedRow[];
   /** Budgets that were used up, so that no check on them was judged; absent where none was. */
   readonly exhausted?: readonly BudgetName[];
 };

@@ -1,5 +1,11 @@
 /** The questions of the gatherer to third parties; `src/ecosystem` answers them, or they stay open. */
-import type { IndexedOrigin, ListingFacts, Lookup, SettlementFacts } from './observations.ts';
+import type {
+  BazaarListings,
+  IndexedOrigin,
+  ListingFacts,
+  Lookup,
+  SettlementFacts,
+} from './observations.ts';
 import type { Origin } from './origin.ts';
 
 export type Payee = { readonly network: string; readonly address: string };
@@ -14,6 +20,8 @@ export type Standing = {
   }>;
   /** Asked once the origin's recipients are known; resolves within its own limit, never rejects. */
   settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
+  /** What the Bazaar lists under these recipients; absent where it is never asked. */
+  listings?(payees: readonly Payee[]): Promise<Lookup<BazaarListings>>;
 };
 
 const OFF = { state: 'off', why: 'offline' } as const;
@@ -23,4 +31,5 @@ export const OFFLINE_STANDING: Standing = {
   isOff: true,
   origin: async () => ({ x402scan: OFF, listing: OFF }),
   settlements: async () => OFF,
+  listings: async () => OFF,
 };

@@ -8,10 +8,11 @@ import type { Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { transferMethod } from '../parse/x402/schemes.ts';
+import { browserAdvice } from './browser-advice.ts';
 import { signInsElsewhere } from './sign-in-elsewhere.ts';
 import { differingOffers } from './signed-offers.ts';
 
-export type Advised = Pick<Observations, 'origin' | 'resources'>;
+export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser'>;
 
 const FIXES: Readonly<Record<AdviceId, string>> = {
   'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
@@ -22,6 +23,12 @@ const FIXES: Readonly<Record<AdviceId, string>> = {
   'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
   'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
   'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
+  'hidden-from-browsers':
+    'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
+  'paywall-without-challenge':
+    'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
+  'varies-unsaid':
+    'Send Vary: Accept on both answers, or a cache gives one to whom the other is due.',
 };
 
 const MAX_SHOWN = 3;
@@ -31,7 +38,7 @@ const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 type Found = readonly [id: AdviceId, text: string];
 
 /** In the order of the ids, each once. */
-export function advise({ origin, resources }: Advised): readonly Advice[] {
+export function advise({ origin, resources, browser }: Advised): readonly Advice[] {
   const kit = createKit();
   const challenged = kit.challenged(resources);
   const found: Found[] = challenged.flatMap((one) => {
@@ -48,6 +55,7 @@ export function advise({ origin, resources }: Advised): readonly Advice[] {
       `${resources.otherMethods} paid operations by PUT, PATCH or DELETE`,
     ]);
   }
+  if (browser !== undefined) found.push(...browserAdvice(browser, kit));
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
     const texts = found.filter(([one]) => one === id).map(([, text]) => text);
     if (texts.length === 0) return [];

@@ -6,6 +6,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
+import { askAsBrowser } from './ask-as-browser.ts';
 import { askIcons, settleIcons } from './ask-icons.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from './first-wave.ts';
@@ -15,7 +16,9 @@ import { probeResources } from './probe-resources.ts';
 
 export type FirstAnswers = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
 
-export type SecondAnswers = Pick<Observations, 'resources' | 'links'> & {
+export type SecondOptions = { readonly probing: ProbingOptions; readonly userAgent: string };
+
+export type SecondAnswers = Pick<Observations, 'resources' | 'links' | 'browser'> & {
   /** What only these answers can tell must be asked for. */
   details(): Promise<Pick<Observations, 'resources' | 'icons'>>;
 };
@@ -56,18 +59,21 @@ export function isReachable(first: FirstAnswers): boolean {
 export async function secondWave(
   cache: RequestCache,
   plan: Plan,
-  probing: ProbingOptions,
+  { probing, userAgent }: SecondOptions,
 ): Promise<SecondAnswers> {
   const pendingResources = probeResources(cache, plan, probing);
   const pendingIcons = askIcons(cache, plan.icons);
-  const [probed, icons, links] = await Promise.all([
+  const pendingBrowser = askAsBrowser(cache, plan.resources, userAgent);
+  const [probed, icons, browser, links] = await Promise.all([
     pendingResources,
     pendingIcons,
+    pendingBrowser,
     followLinks(cache, plan.links),
   ]);
   return {
     resources: probed.first,
     links,
+    ...(browser === null ? {} : { browser }),
     async details() {
       const [resources, settled] = await Promise.all([
         probed.further(),

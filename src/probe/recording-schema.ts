@@ -119,6 +119,21 @@ const payability = Type.Object({
   ),
 });
 
+const terms = Type.Object({
+  x402Version: nullable(Type.Number()),
+  description: nullable(text),
+  inputSchema: nullable(text),
+  offers: Type.Array(
+    Type.Object({
+      price: nullable(text),
+      payTo: nullable(text),
+      network: nullable(text),
+      asset: nullable(text),
+      scheme: nullable(text),
+    }),
+  ),
+});
+
 const observations = Type.Object({
   origin: Type.Object({
     url: text,
@@ -151,9 +166,11 @@ const observations = Type.Object({
           lastUpdated: nullable(text),
           accepts: count,
           deprecated: Type.Boolean(),
+          terms: Type.Optional(terms),
         }),
       ),
       ownershipVerified: nullable(Type.Boolean()),
+      elsewhere: Type.Optional(strings),
     }),
   ),
   settlements: look(
@@ -167,6 +184,15 @@ const observations = Type.Object({
   ),
   listing: look(
     Type.Object({ listed: Type.Boolean(), name: nullable(text), website: nullable(text) }),
+  ),
+  browser: Type.Optional(Type.Object({ path: text, fetched: answer, opened: answer })),
+  bazaar: Type.Optional(
+    look(
+      Type.Object({
+        resources: Type.Array(Type.Object({ resource: text, method: nullable(text), terms })),
+        isComplete: Type.Boolean(),
+      }),
+    ),
   ),
 });
 

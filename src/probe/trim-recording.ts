@@ -17,6 +17,8 @@ export type Trimmed = {
 
 /** Headers that a check, a reader or the prober looks at; all others are the seller's business. */
 const READ_HEADERS = new Set([
+  'access-control-allow-origin',
+  'access-control-expose-headers',
   'allow',
   'cache-control',
   'content-length',
@@ -26,6 +28,7 @@ const READ_HEADERS = new Set([
   'payment-required',
   'payment-response',
   'retry-after',
+  'vary',
   'www-authenticate',
   'x-payment-response',
   'x-robots-tag',

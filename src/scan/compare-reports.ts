@@ -19,7 +19,17 @@ export type ComparedReport = {
   readonly checksVersion: string;
   readonly scannedAt: string;
   readonly payableBy?: string | null;
+  /** Absent in reports that are older than it. */
+  readonly indexed?: readonly ListingCell[];
   readonly results: readonly Cell[];
+};
+
+type ListingCell = {
+  readonly index: string;
+  readonly resource: string;
+  readonly method: string;
+  readonly state: string;
+  readonly differences: readonly { readonly field: string; readonly indexed: string }[];
 };
 
 /** Best first; what is in none of them cannot have fallen. */
@@ -35,6 +45,17 @@ export const comparedReportSchema = Type.Object({
   checksVersion: Type.String(),
   scannedAt: Type.String(),
   payableBy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  indexed: Type.Optional(
+    Type.Array(
+      Type.Object({
+        index: Type.String(),
+        resource: Type.String(),
+        method: Type.String(),
+        state: Type.String(),
+        differences: Type.Array(Type.Object({ field: Type.String(), indexed: Type.String() })),
+      }),
+    ),
+  ),
   results: Type.Array(
     Type.Object({
       id: Type.String(),
@@ -85,8 +106,30 @@ export function differencesOf(before: ComparedReport, after: ComparedReport): re
     head(after),
     moved.length === 0 ? 'No check moved.' : `${moved.length} moved:`,
     ...moved,
+    ...movedListings(before, after),
     // Report files come from anywhere: nothing in them may steer a terminal.
   ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
+}
+
+/** Rows of the indexes that moved; a report that has none says nothing of them. */
+function movedListings(before: ComparedReport, after: ComparedReport): readonly string[] {
+  if (before.indexed === undefined || after.indexed === undefined) return [];
+  const was = listingTexts(before.indexed);
+  const is = listingTexts(after.indexed);
+  return [...new Set([...was.keys(), ...is.keys()])].flatMap((name) => {
+    const [from, to] = [was.get(name) ?? 'not there', is.get(name) ?? 'not there'];
+    return from === to ? [] : [`  ${name}: ${from} -> ${to}`];
+  });
+}
+
+function listingTexts(rows: readonly ListingCell[]): ReadonlyMap<string, string> {
+  return new Map(
+    rows.map(({ index, method, resource, state, differences }) => {
+      const fields = differences.map(({ field, indexed }) => `${field} ${indexed}`).join(', ');
+      const text = fields === '' ? state : `${state} (${fields})`;
+      return [`${index} ${method} ${resource}`, text.replaceAll('_', ' ')];
+    }),
+  );
 }
 
 function cellText(cell: Cell | undefined): string {

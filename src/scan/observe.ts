@@ -26,6 +26,7 @@ export type ObserveOptions = {
   readonly client: Pick<ProbeClient, 'request'>;
   readonly standing: Standing;
   readonly probing: ProbingOptions;
+  readonly userAgent: string;
   readonly work: ScanWork;
   /** Asks the official clients what they make of the challenges; without it, none is asked. */
   readonly oracle?: Oracle | undefined;
@@ -54,7 +55,7 @@ const PLAN_FAILURES = {
 
 /** The result is judged, never the origin. */
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
-  const { client, standing, probing, work, oracle, onStage, mcp } = options;
+  const { client, standing, probing, userAgent, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
   // It loads while the first documents are asked for, and ends by itself where nothing is sold.
   oracle?.start();
@@ -64,13 +65,13 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
 
   const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
   onStage?.('resources');
-  const second = await secondWave(cache, plan, probing);
+  const second = await secondWave(cache, plan, { probing, userAgent });
 
   onStage?.('details');
   const early = withTools(second.resources, tools);
-  const [details, settlements, earlyPayability] = await Promise.all([
+  const [details, standings, earlyPayability] = await Promise.all([
     second.details(),
-    settlementsOf(origin, standing, early, work),
+    standingOf(origin, standing, early, work),
     // Most challenges are seen by now: clients try them while details are asked for.
     payabilityOf(early, work, oracle),
   ]);
@@ -86,10 +87,11 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
     resources: planFailure === undefined ? resources : { ...resources, planFailure },
     links: second.links,
     icons,
+    ...(second.browser === undefined ? {} : { browser: second.browser }),
     payability,
     x402scan,
-    settlements,
     listing,
+    ...standings,
   };
 }
 
@@ -178,14 +180,20 @@ async function payabilityOf(
   return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES, work.signal);
 }
 
-async function settlementsOf(
+/** What third parties know of the recipients. */
+async function standingOf(
   origin: Origin,
   standing: Standing,
   resources: Observations['resources'],
   work: ScanWork,
-): Promise<Observations['settlements']> {
+): Promise<Pick<Observations, 'settlements' | 'bazaar'>> {
   const payees = standing.isOff === true ? [] : await payeesOf(resources, work);
-  return await standing.settlements(origin, payees);
+  const isSold = resources.probed.length > 0;
+  const [settlements, bazaar] = await Promise.all([
+    standing.settlements(origin, payees),
+    isSold ? standing.listings?.(payees) : undefined,
+  ]);
+  return { settlements, ...(bazaar === undefined ? {} : { bazaar }) };
 }
 
 /** Chooses the recipients of the challenges about which third parties are asked. */

@@ -9,7 +9,11 @@ const ADVICE_MODULE: WorkModule<typeof import('../payable/advise.ts')> = new URL
 );
 
 export async function readAdvice(seen: Observations, work: ScanWork): Promise<readonly Advice[]> {
-  const { origin, resources } = seen;
-  const worked = await workOn(work, 'origin', ADVICE_MODULE, 'advise', { origin, resources });
+  const { origin, resources, browser } = seen;
+  const worked = await workOn(work, 'origin', ADVICE_MODULE, 'advise', {
+    origin,
+    resources,
+    ...(browser === undefined ? {} : { browser }),
+  });
   return worked.ok ? worked.output : [];
 }

@@ -23,6 +23,7 @@ import type { McpWanted } from './observe-tools.ts';
 import { plainBranding } from './plain-branding.ts';
 import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
+import { readIndexed } from './read-indexed.ts';
 import { readRoutes } from './read-routes.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { signalsOf } from './signals.ts';
@@ -110,6 +111,7 @@ async function runScan(
       client: blocked ? NOT_DIALLED : client,
       standing,
       probing: catalog.probing,
+      userAgent: options.userAgent,
       work: { pool, account, signal, deadline: planning.signal },
       oracle,
       onStage,
@@ -165,10 +167,11 @@ export async function judge(
   const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
   for (const name of recorded) account[name].exhaust();
   const work = { pool, account, signal, deadline };
-  const [branding, advice, routes, judged] = await Promise.all([
+  const [branding, advice, routes, indexed, judged] = await Promise.all([
     withBranding ? readBranding(observations, work) : plainBranding(observations.origin.host),
     readAdvice(observations, work),
     readRoutes(observations, work),
+    readIndexed(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
   ]);
   if (seemsBroken(judged, observations)) {
@@ -189,6 +192,7 @@ export async function judge(
     ...summary,
     advice,
     routes,
+    indexed,
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };

@@ -37,6 +37,7 @@ export function openStanding(
     standing: {
       origin: async (origin) => (await standing()).origin(origin),
       settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
+      listings: async (payees) => (await standing()).listings(payees),
       refreshListing: async () => (await standing()).refreshListing(),
     },
     yieldTo(payments) {

@@ -66,6 +66,7 @@ export function printable(overrides: Partial<Printable> = {}): Printable {
       grade: 'F',
       score: 0,
       subScores: { protocol: 0, docs: 88, standing: null },
+      indexed: [],
       checksVersion: '2026-08-14.2',
       scannedAt: '2026-08-20T12:00:00.000Z',
       payability: [],

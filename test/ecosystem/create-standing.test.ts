@@ -100,6 +100,7 @@ describe('the standing of an origin', () => {
               lastUpdated: '2026-08-18T09:15:00.000Z',
               accepts: 1,
               deprecated: false,
+              terms: expect.objectContaining({ x402Version: 2 }),
             },
           ],
           ownershipVerified: true,

@@ -89,6 +89,7 @@ describe('scans of a seller that everybody knows', () => {
       '/api/trpc/public.resources.verificationStatus',
       '/api/trpc/public.sellers.bazaar.list',
       '/ecosystem',
+      '/platform/v2/x402/discovery/merchant',
     ]);
   });
 

@@ -68,6 +68,12 @@ describe('the origin in the index of x402scan', () => {
             lastUpdated: '2026-08-18T09:15:00.000Z',
             accepts: 1,
             deprecated: false,
+            terms: {
+              x402Version: 2,
+              description: null,
+              inputSchema: null,
+              offers: [{ price: null, payTo: PAY_TO, network: null, asset: null, scheme: null }],
+            },
           },
           {
             resource: `${ORIGIN.url}/old`,
@@ -75,6 +81,7 @@ describe('the origin in the index of x402scan', () => {
             lastUpdated: null,
             accepts: 0,
             deprecated: true,
+            terms: { x402Version: 2, description: null, inputSchema: null, offers: [] },
           },
         ],
       },
@@ -92,7 +99,8 @@ describe('the origin in the index of x402scan', () => {
       200,
       trpc(rows.map((origin) => originRow(origin, [resourceRow(`${origin}/paid`)]))),
     );
-    expect(await lookup()).toEqual({ ok: true, value: EMPTY });
+    const elsewhere = ['http://weather.example.com/paid', 'https://weather.example.com:8443/paid'];
+    expect(await lookup()).toEqual({ ok: true, value: { ...EMPTY, elsewhere } });
   });
 
   test('is found under its trailing slash too', async () => {

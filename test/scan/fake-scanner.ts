@@ -78,6 +78,7 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     grade,
     score,
     subScores: { protocol: score, docs: score, standing: null },
+    indexed: [],
     checksVersion,
     scannedAt: '2000-01-01T00:00:00.000Z',
     payability: [],

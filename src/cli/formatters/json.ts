@@ -4,7 +4,7 @@ import { toPrintedJson } from './workflow-commands.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
-  const { payableBy, payability, clients, advice, routes } = report;
+  const { payableBy, payability, clients, advice, routes, indexed } = report;
   const shown = {
     origin,
     grade,
@@ -19,6 +19,7 @@ export function formatJson({ report, printed, timing }: Printable): string {
     clients,
     advice,
     routes,
+    indexed,
     results: printed,
     ...(timing === null ? {} : { timing: rounded(timing) }),
   };

@@ -1,8 +1,10 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
 import type { Advice } from '../../model/advice.ts';
+import type { IndexedRow } from '../../model/indexed.ts';
 import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
 import { findingsOf } from './findings.ts';
 import type { Printable } from './printable.ts';
@@ -26,6 +28,7 @@ export function formatMarkdown({ report, printed }: Printable): string {
     ...undetermined(printed),
     ...offers(report.payability ?? []),
     ...advice(report.advice),
+    ...inIndexes(report.indexed),
   ].join('\n');
 }
 
@@ -63,6 +66,15 @@ function advice(all: readonly Advice[]): readonly string[] {
     ({ id, evidence, fix }) => `| ${id} | ${asCode(evidence)} | ${escapeText(fix)} |`,
   );
   return ['| advice, ungraded | seen | do |', '|---|---|---|', ...rows, ''];
+}
+
+function inIndexes(rows: readonly IndexedRow[]): readonly string[] {
+  if (!isWorthShowing(rows)) return [];
+  const lines = rows.map((row) => {
+    const resource = asCode(`${row.method} ${row.resource}`);
+    return `| ${INDEX_NAMES[row.index]} | ${resource} | ${asCode(indexedWords(row))} |`;
+  });
+  return ['| in the indexes, ungraded | resource | what it holds |', '|---|---|---|', ...lines, ''];
 }
 
 function table(problems: readonly CheckResult[]): readonly string[] {

@@ -1,7 +1,9 @@
 /** The report for people: the grade on top, failures first, each with what was seen and what to do. */
 import { styleText } from 'node:util';
+import type { IndexedRow } from '../../model/indexed.ts';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
+import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
 import { isOpen } from './findings.ts';
 import type { Printable } from './printable.ts';
@@ -40,6 +42,7 @@ export function formatText(scan: Printable): string {
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...[...by('fail'), ...by('warn')].flatMap((result) => problemLines(result, columns, paint)),
     ...adviceLines(report.advice, columns, paint),
+    ...indexedLines(report.indexed, columns, paint),
     ...passLines(by('pass'), columns, paint),
     ...openLines(undeterminedIn(printed), columns, paint),
   ];
@@ -79,6 +82,22 @@ function adviceLines(
     ...wrap(fix, columns, '    do    ', '          '),
     '',
   ]);
+}
+
+function indexedLines(
+  rows: readonly IndexedRow[],
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  if (!isWorthShowing(rows)) return [];
+  return [
+    `  ${paint(['bold', 'cyan'], 'IN THE INDEXES')} (not graded)`,
+    ...rows.flatMap((row) => {
+      const line = `${INDEX_NAMES[row.index]}, ${row.method} ${row.resource}: ${indexedWords(row)}`;
+      return wrap(line, columns, '    ', '      ');
+    }),
+    '',
+  ];
 }
 
 function passLines(

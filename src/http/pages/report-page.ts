@@ -4,7 +4,9 @@ import type { GradeSummary } from '../../directory/grade-summary.ts';
 import { reportUrl } from '../../directory/report-url.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
+import type { IndexedRow } from '../../model/indexed.ts';
 import type { Grade, ScanReport, SubScores } from '../../model/report.ts';
+import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
 import { payableSection } from './payable-section.ts';
 import { reportFindings, type SentencesById } from './report-findings.ts';
@@ -70,11 +72,21 @@ export function reportPage(input: ReportPageInput) {
     payable: report === null ? null : payableSection(report),
     findings: report === null ? null : reportFindings(report, input.catalog, input.says),
     advice: report?.advice ?? [],
+    indexed: indexedSection(report?.indexed ?? []),
     history: historyPlot(history),
     histogram: gradeHistogram(input.gradeCounts, summary.grade),
     requests: requests(input),
     badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
+}
+
+function indexedSection(rows: readonly IndexedRow[]) {
+  if (!isWorthShowing(rows)) return [];
+  return rows.map((row) => ({
+    index: INDEX_NAMES[row.index],
+    resource: `${row.method} ${row.resource}`,
+    words: indexedWords(row),
+  }));
 }
 
 /** Copyable requests; they hold the canonical origin and nothing else of the origin's. */

@@ -1,5 +1,6 @@
 /** Schema of a scan report. */
 import { Type } from 'typebox';
+import { indexedSchema } from './indexed-schema.ts';
 import {
   adviceSchema,
   clientsSchema,
@@ -34,6 +35,7 @@ export const reportSchema = Type.Object(
     clients: clientsSchema,
     advice: adviceSchema,
     routes: routesSchema,
+    indexed: indexedSchema,
     results: Type.Array(
       Type.Object({
         id: Type.String(),

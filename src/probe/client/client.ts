@@ -48,6 +48,8 @@ export type ProbeRequest = {
   /** A message to an MCP endpoint in place of the empty JSON. */
   readonly rpc?: RpcMessage;
   readonly accept?: string;
+  /** In place of the headers that every request has: what a browser would send. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
   /**
    * GET follows. A POST is sent once more at most, on 307 or 308 and to the same origin; HEAD is
@@ -197,6 +199,7 @@ function exchangeRequest(
       'accept-encoding': 'identity',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
       ...asked.rpc?.headers,
+      ...asked.headers,
     },
     body,
     capBytes: asked.capBytes,

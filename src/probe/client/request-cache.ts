@@ -13,6 +13,8 @@ export type Ask = {
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;
+  /** Beside or in place of the usual ones; each such request is one of its own. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** To an MCP endpoint; each message is a request of its own. */
   readonly rpc?: RpcMessage;
   /** Others follow its answer: the other connections are opened beside it. */
@@ -45,7 +47,8 @@ export class RequestCache {
   }
 
   ask({ number = 1, ...ask }: Ask): Promise<HttpObservation> {
-    const name = key(ask.method, ask.path, number) + (ask.rpc === undefined ? '' : ` ${this.size}`);
+    const isOwn = ask.rpc !== undefined || ask.headers !== undefined;
+    const name = key(ask.method, ask.path, number) + (isOwn ? ` ${this.size}` : '');
     const known = this.#answers.get(name);
     if (known !== undefined) return known;
     const answer = this.#client.request({

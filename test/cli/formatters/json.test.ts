@@ -20,6 +20,7 @@ test('JSON is the report of the service with the sub-scores, in its order', () =
     payability: [],
     clients: [],
     advice: [],
+    indexed: [],
     results: RESULTS,
   });
   expect(Object.keys(report.results[0])).toEqual([

@@ -23,6 +23,7 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
     payability: [],
     clients: [],
     advice: [],
+    indexed: [],
   });
   expect(results).toHaveLength(25);
   expect(results[0]).toEqual({

@@ -1,0 +1,110 @@
+/** What `explain` says of the parts of a report that no check grades. */
+import type { AdviceId } from '../model/advice.ts';
+import { INDEXED_REASONS, type IndexedReasonCode } from '../model/indexed.ts';
+
+type Topic = {
+  readonly why: string;
+  readonly source: string;
+  readonly fix: string;
+};
+
+const HEADERS = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
+const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
+
+const ADVICE: Readonly<Record<AdviceId, Topic>> = {
+  'testnet-only': {
+    why: 'All offers are on test networks, whose coins are worth nothing.',
+    source: 'The networks of the offers.',
+    fix: 'Offer a main network too, such as eip155:8453.',
+  },
+  'over-default-limit': {
+    why: 'Default clients refuse to pay over 1 USD a call until their buyer raises the limit.',
+    source: 'The spend controls of @x402/core; x402 issues 3124, 3154.',
+    fix: 'Say the price in your documents, so that buyers set their limit, or ask for less a call.',
+  },
+  'under-facilitator-minimum': {
+    why: 'The CDP facilitator settles nothing under 0.001 USD.',
+    source: 'x402 issue 1171.',
+    fix: 'Ask for at least 0.001 USD.',
+  },
+  'needs-allowance': {
+    why: 'Permit2 moves what the wallet has approved it to move, and most wallets never have.',
+    source: 'specs/schemes/exact/scheme_exact_evm.md of x402.',
+    fix: 'Offer EIP-3009 beside it, or sponsor the approval by a gas sponsoring extension.',
+  },
+  'signed-offer-differs': {
+    why: 'A buyer who holds the signed offer against accepts sees two prices or recipients.',
+    source: 'specs/extensions/offer-receipt.md of x402.',
+    fix: 'Sign what stands in accepts.',
+  },
+  'sign-in-elsewhere': {
+    why: 'Wallets refuse to sign in to a host other than the one that they talk to.',
+    source: 'specs/extensions/sign-in-with-x.md of x402; EIP-4361.',
+    fix: 'Set domain and uri to the host that is asked.',
+  },
+  'identifier-required': {
+    why: 'Many clients send no payment identifier, and cannot pay where it is required.',
+    source: 'specs/extensions/payment-identifier.md of x402.',
+    fix: 'Make it optional.',
+  },
+  'methods-unseen': {
+    why: 'Indexes and scanners ask by GET and POST, as other methods may change something.',
+    source: 'The paid operations of your OpenAPI document and manifest.',
+    fix: 'Offer a paid GET or POST beside them.',
+  },
+  'hidden-from-browsers': {
+    why: 'A script of another site cannot read the answer, or not its PAYMENT-REQUIRED header.',
+    source: HEADERS,
+    fix: 'On the 402: Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED.',
+  },
+  'paywall-without-challenge': {
+    why: 'Opened in a browser, the resource answers with a page that no wallet can pay.',
+    source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
+    fix: 'Send the page with status 402 and the PAYMENT-REQUIRED header of the plain answer.',
+  },
+  'varies-unsaid': {
+    why: 'The answer depends on Accept, and a cache that is not told gives a page to a program.',
+    source: 'RFC 9110, 12.5.5.',
+    fix: 'Send Vary: Accept on both answers.',
+  },
+};
+
+const REASONS: Readonly<Record<IndexedReasonCode, string>> = {
+  not_registered: 'register the resource at https://www.x402scan.com/resources/register',
+  no_settlement_seen: 'pay it once through the CDP facilitator: a listing follows a settlement',
+  other_facilitator: 'settle through the CDP facilitator: only what it settles is listed',
+  no_bazaar_extension: 'declare the bazaar extension with declareDiscoveryExtension',
+  invalid_bazaar_extension: 'give an input example that its own schema accepts',
+  body_only: 'send the challenge in the PAYMENT-REQUIRED header',
+  v1_only: 'answer with version 2 of x402',
+  validates_before_challenging: 'answer 402 before input is validated',
+  description_over_500: 'cut the description to 500 characters',
+  under_minimum: 'ask for at least 0.001 USD',
+  testnet_only: 'offer a main network too',
+  resource_url_elsewhere: 'state the resource under the host that is asked',
+};
+
+/** Null where no part of a report has that name. */
+export function explainTopic(name: string): string | null {
+  if (name === 'indexed') return explainIndexed();
+  const topic = Object.hasOwn(ADVICE, name) ? ADVICE[name as AdviceId] : undefined;
+  if (topic === undefined) return null;
+  const { why, source, fix } = topic;
+  return section(`${name} (advice, not graded)`, { why, source, fix });
+}
+
+export const TOPICS: readonly string[] = ['indexed', ...Object.keys(ADVICE)];
+
+function explainIndexed(): string {
+  const why =
+    'Agents find APIs in indexes. A resource that is missing there, or listed at an old price, is not bought.\n' +
+    'The scan holds what the Bazaar and x402scan list against what is live: price, recipient, network,\n' +
+    'asset, scheme, description, input, method and version.';
+  const source = `${BAZAAR}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
+  const fix = INDEXED_REASONS.map((code) => `${code}: ${REASONS[code]}`).join('\n');
+  return section('indexed (not graded)', { why, source, fix });
+}
+
+function section(title: string, { why, source, fix }: Topic): string {
+  return [title, '', 'WHY', '', why, '', 'FIX', '', fix, '', 'SOURCE', '', source, ''].join('\n');
+}

@@ -1,0 +1,86 @@
+/** The terms under which an index lists a resource, by the names of either version of x402. */
+import { createHash } from 'node:crypto';
+import { Type } from 'typebox';
+import type { ListedTerms } from '../model/observations.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../parse/json/json.ts';
+import { cleanText } from '../parse/text/text.ts';
+
+const MAX_OFFERS = 32;
+const MAX_TEXT_CHARS = 600;
+const MAX_DEPTH = 64;
+
+const maybeText = Type.Union([Type.String(), Type.Null()]);
+
+export const listedTermsSchema = Type.Object({
+  x402Version: Type.Union([Type.Number(), Type.Null()]),
+  description: maybeText,
+  inputSchema: maybeText,
+  offers: Type.Array(
+    Type.Object({
+      price: maybeText,
+      payTo: maybeText,
+      network: maybeText,
+      asset: maybeText,
+      scheme: maybeText,
+    }),
+  ),
+});
+
+/** `item` is a resource of the Bazaar or of x402scan, as it came. */
+export function listedTerms(item: JsonObject): ListedTerms {
+  const accepts = jsonList(item['accepts']).slice(0, MAX_OFFERS);
+  const version = item['x402Version'];
+  const texts = [item, jsonObject(item['metadata']), jsonObject(accepts[0])];
+  const description =
+    texts.map((one) => jsonText(one['description'])).find((one) => one !== null) ?? null;
+  return {
+    x402Version: typeof version === 'number' ? version : null,
+    description: description === null ? null : cleanText(description, MAX_TEXT_CHARS),
+    inputSchema: digestOf(declaredInput(item)),
+    offers: accepts.map((entry) => {
+      const offer = jsonObject(entry);
+      return {
+        price: shown(offer['amount'] ?? offer['maxAmountRequired']),
+        payTo: shown(offer['payTo']),
+        network: shown(offer['network']),
+        asset: shown(offer['asset']),
+        scheme: shown(offer['scheme']),
+      };
+    }),
+  };
+}
+
+/** `info.input` of the bazaar extension, or `outputSchema.input` of version 1; of a challenge too. */
+export function declaredInput(value: JsonObject): JsonValue | undefined {
+  const bazaar = jsonObject(jsonObject(value['extensions'])['bazaar']);
+  const first = jsonObject(jsonList(value['accepts'])[0]);
+  return jsonObject(bazaar['info'])['input'] ?? jsonObject(first['outputSchema'])['input'];
+}
+
+/** SHA-256 of the canonical JSON (members sorted by name); null where nothing is declared. */
+export function digestOf(value: JsonValue | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  return `sha256:${createHash('sha256').update(canonical(value, 0)).digest('hex')}`;
+}
+
+function canonical(value: JsonValue, depth: number): string {
+  if (depth > MAX_DEPTH) return 'null';
+  if (Array.isArray(value)) return `[${value.map((one) => canonical(one, depth + 1)).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonical(member ?? null, depth + 1)}`);
+  return `{${members.join(',')}}`;
+}
+
+function shown(value: JsonValue | undefined): string | null {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : null;
+}

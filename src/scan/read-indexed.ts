@@ -1,0 +1,62 @@
+/** Reads what indexes hold beside what is live, on workers; data of third parties, so their budget pays. */
+import type { ComparedRow } from '../ecosystem/compare-listings.ts';
+import { reason } from '../ecosystem/listing-reasons.ts';
+import type { IndexedRow } from '../model/indexed.ts';
+import { INDEXED_REASONS } from '../model/indexed.ts';
+import type { Observations } from '../model/observations.ts';
+import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
+
+const COMPARE_MODULE: WorkModule<typeof import('../ecosystem/compare-listings.ts')> = new URL(
+  '../ecosystem/compare-listings.ts',
+  import.meta.url,
+);
+const VALIDATE_MODULE: WorkModule<typeof import('../ecosystem/validate-declarations.ts')> = new URL(
+  '../ecosystem/validate-declarations.ts',
+  import.meta.url,
+);
+
+/** Empty where nothing is sold, no index is asked, or what they say cannot be read within limits. */
+export async function readIndexed(
+  seen: Observations,
+  work: ScanWork,
+): Promise<readonly IndexedRow[]> {
+  const { origin, resources, x402scan, settlements, bazaar } = seen;
+  if (resources.probed.length === 0) return [];
+  const worked = await workOn(work, 'standing', COMPARE_MODULE, 'compareListings', {
+    origin,
+    resources,
+    x402scan,
+    settlements,
+    ...(bazaar === undefined ? {} : { bazaar }),
+  });
+  if (!worked.ok) return [];
+  return withInvalidDeclarations(worked.output, work);
+}
+
+/** The package that validates is loaded where a resource is missing, and declares something. */
+async function withInvalidDeclarations(
+  rows: readonly ComparedRow[],
+  work: ScanWork,
+): Promise<readonly IndexedRow[]> {
+  const declared = rows.flatMap(({ declaration }) => declaration ?? []);
+  if (declared.length === 0) return rows.map(({ row }) => row);
+  const declarations = rows.map(({ declaration }) => declaration ?? VALID);
+  const worked = await workOn(
+    work,
+    'standing',
+    VALIDATE_MODULE,
+    'validateDeclarations',
+    declarations,
+  );
+  return rows.map(({ row, declaration }, index) => {
+    const error = declaration === undefined || !worked.ok ? null : (worked.output[index] ?? null);
+    if (error === null) return row;
+    const reasons = [...row.reasons, reason('invalid_bazaar_extension', error)].toSorted(
+      (one, other) => INDEXED_REASONS.indexOf(one.code) - INDEXED_REASONS.indexOf(other.code),
+    );
+    return { ...row, reasons };
+  });
+}
+
+/** Stands in for what is not declared; nothing reads its verdict. */
+const VALID = { info: {}, schema: {} };

@@ -1,0 +1,206 @@
+/** What indexes hold beside what is live: told apart by field, place and reason. */
+import { describe, expect, test } from 'vitest';
+import { compareListings } from '../../src/ecosystem/compare-listings.ts';
+import { listedTerms } from '../../src/ecosystem/listed-terms.ts';
+import { validateDeclarations } from '../../src/ecosystem/validate-declarations.ts';
+import type { IndexedRow } from '../../src/model/indexed.ts';
+import type { BazaarListings, Lookup, Observations } from '../../src/model/observations.ts';
+import type { JsonObject } from '../../src/parse/json/json.ts';
+import {
+  answer,
+  challenge402,
+  challengeV2,
+  ORIGIN,
+  OTHER_PAY_TO,
+  offer,
+  perfectSeller,
+  resource,
+  resources,
+  seen,
+} from '../fixtures/observations/build-observations.ts';
+
+const PATH = '/forecast';
+const INPUT = { type: 'http', method: 'GET', queryParams: { city: 'Paris' } };
+const BAZAAR = { info: { input: INPUT }, schema: { type: 'object' } };
+
+describe('a listing that', () => {
+  test('agrees is listed, whatever its order and spelling', () => {
+    const input = { queryParams: { city: 'Paris' }, method: 'GET', type: 'http' };
+    const item = listed({ extensions: { bazaar: { ...BAZAAR, info: { input } } } });
+    expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
+  });
+
+  test.each([
+    ['price', { accepts: [offer({ amount: '20000' })] }, '10000', '20000'],
+    ['payTo', { accepts: [offer({ payTo: OTHER_PAY_TO })] }, offer()['payTo'], OTHER_PAY_TO],
+    ['network', { accepts: [offer({ network: 'eip155:137' })] }, 'eip155:8453', 'eip155:137'],
+    ['asset', { accepts: [offer({ asset: OTHER_PAY_TO })] }, offer()['asset'], OTHER_PAY_TO],
+    ['scheme', { accepts: [offer({ scheme: 'upto' })] }, 'exact', 'upto'],
+    ['description', { description: 'Another one' }, 'The weather', 'Another one'],
+    ['x402Version', { x402Version: 1 }, '2', '1'],
+  ])('differs in %s says so on both indexes', (field, changes, live, indexed) => {
+    for (const row of rows({ item: listed(changes) })) {
+      expect(row).toMatchObject({ state: 'differs', differences: [{ field, live, indexed }] });
+    }
+  });
+
+  test('differs in its input says so by digest', () => {
+    const info = { input: { ...INPUT, queryParams: { town: 'Paris' } } };
+    const [row] = rows({ item: listed({ extensions: { bazaar: { info } } }) });
+    expect(row?.differences).toMatchObject([{ field: 'inputSchema' }]);
+    expect(row?.differences[0]?.live).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  test('is by another method says so', () => {
+    const item = listed({ extensions: {} });
+    for (const row of rows({ item, method: 'POST' })) {
+      expect(row.differences).toEqual([{ field: 'method', live: 'GET', indexed: 'POST' }]);
+    }
+  });
+
+  test('writes the network by its old name, and the address in lower case, agrees', () => {
+    const payTo = String(offer()['payTo']).toLowerCase();
+    const entry = { ...offer({ network: 'base', payTo }), amount: undefined };
+    const item = listed({ accepts: [{ ...entry, maxAmountRequired: '10000' }] });
+    expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
+  });
+
+  test.each(['http://seller.example', 'https://www.seller.example'])('is under %s', (other) => {
+    for (const row of rows({ item: listed(), at: other })) {
+      expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${other}${PATH}` });
+    }
+  });
+});
+
+describe('a resource that is missing', () => {
+  test.each<readonly [string, JsonObject | null, readonly string[]]>([
+    ['sound', {}, ['not_registered']],
+    ['without a declaration', { extensions: {} }, ['not_registered', 'no_bazaar_extension']],
+  ])('from x402scan, %s', (_, changes, codes) => {
+    const row = rows({ challenge: changes ?? {} }).find(({ index }) => index === 'x402scan');
+    expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
+    expect(row?.reasons[0]?.evidence).toContain('x402scan.com/resources/register');
+  });
+
+  test.each<readonly [code: string, JsonObject, check: string | null]>([
+    ['no_bazaar_extension', { extensions: {} }, 'S5'],
+    ['under_minimum', { accepts: [offer({ amount: '999' })] }, null],
+    [
+      'description_over_500',
+      { resource: { url: ORIGIN + PATH, description: 'x'.repeat(501) } },
+      'P8',
+    ],
+    ['resource_url_elsewhere', { resource: { url: `https://other.example${PATH}` } }, 'P3'],
+  ])('from the Bazaar for %s', (code, challenge, check) => {
+    const [row] = rows({ challenge });
+    expect(row).toMatchObject({ index: 'bazaar', state: 'not_listed' });
+    expect(row?.reasons).toMatchObject([{ code, check }]);
+  });
+
+  test('for nothing that is seen has no reason', () => {
+    expect(rows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
+  });
+
+  test('because input is validated first', () => {
+    const resourceSet = resources([resource({ path: PATH, get: answer(422, {}) })]);
+    const [row] = compareListings(observed({ resources: resourceSet })).map(({ row }) => row);
+    expect(row?.reasons).toMatchObject([{ code: 'validates_before_challenging', check: 'P2' }]);
+  });
+
+  test.each<readonly [string, Partial<{ settlements: number; lastAt: string | null }>, string]>([
+    ['nobody paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
+    ['another facilitator settled', { settlements: 12 }, 'other_facilitator'],
+  ])('because %s', (_, changes, code) => {
+    const settlements = seen({ ...SETTLED, ...changes });
+    const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
+    expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
+  });
+});
+
+describe('an index that', () => {
+  test.each<Lookup<never>>([
+    { state: 'failed', source: 'Bazaar', detail: 'HTTP 503' },
+    { state: 'off', why: 'offline' },
+  ])('is silent leaves it unknown: %j', (lookup) => {
+    const found = compareListings(observed({ bazaar: lookup, x402scan: lookup }));
+    expect(found.map(({ row }) => row.state)).toEqual(['unknown', 'unknown']);
+  });
+
+  test('is switched off, or was not asked when it was recorded, has no row', () => {
+    const { bazaar: _, ...older } = observed({
+      x402scan: { state: 'off', why: 'switched-off' },
+    });
+    expect(compareListings(older)).toEqual([]);
+  });
+
+  test('shows a full page says nothing of what is not on it', () => {
+    const bazaar = seen<BazaarListings>({ resources: [], isComplete: false });
+    expect(compareListings(observed({ bazaar }))[0]?.row.state).toBe('unknown');
+  });
+});
+
+test('a declaration is judged by the package of the facilitators', () => {
+  const schema = { type: 'object', properties: { input: { type: 'object', required: ['city'] } } };
+  const errors = validateDeclarations([{ info: { input: {} }, schema }, BAZAAR, 'text']);
+  expect(errors[0]).toMatch(/^\/extensions\/bazaar\/info\/input: /);
+  expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is no object']);
+});
+
+const SETTLED = {
+  address: String(offer()['payTo']),
+  windowDays: 30,
+  settlements: 0,
+  payers: 1,
+  lastAt: '2026-08-14T00:00:00.000Z' as string | null,
+};
+
+function live(changes: JsonObject = {}): JsonObject {
+  return challengeV2({
+    resource: { url: ORIGIN + PATH, description: 'The weather', mimeType: 'application/json' },
+    accepts: [offer()],
+    extensions: { bazaar: BAZAAR },
+    ...changes,
+  });
+}
+
+function listed(changes: JsonObject = {}): JsonObject {
+  const terms = { accepts: [offer()], extensions: { bazaar: BAZAAR } };
+  return { x402Version: 2, description: 'The weather', ...terms, ...changes };
+}
+
+type Given = {
+  /** What both indexes hold; nothing where it is left out. */
+  readonly item?: JsonObject;
+  readonly at?: string;
+  readonly method?: string;
+  readonly challenge?: JsonObject;
+};
+
+function rows({ item, at = ORIGIN, method = 'GET', challenge = {} }: Given): readonly IndexedRow[] {
+  const entry = { resource: at + PATH, method, terms: listedTerms(item ?? {}) };
+  const held = item === undefined ? [] : [entry];
+  const isHere = at === ORIGIN;
+  const rest = { lastUpdated: null, accepts: 1, deprecated: false };
+  const value = observed({
+    resources: resources([resource({ path: PATH, get: challenge402(live(challenge)) })]),
+    bazaar: seen<BazaarListings>({ resources: held, isComplete: true }),
+    x402scan: seen({
+      resources: isHere ? held.map((one) => ({ ...one, ...rest })) : [],
+      ownershipVerified: null,
+      ...(isHere ? {} : { elsewhere: held.map(({ resource }) => resource) }),
+    }),
+  });
+  return compareListings(value).map(({ row }) => row);
+}
+
+function observed(changes: Partial<Observations>): Observations {
+  const empty = { resources: [], ownershipVerified: null };
+  return {
+    ...perfectSeller(),
+    resources: resources([resource({ path: PATH, get: challenge402(live()) })]),
+    settlements: seen({ ...SETTLED, windowDays: 0, lastAt: null }),
+    x402scan: seen(empty),
+    bazaar: seen<BazaarListings>({ resources: [], isComplete: true }),
+    ...changes,
+  };
+}

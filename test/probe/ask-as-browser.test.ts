@@ -1,0 +1,56 @@
+/** How the first paid resource is asked for as a browser would. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { expect, test } from 'vitest';
+import { askAsBrowser } from '../../src/probe/ask-as-browser.ts';
+import { RequestCache } from '../../src/probe/client/request-cache.ts';
+import type { PlannedResource } from '../../src/probe/plan/planned-resource.ts';
+import { clientFor, startOrigin } from './client/harness.ts';
+
+test('twice by GET: as a script of another site, and as a page that names us', async () => {
+  const { requests, seen } = await asked([planned('/post', 'POST'), planned('/weather', 'GET')]);
+  expect(requests.map(({ line }) => line)).toEqual(['GET /weather', 'GET /weather']);
+  const script = requests.find(({ headers }) => headers.origin !== undefined);
+  expect(script?.headers).toMatchObject({
+    origin: 'https://x402-scan.invalid',
+    'user-agent': 'test/1',
+  });
+  const page = requests.find(({ headers }) => headers.origin === undefined);
+  expect(page?.headers.accept).toMatch(/^text\/html,/);
+  expect(page?.headers['user-agent']).toBe('Mozilla/5.0 (compatible; test/1)');
+  expect(seen).toMatchObject({ path: '/weather', fetched: { ok: true }, opened: { ok: true } });
+});
+
+test('what is declared paid comes before what may be', async () => {
+  const candidate = { ...planned('/maybe', 'GET'), declaredPaid: false };
+  const { seen } = await asked([candidate, planned('/weather', null)]);
+  expect(seen?.path).toBe('/weather');
+});
+
+test('not at all where only POST is sold', async () => {
+  const { requests, seen } = await asked([planned('/post', 'POST')]);
+  expect(requests).toEqual([]);
+  expect(seen).toBeNull();
+});
+
+async function asked(resources: readonly PlannedResource[]) {
+  const requests: { line: string; headers: IncomingHttpHeaders }[] = [];
+  const target = await startOrigin(({ method, url, headers }, response) => {
+    requests.push({ line: `${method} ${url}`, headers });
+    response.writeHead(402).end();
+  });
+  const cache = new RequestCache(clientFor(target), target.origin);
+  // An answer that is there already is none to a browser.
+  const known = { method: 'GET', path: '/weather', capBytes: 1, accept: '*/*' } as const;
+  if (resources.some(({ path }) => path === '/weather')) {
+    await cache.ask({ ...known, redirects: 'none' });
+    requests.length = 0;
+  }
+  const seen = await askAsBrowser(cache, resources, 'test/1');
+  return { requests, seen };
+}
+
+function planned(path: string, method: PlannedResource['method']): PlannedResource {
+  const url = `https://seller.example${path}`;
+  const rest = { declaredPaid: true, madeUp: false, freePost: false };
+  return { url, path, template: path, method, sources: ['openapi'], ...rest };
+}
