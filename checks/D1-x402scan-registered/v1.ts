@@ -45,6 +45,7 @@ export default defineCheck({
   says: {
     right: 'The public index of x402 resources shows this origin.',
     wrong: 'The public index of x402 resources does not show this origin.',
+    unjudged: 'It is not known whether the public index of x402 resources shows this origin.',
   },
   needs: NEEDS,
   requires: [],

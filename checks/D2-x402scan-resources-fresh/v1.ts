@@ -28,6 +28,7 @@ export default defineCheck({
   says: {
     right: 'The public index has read this origin lately.',
     wrong: 'The public index has not read this origin lately.',
+    unjudged: 'It is not known when the public index read this origin last.',
   },
   needs: ['x402scan'],
   requires: [],

@@ -16,6 +16,7 @@ export default defineCheck({
   says: {
     right: 'Somebody has paid this origin lately.',
     wrong: 'No payment to this origin was seen lately.',
+    unjudged: 'It is not known whether somebody has paid this origin lately.',
   },
   needs: ['settlements'],
   requires: [],

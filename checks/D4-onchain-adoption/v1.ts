@@ -28,6 +28,7 @@ export default defineCheck({
   says: {
     right: 'Several payers use this origin.',
     wrong: 'Few payers or none use this origin.',
+    unjudged: 'It is not known how many payers use this origin.',
   },
   needs: ['settlements'],
   requires: [],

@@ -14,6 +14,7 @@ export default defineCheck({
   says: {
     right: 'The listing of x402.org names this host.',
     wrong: 'The listing of x402.org does not name this host.',
+    unjudged: 'It is not known whether the listing of x402.org names this host.',
   },
   needs: ['listing', 'origin'],
   requires: [],

@@ -51,6 +51,7 @@ export default defineCheck({
   says: {
     right: 'The origin answers over TLS that every client trusts.',
     wrong: 'Buyers cannot reliably reach this origin.',
+    unjudged: 'It is not known whether buyers can reach this origin.',
   },
   needs: NEEDS,
   requires: [],

@@ -37,6 +37,7 @@ export default defineCheck({
   says: {
     right: 'Paid resources ask unpaid callers for payment over x402.',
     wrong: 'Paid resources do not ask unpaid callers for payment over x402.',
+    unjudged: 'It is not known whether paid resources ask for payment over x402.',
   },
   needs: ['resources'],
   requires: ['P1'],

@@ -69,6 +69,7 @@ export default defineCheck({
   says: {
     right: 'Every challenge is valid x402 version 2, and can be paid as it stands.',
     wrong: 'Some challenges are not valid x402 version 2, or no client can sign them.',
+    unjudged: 'It is not known whether the challenges are valid and can be paid.',
   },
   needs: ['origin', 'resources', 'payability'],
   requires: ['P1', 'P2'],

@@ -52,6 +52,7 @@ export default defineCheck({
   says: {
     right: 'Each 402 carries its challenge in the PAYMENT-REQUIRED header.',
     wrong: 'Clients cannot rely on the PAYMENT-REQUIRED header.',
+    unjudged: 'It is not known whether clients can rely on the PAYMENT-REQUIRED header.',
   },
   needs: ['resources'],
   requires: ['P1', 'P2'],

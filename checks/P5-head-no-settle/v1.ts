@@ -48,6 +48,7 @@ export default defineCheck({
   says: {
     right: 'Nobody gets what is sold by HEAD, and nothing settles unpaid.',
     wrong: 'HEAD gets past the payment check, or is not answered as GET is.',
+    unjudged: 'It is not known whether HEAD gets past the payment check.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],

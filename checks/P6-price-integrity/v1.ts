@@ -45,6 +45,7 @@ export default defineCheck({
   says: {
     right: 'The price that is asked is the price that is declared.',
     wrong: 'The price that is asked is not the one that is declared, or none is declared.',
+    unjudged: 'It is not known whether the price that is asked is the one that is declared.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],

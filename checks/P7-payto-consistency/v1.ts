@@ -34,6 +34,7 @@ export default defineCheck({
   says: {
     right: 'The money goes where every surface says it goes.',
     wrong: 'It is not certain where the money goes.',
+    unjudged: 'It is not known where the money would go.',
   },
   needs: NEEDS,
   requires: ['P1', 'P2'],

@@ -26,6 +26,7 @@ export default defineCheck({
   says: {
     right: 'Each challenge says what is sold, in at most 500 characters.',
     wrong: 'Some challenges do not say what is sold, or say it at too great a length.',
+    unjudged: 'It is not known whether the challenges say what is sold.',
   },
   needs: ['resources'],
   requires: ['P1', 'P2'],

@@ -38,6 +38,7 @@ export default defineCheck({
   says: {
     right: '/openapi.json describes what is sold here.',
     wrong: '/openapi.json does not describe what is sold here, or leaves out who sells it and how.',
+    unjudged: 'It is not known whether /openapi.json describes what is sold here.',
   },
   needs: NEEDS,
   requires: ['P1'],

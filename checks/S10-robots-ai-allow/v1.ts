@@ -44,6 +44,7 @@ export default defineCheck({
   says: {
     right: 'Agents that search, or fetch for a user, may read what is sold here.',
     wrong: 'Agents are kept from reading what is sold here by /robots.txt.',
+    unjudged: 'It is not known whether agents may read what is sold here.',
   },
   needs: ['robots', 'soft404'],
   requires: ['P1'],

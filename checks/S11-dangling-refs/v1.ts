@@ -50,6 +50,7 @@ export default defineCheck({
   says: {
     right: 'What the documents link to is there.',
     wrong: 'The documents link to what is not there.',
+    unjudged: 'It is not known whether the links of the documents lead anywhere.',
   },
   needs: ['links', 'resources'],
   requires: ['P1'],

@@ -21,6 +21,7 @@ export default defineCheck({
   says: {
     right: 'Listings have an icon to show.',
     wrong: 'Listings have no icon to show.',
+    unjudged: 'It is not known whether listings have an icon to show.',
   },
   needs: ['icons', 'soft404'],
   requires: ['P1'],

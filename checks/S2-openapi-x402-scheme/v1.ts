@@ -16,6 +16,7 @@ export default defineCheck({
   says: {
     right: 'The OpenAPI document has a security scheme that says x402.',
     wrong: 'The OpenAPI document has no security scheme by which clients see x402.',
+    unjudged: 'It is not known whether clients can see x402 in the OpenAPI document.',
   },
   needs: ['openapi', 'openapiAlternates', 'soft404'],
   requires: ['P1', 'S1'],

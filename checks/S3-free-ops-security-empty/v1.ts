@@ -28,6 +28,7 @@ export default defineCheck({
   says: {
     right: 'Operations that cost nothing say so.',
     wrong: 'Operations that cost nothing do not say so.',
+    unjudged: 'It is not known whether operations that cost nothing say so.',
   },
   needs: ['openapi', 'openapiAlternates', 'soft404', 'resources'],
   requires: ['P1', 'S1'],

@@ -42,6 +42,8 @@ export default defineCheck({
     right: 'Paid operations declare their 402, their security and their price.',
     wrong:
       'Paid operations do not declare their 402, their security or their price as clients read them.',
+    unjudged:
+      'It is not known whether paid operations declare their 402, their security and their price.',
   },
   needs: ['openapi', 'openapiAlternates', 'soft404', 'resources'],
   requires: ['P1', 'S1'],

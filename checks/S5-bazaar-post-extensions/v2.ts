@@ -46,6 +46,7 @@ export default defineCheck({
   says: {
     right: 'Challenges of POST resources tell marketplaces how to call them.',
     wrong: 'Marketplaces cannot tell from the challenge how to call a POST resource.',
+    unjudged: 'It is not known whether marketplaces can tell how to call the POST resources.',
   },
   needs: ['resources'],
   requires: ['P1'],

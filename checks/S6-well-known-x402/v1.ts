@@ -44,6 +44,7 @@ export default defineCheck({
   says: {
     right: '/.well-known/x402 lists what is sold here, and is right about it.',
     wrong: '/.well-known/x402 does not list what is sold here, or is wrong about it.',
+    unjudged: 'It is not known whether /.well-known/x402 lists what is sold here.',
   },
   needs: NEEDS,
   requires: ['P1'],

@@ -18,6 +18,7 @@ export default defineCheck({
   says: {
     right: 'Agents can read at /llms.txt what is sold here.',
     wrong: '/llms.txt does not tell agents what is sold here.',
+    unjudged: 'It is not known whether /llms.txt tells agents what is sold here.',
   },
   needs: ['llmsTxt', 'soft404'],
   requires: ['P1'],

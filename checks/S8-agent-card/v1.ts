@@ -40,6 +40,7 @@ export default defineCheck({
   says: {
     right: 'Agents find a whole A2A card of this service.',
     wrong: 'There is no whole A2A card of this service.',
+    unjudged: 'It is not known whether agents find an A2A card of this service.',
   },
   needs: ['origin', 'agentCard', 'agentJson', 'soft404'],
   requires: ['P1'],

@@ -33,6 +33,7 @@ export default defineCheck({
   says: {
     right: 'The root leads to a discovery document.',
     wrong: 'The root does not lead to a discovery document.',
+    unjudged: 'It is not known whether the root leads to a discovery document.',
   },
   needs: ['origin', 'root'],
   requires: ['P1'],

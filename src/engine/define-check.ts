@@ -19,12 +19,14 @@ export { listed, worst, worstOf } from './worst-of.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 
-/** The check in two sentences for people, whole and without its id. */
+/** The check in three sentences for people, each whole and without the id. */
 export type Sentences = {
   /** Said of an origin that passes: "Paid resources answer an unpaid request with a challenge." */
   readonly right: string;
-  /** Said of one that does not: "Some paid resources do not ask for payment." */
+  /** Said of one that was judged and does not: "Some paid resources do not ask for payment." */
   readonly wrong: string;
+  /** Said where it was not judged; why stands in the evidence: "It is not known whether …". */
+  readonly unjudged: string;
 };
 
 type Terms<Needs extends readonly ObservationName[]> = {

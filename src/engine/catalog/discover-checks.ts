@@ -160,8 +160,8 @@ function isEvaluable(value: object): boolean {
 
 function isSentences(value: unknown): value is Sentences {
   if (typeof value !== 'object' || value === null) return false;
-  const { right, wrong }: Record<string, unknown> = { ...value };
-  return typeof right === 'string' && typeof wrong === 'string';
+  const { right, wrong, unjudged }: Record<string, unknown> = { ...value };
+  return [right, wrong, unjudged].every((one) => typeof one === 'string');
 }
 
 function isTextList(value: unknown): boolean {
@@ -175,7 +175,9 @@ function definitionBreach(check: CheckFacts, id: string, version: number): strin
   const unknown = check.needs.find((name) => !OBSERVATION_NAMES.includes(name));
   if (unknown) return `needs "${unknown}", which is no observation`;
   if (check.outcomes.length === 0) return 'outcomes is empty';
-  const vague = [check.says.right, check.says.wrong].find((one) => !SENTENCE.test(one));
+  const vague = [check.says.right, check.says.wrong, check.says.unjudged].find(
+    (one) => !SENTENCE.test(one),
+  );
   if (vague !== undefined) return `says "${vague}": write one sentence of 12 to 120 characters`;
   const odd = check.outcomes.find((outcome) => !OUTCOME.test(outcome));
   if (odd !== undefined) return `outcome "${odd}" must be lower-case words with hyphens`;

@@ -6,7 +6,7 @@ import { SCORINGS } from '../../engine/score.ts';
 import { scoreCosts } from '../../engine/score-costs.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 
-/** By the id of a check: the rule in two sentences. */
+/** By the id of a check: the rule in three sentences. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
 /** Rules of the implementations that the catalog runs, because those judged. */
@@ -21,6 +21,10 @@ export function sentencesOf(catalog: Catalog, checks: readonly DiscoveredCheck[]
 }
 
 const RANK = { critical: 0, major: 1, minor: 2 } as const;
+/** Begins the evidence of a check whose prerequisite failed (`notEvaluated`). */
+const FOLLOWS = /^Not evaluated, see ([A-Z]\d+):/;
+
+export type ReportFindings = ReturnType<typeof reportFindings>;
 
 export function reportFindings(report: ScanReport, catalog: Catalog, says: SentencesById) {
   const costs = new Map(
@@ -29,26 +33,46 @@ export function reportFindings(report: ScanReport, catalog: Catalog, says: Sente
     ),
   );
   const rows = report.results.map((result) => rowOf(result, costs.get(result.id) ?? 0, says));
+  const causes = new Set(rows.filter(isOwn).map(({ id }) => id));
+  // What only follows from another finding is told beneath it; without that one, on its own.
+  const following = rows.filter(({ cause }) => cause !== null && causes.has(cause));
+  const judged = rows.filter(
+    (row) => isOwn(row) || (row.cause !== null && !following.includes(row)),
+  );
   const categories = catalog.categories.map(({ key, label }) => {
-    const own = rows.filter(({ category }) => category === key);
+    const own = judged.filter(({ category }) => category === key);
     const by = (status: CheckResult['status']) =>
-      own.filter((row) => row.status === status).sort((a, b) => rank(a) - rank(b));
-    return { label, problems: [...by('fail'), ...by('warn')], passed: by('pass') };
+      own
+        .filter((row) => row.status === status)
+        .sort((a, b) => RANK[a.severity] - RANK[b.severity]);
+    const problems = [...by('fail'), ...by('warn')].map((row) => ({
+      ...row,
+      follows: following.filter(({ cause }) => cause === row.id),
+    }));
+    return { label, problems, passed: by('pass') };
   });
-  return { categories, waterfall: waterfall(report, costs) };
+  const undetermined = rows.filter(({ basis }) => basis === 'not_determined');
+  return { categories, undetermined, waterfall: waterfall(report, costs) };
 }
 
 function rowOf(result: CheckResult, points: number, says: SentencesById) {
   const sentences = says.get(result.id);
-  // An unseen result is neither right nor wrong: the rule is named, and the evidence says why.
-  const isOpen = result.basis === 'not_determined';
-  const sentence = result.status === 'pass' || isOpen ? sentences?.right : sentences?.wrong;
-  return { ...result, points, sentence: sentence ?? result.title, isOpen };
+  const isUnjudged = result.basis === 'not_determined' || result.basis === 'not_evaluated';
+  const judged = result.status === 'pass' ? sentences?.right : sentences?.wrong;
+  const sentence = isUnjudged ? sentences?.unjudged : judged;
+  const cause = result.basis === 'not_evaluated' ? FOLLOWS.exec(result.evidence)?.[1] : null;
+  return {
+    ...result,
+    points,
+    sentence: sentence ?? result.title,
+    isUnjudged,
+    cause: cause ?? null,
+  };
 }
 
-/** Sorts by severity; undetermined results come last, because nothing in them can be mended first. */
-function rank({ severity, basis }: CheckResult): number {
-  return RANK[severity] + (basis === 'not_determined' ? 10 : 0);
+/** Judged by itself: neither left open, nor the consequence of another finding. */
+function isOwn({ basis, cause }: ReturnType<typeof rowOf>): boolean {
+  return basis !== 'not_determined' && cause === null;
 }
 
 /** "100 − P3 8 − S5 6 = 86"; findings that cost nothing are left out. */

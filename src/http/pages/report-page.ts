@@ -50,6 +50,9 @@ const VERDICTS: Record<string, string> = {
 
 export function reportPage(input: ReportPageInput) {
   const { host, summary, report, history } = input;
+  const findings = report === null ? null : reportFindings(report, input.catalog, input.says);
+  // Warnings by the interface, and no warnings: nothing was seen that is wrong.
+  const undetermined = findings?.undetermined.length ?? 0;
   return {
     title: summary.grade === null ? `${host}: not scanned yet` : `${host}: grade ${summary.grade}`,
     summary: `x402 conformance of ${host}`,
@@ -61,7 +64,12 @@ export function reportPage(input: ReportPageInput) {
     scannedAt: summary.scannedAt,
     scannedAtText: summary.scannedAt?.replace('T', ' ').replace(/\.\d+Z$/, ' UTC') ?? '',
     checksVersion: input.checksVersion,
-    counts: { pass: summary.passCount, warn: summary.warnCount, fail: summary.failCount },
+    counts: {
+      pass: summary.passCount,
+      warn: (summary.warnCount ?? 0) - undetermined,
+      fail: summary.failCount,
+      undetermined,
+    },
     subScores: PARTS.map(([label, key, category, about]) => ({
       label,
       about: `${about} Weight ${WEIGHTS[category]}.`,
@@ -70,7 +78,7 @@ export function reportPage(input: ReportPageInput) {
     meter: { low: FAIR_FROM, high: GOOD_FROM },
     totalChecks: TOTAL_CHECKS,
     payable: report === null ? null : payableSection(report),
-    findings: report === null ? null : reportFindings(report, input.catalog, input.says),
+    findings,
     advice: report?.advice ?? [],
     indexed: indexedSection(report?.indexed ?? []),
     history: historyPlot(history),

@@ -28,7 +28,11 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
   const members = {
     id: 'A1',
     version: 1,
-    says: { right: 'All is as it should be.', wrong: 'Something is missing.' },
+    says: {
+      right: 'All is as it should be.',
+      wrong: 'Something is missing.',
+      unjudged: 'It is not known.',
+    },
     needs: ['root'],
     requires: [],
     outcomes: ['seen'],
@@ -41,7 +45,11 @@ describe('a folder of checks', () => {
   test('is told of by its facts where a file is as they were written, and loaded where it is not', async () => {
     await put('A1-first/v1.ts', 'throw new Error("loaded");');
     const digest = fileDigest('throw new Error("loaded");');
-    const says = { right: 'All is as it should be.', wrong: 'Something is missing.' };
+    const says = {
+      right: 'All is as it should be.',
+      wrong: 'Something is missing.',
+      unjudged: 'It is not known.',
+    };
     const facts = { id: 'A1', version: 1, says, needs: ['root'], requires: [], outcomes: ['seen'] };
     await put('facts.json', JSON.stringify({ [digest]: facts }));
     expect(await discover()).toMatchObject([{ impl: 'A1@1', digest, definition: facts }]);
@@ -100,7 +108,9 @@ describe('a check that breaks the contract is refused, with file and reason', ()
     [
       'no sentence',
       'A1-first/v1.ts',
-      check({ says: { right: 'fine', wrong: 'Something is missing.' } }),
+      check({
+        says: { right: 'fine', wrong: 'Something is missing.', unjudged: 'It is not known.' },
+      }),
       'says "fine": write one sentence',
     ],
     ['an odd outcome', 'A1-first/v1.ts', check({ outcomes: ['No H1'] }), 'outcome "No H1"'],
