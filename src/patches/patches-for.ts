@@ -55,7 +55,8 @@ export function patchesFor(
 ): CheckPatches | null {
   const check = CHECK_TOPICS[checkId];
   if (check === undefined) return null;
-  const { lead, otherwise, byOutcome, notByCode } = check;
+  const { leads, otherwise, byOutcome, notByCode } = check;
+  const lead = leads?.[outcome ?? ''] ?? check.lead;
   if (outcome === null) {
     return { lead, patches: topicsOf(check).map((topic) => patchOf(topic, stack, values)) };
   }

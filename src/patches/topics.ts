@@ -4,6 +4,8 @@ import type { Topic } from './patch.ts';
 export type CheckTopics = {
   /** What of the code it is that matters to this check. */
   readonly lead: string;
+  /** For outcomes where another part of the code matters. */
+  readonly leads?: Readonly<Record<string, string>>;
   /** For the outcomes that no row of `byOutcome` names. */
   readonly otherwise: Topic;
   readonly byOutcome?: Readonly<Record<string, Topic>>;
@@ -31,7 +33,12 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   },
   P2: {
     lead: 'Put the payment middleware before body parsers and validation, on each paid route.',
+    leads: {
+      'none-found': 'Declare each paid path: nothing does, so neither agents nor a scan find one.',
+      'made-up': 'Give each path and query parameter an example: a scan asks with it.',
+    },
     otherwise: 'paid-route',
+    byOutcome: { 'none-found': 'manifest', 'made-up': 'openapi' },
   },
   P3: {
     lead: 'Let the SDK write the challenge: a price in dollars becomes amount, asset and domain.',

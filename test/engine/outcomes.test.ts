@@ -28,7 +28,11 @@ function check(found: Found<Name>) {
   return defineCheck({
     id: 'A1',
     version: 1,
-    says: { right: 'All is as it should be.', wrong: 'Something is missing.', unjudged: 'It is not known.' },
+    says: {
+      right: 'All is as it should be.',
+      wrong: 'Something is missing.',
+      unjudged: 'It is not known.',
+    },
     needs: ['origin'],
     requires: [],
     outcomes: OUTCOMES,

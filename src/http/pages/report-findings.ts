@@ -24,16 +24,18 @@ const RANK = { critical: 0, major: 1, minor: 2 } as const;
 /** Begins the evidence of a check whose prerequisite failed (`notEvaluated`). */
 const FOLLOWS = /^Not evaluated, see ([A-Z]\d+):/;
 
-export type ReportFindings = ReturnType<typeof reportFindings>;
+type Judged = Pick<ScanReport, 'results' | 'payableBy' | 'score'>;
 
-export function reportFindings(report: ScanReport, catalog: Catalog, says: SentencesById) {
+export function reportFindings(report: Judged, catalog: Catalog, says: SentencesById) {
   const costs = new Map(
     scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy).map(
       ({ id, points }) => [id, points],
     ),
   );
   const rows = report.results.map((result) => rowOf(result, costs.get(result.id) ?? 0, says));
-  const causes = new Set(rows.filter(isOwn).map(({ id }) => id));
+  const causes = new Set(
+    rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
+  );
   // What only follows from another finding is told beneath it; without that one, on its own.
   const following = rows.filter(({ cause }) => cause !== null && causes.has(cause));
   const judged = rows.filter(
@@ -76,7 +78,7 @@ function isOwn({ basis, cause }: ReturnType<typeof rowOf>): boolean {
 }
 
 /** "100 − P3 8 − S5 6 = 86"; findings that cost nothing are left out. */
-function waterfall({ score }: ScanReport, costs: ReadonlyMap<string, number>): string {
+function waterfall({ score }: Judged, costs: ReadonlyMap<string, number>): string {
   const terms = [...costs]
     .filter(([, points]) => points > 0)
     .map(([id, points]) => `${id} ${points}`);

@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { scoreResults } from '../../../src/engine/score.ts';
 import { scoreCosts } from '../../../src/engine/score-costs.ts';
+import { reportFindings } from '../../../src/http/pages/report-findings.ts';
 import { gradeHistogram, historyPlot } from '../../../src/http/pages/report-plots.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 
-type Change = Partial<Pick<CheckResult, 'status' | 'basis'>>;
+type Change = Partial<Pick<CheckResult, 'status' | 'basis' | 'evidence'>>;
 
 function results(changes: Readonly<Record<string, Change>>): readonly CheckResult[] {
   return readCatalog('2026-08-14.2').checks.map(({ id, title, category, severity }) => ({
@@ -62,6 +63,35 @@ describe('what findings cost', () => {
     });
     expect(scoreCosts(all, scoreResults).map(({ id }) => id)).toEqual(['P3', 'P6', 'S7']);
   });
+});
+
+test('what only follows from a finding stands beneath it, what was not determined apart', () => {
+  const catalog = readCatalog('2026-08-14.2');
+  const follows = (id: string) => ({
+    ...{ status: 'fail' as const, basis: 'not_evaluated' as const },
+    evidence: `Not evaluated, see ${id}: nothing declares a paid path`,
+  });
+  const all = results({
+    P2: { status: 'fail' },
+    P3: follows('P2'),
+    S4: follows('P2'),
+    S2: follows('S1'),
+    D3: { status: 'warn', basis: 'not_determined' },
+  });
+  const { categories, undetermined } = reportFindings(
+    { results: all, payableBy: null, score: scoreResults(all).score },
+    catalog,
+    new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
+  );
+  const shown = categories.flatMap(({ problems }) =>
+    problems.map(({ id, follows }) => [id, follows.map((one) => `${one.id} ${one.sentence}`)]),
+  );
+  // S1 passed: what names it as its cause stands for itself.
+  expect(shown).toEqual([
+    ['P2', ['P3 It is not known.', 'S4 paid-ops-security-402']],
+    ['S2', []],
+  ]);
+  expect(undetermined.map(({ id }) => id)).toEqual(['D3']);
 });
 
 test('a history is marked where another catalog judged', () => {
