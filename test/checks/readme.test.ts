@@ -1,9 +1,9 @@
-/** checks/README.md and facts.json have the checks as they are: `npm run checks:readme` writes both. */
+/** checks/README.md has the checks as they are: `npm run checks:readme` writes it. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { CHECKS_FOLDER, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { checkFacts, checksReadme } from '../../tools/checks/checks-readme.ts';
+import { checksReadme } from '../../tools/checks/checks-readme.ts';
 
 const STALE = 'run npm run checks:readme';
 
@@ -13,11 +13,4 @@ test('is what npm run checks:readme writes', async () => {
   const text = checksReadme(catalog, checks);
   expect(text.match(/^\| \[[PSD]\d/gm)).toHaveLength(25);
   expect(await readFile(new URL('README.md', CHECKS_FOLDER), 'utf8'), STALE).toBe(text);
-});
-
-test('the facts that a start reads are those of the modules', async () => {
-  const checks = await discoverChecks();
-  const text = await readFile(new URL('facts.json', CHECKS_FOLDER), 'utf8');
-  expect(text, STALE).toBe(await checkFacts(checks));
-  expect(Object.keys(JSON.parse(text))).toHaveLength(checks.length);
 });

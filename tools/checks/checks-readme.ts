@@ -1,9 +1,7 @@
 /** checks/README.md: every check of the newest catalog in one table, from its own definition. */
 import { writeFile } from 'node:fs/promises';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
-import { FACTS } from '../../src/engine/catalog/check-facts.ts';
 import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import type { CheckDefinition } from '../../src/engine/define-check.ts';
 
 const HEAD = `Lives here: one folder a check, with its versions (\`v1.ts\`, …), its cases and its README.
 May not be imported from: the catalog says which versions run. A check runs nothing but \`define-check.ts\`, \`verdict.ts\` and its kit.
@@ -15,24 +13,12 @@ Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themse
 a check weighs; the check has its rule, in two sentences too (\`says\`): they change with the rule, and its
 digest covers them, so an old catalog keeps its words.`;
 
-/** Writes checks/README.md and checks/facts.json for the newest catalog; every command that writes a catalog calls it. */
+/** Writes checks/README.md for the newest catalog; every command that writes a catalog calls it. */
 export async function writeChecksReadme(
   catalog: Catalog,
   checks: readonly DiscoveredCheck[],
 ): Promise<void> {
   await writeFile(new URL('README.md', CHECKS_FOLDER), checksReadme(catalog, checks));
-  await writeFile(new URL(FACTS, CHECKS_FOLDER), await checkFacts(checks));
-}
-
-/** checks/facts.json: what each module says of itself, asked anew, by the digest of its file. */
-export async function checkFacts(checks: readonly DiscoveredCheck[]): Promise<string> {
-  const rows = await Promise.all(
-    checks.map(async ({ url, digest }) => {
-      const { evaluate: _, ...facts }: CheckDefinition = (await import(url)).default;
-      return [digest, facts] as const;
-    }),
-  );
-  return `${JSON.stringify(Object.fromEntries(rows), null, 1)}\n`;
 }
 
 /** The whole file. */

@@ -10,5 +10,5 @@ await runTool(async () => {
   if (newest === undefined) throw new ToolUsageError('There is no catalog to list the checks of.');
   const checks = await discoverChecks();
   await writeChecksReadme(await loadCatalog(newest, { checks }), checks);
-  return [`checks/README.md and facts.json have the checks of catalog ${newest}.`];
+  return [`checks/README.md has the checks of catalog ${newest}.`];
 });

@@ -1,42 +1,63 @@
-/** Bundler plugin: finds the modules that are loaded by their path, not by an import. */
-import { dirname, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
+import { type ESTree, Visitor } from 'rolldown/utils';
 
-const MODULE_BY_PATH = /new URL\(\s*'(\.{1,2}\/[\w./-]+)\.ts'\s*,\s*import\.meta\.url\s*,?\s*\)/g;
-/** Folders and files beside the sources that a bundle has beside itself. */
+/** Folders and files of the checkout that a bundle has elsewhere, as seen from its own folder. */
 const PLACES: Readonly<Record<string, string>> = {
-  'catalog/': './catalog/',
-  'checks/': './checks/',
+  catalog: './catalog/',
+  checks: './checks/',
   'package.json': '../package.json',
 };
-const PLACE_BY_PATH = /new URL\(\s*'((?:\.\.\/)+)(catalog\/|checks\/|package\.json)'\s*,/g;
 
 /**
- * Rewrites `new URL('./worker.ts', import.meta.url)` to the name under which that file is bundled, and
- * writes it into `found`, by file. All entries and chunks lie in one folder, so a name is enough.
+ * Bundler plugin: `new URL('./worker.ts', import.meta.url)` makes that module an entry of the bundle.
+ * All chunks lie in one folder, so its name alone leads there from each of them.
  */
-export function pathModules(found: Map<string, string>): Plugin {
+export function pathModules(root: string): Plugin {
   return {
     name: 'path-modules',
     transform(code, id) {
-      if (!id.endsWith('.ts')) return null;
-      const rewritten = code
-        .replaceAll(PLACE_BY_PATH, (_all, _up: string, place: string) => {
-          return `new URL('${PLACES[place]}',`;
-        })
-        .replaceAll(MODULE_BY_PATH, (_all, path: string) => {
-          const file = `${resolve(dirname(id), path)}.ts`;
-          const name = nameOf(file);
-          found.set(file, name);
-          return `new URL('./${name}.js', import.meta.url)`;
-        });
-      return rewritten === code ? null : { code: rewritten, map: null };
+      if (!id.startsWith(join(root, 'src'))) return null;
+      const edits: { readonly start: number; readonly end: number; readonly text: string }[] = [];
+      const visitor = new Visitor({
+        NewExpression: (node) => {
+          const path = pathIn(node);
+          if (path === null) return;
+          const file = relative(root, resolve(dirname(id), path.value)).replaceAll('\\', '/');
+          const found = file.endsWith('.ts') ? `./${nameOf(file)}.js` : PLACES[file];
+          if (file.endsWith('.ts')) {
+            this.emitFile({ type: 'chunk', id: join(root, file), fileName: `${nameOf(file)}.js` });
+          }
+          if (found !== undefined) edits.push({ ...path, text: JSON.stringify(found) });
+        },
+      });
+      visitor.visit(this.parse(code, { lang: 'ts' }));
+      if (edits.length === 0) return null;
+      return { code: edits.reduceRight(replace, code), map: null };
     },
   };
 }
 
-/** "workers-worker" of src/workers/worker.ts: its folder tells two workers apart. */
+/** The first argument of `new URL('…', import.meta.url)`. */
+function pathIn({ callee, arguments: [path, base] }: ESTree.NewExpression) {
+  const isUrl = callee.type === 'Identifier' && callee.name === 'URL';
+  const isHere =
+    base?.type === 'MemberExpression' &&
+    base.object.type === 'MetaProperty' &&
+    base.property.type === 'Identifier' &&
+    base.property.name === 'url';
+  if (!isUrl || !isHere || path?.type !== 'Literal' || typeof path.value !== 'string') return null;
+  return { start: path.start, end: path.end, value: path.value };
+}
+
+function replace(code: string, { start, end, text }: { start: number; end: number; text: string }) {
+  return code.slice(0, start) + text + code.slice(end);
+}
+
+/** "workers-worker" of src/workers/worker.ts */
 function nameOf(file: string): string {
-  const parts = file.replace(/\.ts$/, '').split(/[\\/]/);
-  return parts.slice(-2).join('-');
+  return file
+    .replace(/^src\//, '')
+    .replace(/\.ts$/, '')
+    .replaceAll('/', '-');
 }

@@ -1,10 +1,9 @@
 /** Finds every implementation of every check, and holds each to the contract of defineCheck. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
-import type { Sentences } from '../define-check.ts';
+import type { CheckDefinition, Sentences } from '../define-check.ts';
 import { CheckModuleError } from '../errors.ts';
-import { type CheckFacts, type KnownChecks, readKnownChecks } from './check-facts.ts';
 import { fileDigest } from './file-digest.ts';
 
 export type DiscoveredCheck = {
@@ -19,10 +18,15 @@ export type DiscoveredCheck = {
   /** File URL of the folder with README.md and cases.ts, ending in a slash. */
   readonly folder: string;
   readonly digest: string;
-  readonly definition: CheckFacts;
+  readonly definition: CheckDefinition;
 };
 
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
+/**
+ * In the npm package, whose check files are built: the digests of their sources, by path
+ * ("P6-price-integrity/v2.js").
+ */
+export const DIGESTS = 'digests.json';
 
 const FOLDER = /^([A-Z]{1,4}[0-9]{1,3})-([a-z0-9]+(?:-[a-z0-9]+)*)$/;
 const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
@@ -51,9 +55,10 @@ export async function discoverCheck(
 }
 
 async function loadFolders(root: URL, names: readonly string[]) {
-  // Small files, read at once: a start would spend more on waiting for each than on reading it.
-  const known = readKnownChecks(root);
-  const loaded = await Promise.all([...names].sort().map((name) => loadFolder(root, name, known)));
+  const digests = readDigests(root);
+  const loaded = await Promise.all(
+    [...names].sort().map((name) => loadFolder(root, name, digests)),
+  );
   const checks: DiscoveredCheck[] = [];
   const breaches: string[] = [];
   for (const found of loaded.flat()) {
@@ -63,16 +68,24 @@ async function loadFolders(root: URL, names: readonly string[]) {
   return { checks, breaches };
 }
 
+type Digests = Readonly<Record<string, string>>;
+
+/** Empty where files are sources, whose digests are their own. */
+function readDigests(root: URL): Digests {
+  const url = new URL(DIGESTS, root);
+  return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
+}
+
 /** In order of version; in place of an implementation what is wrong with it. */
 async function loadFolder(
   root: URL,
   name: string,
-  known: KnownChecks,
+  digests: Digests,
 ): Promise<readonly (DiscoveredCheck | string)[]> {
-  const files = name.startsWith('.') ? [] : implementations(root, name, known);
+  const files = name.startsWith('.') ? [] : implementations(new URL(`${name}/`, root));
   return Promise.all(
     files.map(async (file) => {
-      const found = await load(root, `${name}/${file}`, known);
+      const found = await load(root, `${name}/${file}`, digests);
       return typeof found === 'string' ? `checks/${name}/${file}: ${found}` : found;
     }),
   );
@@ -84,14 +97,8 @@ function refuse(breaches: readonly string[]): void {
 }
 
 /** File names in order of version; a file beside the folders has none. */
-function implementations(root: URL, name: string, known: KnownChecks): readonly string[] {
-  const bundled = Object.keys(known.bundled).filter((path) => path.startsWith(`${name}/`));
-  // A package that says what it holds need not be looked through.
-  const entries =
-    bundled.length > 0
-      ? bundled.map((path) => path.slice(name.length + 1))
-      : entriesOf(new URL(`${name}/`, root));
-  return entries
+function implementations(folder: URL): readonly string[] {
+  return entriesOf(folder)
     .filter((entry) => FILE.test(entry))
     .sort((one, other) => versionOf(one) - versionOf(other));
 }
@@ -105,25 +112,18 @@ function entriesOf(folder: URL): readonly string[] {
   }
 }
 
-async function load(
-  root: URL,
-  path: string,
-  { bundled, facts }: KnownChecks,
-): Promise<DiscoveredCheck | string> {
+async function load(root: URL, path: string, digests: Digests): Promise<DiscoveredCheck | string> {
   const [folder = '', file = ''] = path.split('/');
   const [, id, title] = FOLDER.exec(folder) ?? [];
   if (!id || !title) return 'the folder must be named like "P6-price-integrity"';
   const url = new URL(path, root);
-  const digest = bundled[path]?.digest ?? fileDigest(readFileSync(url, 'utf8'));
-  // As it was published or built: only workers load the rest of it.
-  const known = bundled[path]?.definition ?? facts[digest];
-  let loaded: unknown = known;
+  let loaded: unknown;
   try {
-    loaded ??= (await import(/* @vite-ignore */ url.href)).default;
+    loaded = (await import(/* @vite-ignore */ url.href)).default;
   } catch (error) {
     return `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
   }
-  if (!isDefinition(loaded) || (known === undefined && !isEvaluable(loaded))) {
+  if (!isDefinition(loaded)) {
     return 'the default export must be defineCheck({ … })';
   }
   const version = versionOf(file);
@@ -136,26 +136,23 @@ async function load(
     impl: `${id}@${version}`,
     url: url.href,
     folder: new URL(`${folder}/`, root).href,
-    digest,
+    digest: digests[path] ?? fileDigest(readFileSync(url, 'utf8')),
     definition: loaded,
   };
 }
 
-function isDefinition(value: unknown): value is CheckFacts {
+function isDefinition(value: unknown): value is CheckDefinition {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, version, says, needs, requires, outcomes }: Record<string, unknown> = {
+  const { id, version, says, needs, requires, outcomes, evaluate }: Record<string, unknown> = {
     ...value,
   };
   return (
     typeof id === 'string' &&
     typeof version === 'number' &&
+    typeof evaluate === 'function' &&
     isSentences(says) &&
     [needs, requires, outcomes].every(isTextList)
   );
-}
-
-function isEvaluable(value: object): boolean {
-  return 'evaluate' in value && typeof value.evaluate === 'function';
 }
 
 function isSentences(value: unknown): value is Sentences {
@@ -168,7 +165,7 @@ function isTextList(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function definitionBreach(check: CheckFacts, id: string, version: number): string | null {
+function definitionBreach(check: CheckDefinition, id: string, version: number): string | null {
   if (check.id !== id) return `id is "${check.id}", the folder says "${id}"`;
   if (check.version !== version) return `version is ${check.version}, the file says ${version}`;
   if (check.needs.length === 0) return 'needs is empty: a check judges at least one observation';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
-import { fileDigest } from '../../../src/engine/catalog/file-digest.ts';
 import { CheckModuleError } from '../../../src/engine/errors.ts';
 
 let folder: string;
@@ -42,22 +41,10 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
 }
 
 describe('a folder of checks', () => {
-  test('is told of by its facts where a file is as they were written, and loaded where it is not', async () => {
-    await put('A1-first/v1.ts', 'throw new Error("loaded");');
-    const digest = fileDigest('throw new Error("loaded");');
-    const says = {
-      right: 'All is as it should be.',
-      wrong: 'Something is missing.',
-      unjudged: 'It is not known.',
-    };
-    const facts = { id: 'A1', version: 1, says, needs: ['root'], requires: [], outcomes: ['seen'] };
-    await put('facts.json', JSON.stringify({ [digest]: facts }));
-    expect(await discover()).toMatchObject([{ impl: 'A1@1', digest, definition: facts }]);
-
-    await put('facts.json', JSON.stringify({ [digest]: { ...facts, id: 'B1' } }));
-    await expect(discover()).rejects.toThrow('id is "B1", the folder says "A1"');
-    await put('A1-first/v1.ts', 'throw new Error("loaded anew");');
-    await expect(discover()).rejects.toThrow('cannot be loaded: loaded anew');
+  test('has the digests of its sources where it was built', async () => {
+    await put('A1-first/v1.js', check());
+    await put('digests.json', JSON.stringify({ 'A1-first/v1.js': 'sha256:source' }));
+    expect(await discover()).toMatchObject([{ impl: 'A1@1', digest: 'sha256:source' }]);
   });
 
   test('gives every version of each, with what a catalog needs to know', async () => {
