@@ -1,7 +1,20 @@
-/** How a command is called here: by a script of npm in a clone, by the name of the package else. */
-const IS_CLONE = import.meta.url.endsWith('.ts');
+export const COMMAND_NAMES = [
+  'scan',
+  'explain',
+  'diff',
+  'preflight',
+  'mcp',
+  'capture',
+  'openapi',
+] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** "npm run scan --" or "x402-scan scan". */
-export function callOf(command: 'scan' | 'diff' | 'explain'): string {
-  return IS_CLONE ? `npm run ${command} --` : `x402-scan ${command}`;
+/** Sources run in a clone, by scripts of npm; the package runs by its name. */
+const IS_CLONE = import.meta.url.endsWith('.ts');
+const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff'];
+
+/** "npm run explain --" or "x402-scan explain". */
+export function callOf(command: CommandName): string {
+  if (!IS_CLONE) return `x402-scan ${command}`;
+  return SCRIPTS.includes(command) ? `npm run ${command} --` : `npm run scan -- ${command}`;
 }

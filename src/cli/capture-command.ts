@@ -15,11 +15,9 @@ import { type Engine, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/workflow-commands.ts';
 import { scanCommand } from './scan-command.ts';
 import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 import { writeOutput } from './write-output.ts';
-
-const USAGE =
-  'usage: x402-scan capture <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]';
 
 /** What is cut, most first. Secrets go whatever comes of it. */
 const TRIMS: readonly Trim[] = [
@@ -84,7 +82,7 @@ function parse(args: readonly string[]) {
   } catch {
     // An unknown flag: the usage says which there are.
   }
-  throw new UsageError(USAGE);
+  throw new UsageError(usageLine('capture'));
 }
 
 /** Scans as `scan --save` does. */

@@ -9,13 +9,11 @@ import {
   differencesOf,
   regressionsOf,
 } from '../scan/compare-reports.ts';
-import { callOf } from './call-form.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { readReport } from './read-report.ts';
 import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
-
-const USAGE = `usage: ${callOf('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)`;
 
 /**
  * Throws UsageError where a file is no report. Exit code 0, for a difference is no failure; 1 where
@@ -47,5 +45,5 @@ function parse(args: readonly string[]) {
   } catch {
     // An unknown flag: the usage says which there are.
   }
-  throw new UsageError(USAGE);
+  throw new UsageError(usageLine('diff'));
 }

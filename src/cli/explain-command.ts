@@ -8,15 +8,13 @@ import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { isStack } from '../patches/patches-for.ts';
-import { callOf } from './call-form.ts';
 import { explainTopic, TOPICS } from './explain-topics.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { parsePublicUrl } from './public-url.ts';
 import { type PatchedSeller, showPatches, showStacks } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
-
-const USAGE = `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express`;
 
 /** Throws UsageError where there is no such check or stack, or the file is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
@@ -60,7 +58,7 @@ type Wanted = {
 function parse(args: readonly string[]): Wanted {
   const { values, positionals } = options(args);
   const [id, ...more] = positionals;
-  if (id === undefined || more.length > 0) throw new UsageError(USAGE);
+  if (id === undefined || more.length > 0) throw new UsageError(usageLine('explain'));
   const stack = values.stack ?? null;
   if (stack !== null && !isStack(stack)) {
     throw new UsageError(`--stack ${JSON.stringify(stack)} is not one of ${STACKS.join(', ')}`);
@@ -82,7 +80,7 @@ function options(args: readonly string[]) {
       },
     });
   } catch {
-    throw new UsageError(USAGE);
+    throw new UsageError(usageLine('explain'));
   }
 }
 

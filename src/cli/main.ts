@@ -1,13 +1,12 @@
-/**
- * The command line: `scan`, `explain`, `diff`, `preflight`, `mcp`, `capture`, `openapi`. Every
- * failure is one line on standard error, exit 2.
- */
+/** The command line. Every failure is one line on standard error, exit 2. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { cleanText } from '../parse/text/text.ts';
+import { COMMAND_NAMES, type CommandName } from './call-form.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
-import { SCAN_USAGE } from './scan-usage.ts';
+import { packageVersion } from './package-version.ts';
 import type { Streams } from './streams.ts';
+import { USAGES, usageLine } from './usage.ts';
 
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
@@ -20,7 +19,7 @@ const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
 const MAX_ERROR_CHARS = 2_000;
 
 /** Loaded when called: usage and `diff` need no engine. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   diff: async () => (await import('./diff-command.ts')).diffCommand,
@@ -32,26 +31,48 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 async function main(args: readonly string[], streams: Streams): Promise<number> {
   const [name = '', ...rest] = commandFirst(args);
-  const names = Object.keys(COMMANDS).join(', ');
-  if (name === '--help' || rest.includes('--help')) {
-    streams.out.write(
-      `${SCAN_USAGE}\n\n  Also: explain <id>, diff A.json B.json [--fail-on-regression], openapi FILE…,\n  preflight URL, capture <origin> --output FILE, mcp\n`,
-    );
+  const options = [name, ...rest.slice(0, endOfOptions(rest))];
+  const isHelp = options.some((one) => one === '--help' || one === '-h');
+  const command = isCommand(name) ? name : undefined;
+  if (isHelp || options.includes('--version')) {
+    streams.out.write(isHelp ? helpOf(command) : `${packageVersion()}\n`);
     return 0;
   }
-  const command = isCommand(name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
     const said = name === '' ? 'a command is missing' : `${name}: no such command`;
-    streams.err.write(`${said}; there are ${names} (--help lists the flags)\n`);
+    const names = COMMAND_NAMES.join(', ');
+    streams.err.write(oneLine(`${said}; there are ${names} (--help lists the flags)`));
     return 2;
   }
   try {
-    const run = await command();
+    const run = await COMMANDS[command]();
     return await run(rest, streams);
   } catch (error) {
-    streams.err.write(`${oneLine(error)}\n`);
+    streams.err.write(oneLine(error));
     return 2;
   }
+}
+
+/** Values behind "--" are no options. */
+function endOfOptions(args: readonly string[]): number {
+  const end = args.indexOf('--');
+  return end === -1 ? args.length : end;
+}
+
+/** Of one command its flags; of none those of `scan` and a line for each other command. */
+function helpOf(command: CommandName | undefined): string {
+  if (command !== undefined) return `${USAGES[command]}\n`;
+  const others = COMMAND_NAMES.filter((name) => name !== 'scan').map(
+    (name) => `  ${usageLine(name)}`,
+  );
+  return [
+    USAGES.scan,
+    '',
+    ...others,
+    '',
+    '  --help after a command tells more; --version says which this is.',
+    '',
+  ].join('\n');
 }
 
 /** `npm run scan -- explain P6` means explain: neither name is a host that could be scanned. */
@@ -88,14 +109,15 @@ function endWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 2);
 }
 
-function isCommand(name: string): boolean {
+function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
+/** With its line break. */
 function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // It may quote a file of a stranger.
-  return breakCommands(cleanText(text.split('\n')[0] ?? text, MAX_ERROR_CHARS));
+  return `${breakCommands(cleanText(text.split('\n')[0] ?? text, MAX_ERROR_CHARS))}\n`;
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));

@@ -1,5 +1,4 @@
 /** `mcp`: the tools over standard input and output, on the engine of this process; scans are free. */
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { explainAlone } from '../engine/catalog/explain.ts';
@@ -18,11 +17,12 @@ import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { packageVersion } from './package-version.ts';
 import { standingFrom } from './standing.ts';
 import type { Streams } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE = 'usage: x402-scan mcp [--allow-private] [--service URL]';
 const MAX_REPORTS = 100;
 const SEARCH_TIMEOUT_MS = 10_000;
 
@@ -127,13 +127,5 @@ function parse(args: readonly string[]): Call {
   } catch {
     // An unknown flag: the usage says which there are.
   }
-  throw new UsageError(USAGE);
-}
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return hasVersion ? String(manifest.version) : '0.0.0';
+  throw new UsageError(usageLine('mcp'));
 }

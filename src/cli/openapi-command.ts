@@ -13,9 +13,9 @@ import { findingText } from './formatters/findings.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { readSources } from './sources.ts';
 import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE = 'usage: x402-scan openapi FILE… [--fail-on fail|warn] [--checks-version V]';
 const PATH = '/openapi.json';
 const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);
 /** As a file it has no moment at which it was asked. */
@@ -61,7 +61,7 @@ function parse(args: readonly string[]) {
   } catch {
     // An unknown flag: the usage says which there are.
   }
-  throw new UsageError(USAGE);
+  throw new UsageError(usageLine('openapi'));
 }
 
 async function read(file: string): Promise<string> {

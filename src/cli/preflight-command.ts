@@ -12,10 +12,9 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { startEngine } from './engine.ts';
 import { breakCommands, toPrintedJson } from './formatters/workflow-commands.ts';
 import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
-const USAGE =
-  'usage: x402-scan preflight URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]';
 const METHOD = /^[A-Z]{3,7}$/;
 
 type Call = {
@@ -62,7 +61,7 @@ async function judge(call: Call): Promise<Preflight> {
 function parse(args: readonly string[]): Call {
   const { values, positionals } = read(args);
   const [url, ...more] = positionals;
-  if (url === undefined || more.length > 0) throw new UsageError(USAGE);
+  if (url === undefined || more.length > 0) throw new UsageError(usageLine('preflight'));
   const method = (values.method ?? 'GET').toUpperCase();
   if (!METHOD.test(method)) {
     throw new UsageError(`--method ${JSON.stringify(values.method)}: give GET, POST, PUT, …`);
@@ -94,7 +93,7 @@ function read(args: readonly string[]) {
     });
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${USAGE})`);
+    throw new UsageError(`${said.split('\n')[0]} (${usageLine('preflight')})`);
   }
 }
 

@@ -144,8 +144,27 @@ describe('calls that are refused before anybody is asked', () => {
   });
 });
 
-test('--help is no failure', async () => {
-  const { code, stdout, stderr } = await runCli(['scan', '--help']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('--min-grade A|B|C|D');
+describe('--help', () => {
+  test.each([
+    [['--help'], '--min-grade A|B|C|D'],
+    [['scan', '--help'], '--min-grade A|B|C|D'],
+    [['explain', '--help'], '--stack NAME '],
+    [['scan', 'explain', '-h'], '--stack NAME '],
+    [['diff', 'a.json', '--help'], '--fail-on-regression '],
+    [['preflight', '--help'], '--max-price 0.05 '],
+    [['mcp', '--help'], '--service URL '],
+    [['capture', '--help'], 'for a bug report'],
+    [['openapi', '--help'], 'before they are served'],
+  ])('%j is no failure, and tells of this command', async (args, words) => {
+    const { code, stdout, stderr } = await runCli(args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const command = args.find((one) => one !== 'scan' && !one.startsWith('-')) ?? 'scan';
+    expect(stdout).toMatch(new RegExp(`^usage: npm run (?:scan -- )?${command} `));
+    expect(stdout).toContain(words);
+  });
+});
+
+test('--version says which', async () => {
+  const { code, stdout } = await runCli(['--version']);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
 });
