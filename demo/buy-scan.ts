@@ -39,6 +39,7 @@ export async function buyScan(
       report,
       printed: report.results,
       rules: new Map(),
+      named: null,
       timing: null,
       locate: NO_SOURCES.locate,
       colour: false,

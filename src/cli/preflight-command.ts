@@ -1,14 +1,13 @@
 /** `preflight URL`: whether to pay it, asked before anything is signed. */
 import { parseArgs } from 'node:util';
-import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { DEFAULT_POLICY } from '../guard/origin.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { askedUrl, isPrice, refusedPreflight } from '../preflight/asked.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
 import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { policyFor, withFlag } from './allow-private.ts';
 import { startEngine } from './engine.ts';
 import { breakCommands, toPrintedJson } from './formatters/workflow-commands.ts';
 import { type Streams, write } from './streams.ts';
@@ -37,9 +36,18 @@ export async function preflightCommand(args: readonly string[], { out }: Streams
 }
 
 async function judge(call: Call): Promise<Preflight> {
-  const { url, method, maxPrice, allowPrivate } = call;
+  const preflight = await ask(call);
+  if (call.allowPrivate) return preflight;
+  const reasons = preflight.reasons.map(({ code, evidence }) => ({
+    code,
+    evidence: code === 'refused' ? withFlag(evidence, call.url) : evidence,
+  }));
+  return { ...preflight, reasons };
+}
+
+async function ask({ url, method, maxPrice, allowPrivate }: Call): Promise<Preflight> {
   let asked: ReturnType<typeof askedUrl>;
-  const policy = allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const policy = policyFor(url, allowPrivate);
   try {
     asked = askedUrl(url, policy);
   } catch (error) {

@@ -8,6 +8,8 @@ import { UsageError } from './usage-error.ts';
 export type ScanOptions = {
   /** As typed; null only beside `from`. */
   readonly origin: string | null;
+  /** Path and query, where the origin was typed with them: a resource to ask too. */
+  readonly resource: string | null;
   readonly allowPrivate: boolean;
   readonly format: FormatName;
   readonly output: string | null;
@@ -49,6 +51,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
   return {
     origin,
     from,
+    resource: values.mcp || from !== null ? null : pathIn(origin),
     allowPrivate: values['allow-private'] ?? false,
     format: oneOf('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
@@ -59,17 +62,18 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
-    mcp: values.mcp ? { path: path ?? endpointIn(origin) } : null,
+    mcp: values.mcp ? { path: path ?? pathIn(origin) } : null,
     sources: values.source ?? [],
     timing: values.timing ?? false,
   };
 }
 
-/** `https://api.example.com/tools/mcp` names the endpoint; a bare origin leaves it to be found. */
-function endpointIn(origin: string | null): string | null {
+/** Null for an origin alone. With `--mcp` the path names the endpoint. */
+function pathIn(origin: string | null): string | null {
   const typed = origin ?? '';
   const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);
-  return url === null || url.pathname === '/' ? null : `${url.pathname}${url.search}`;
+  if (url === null || (url.pathname === '/' && url.search === '')) return null;
+  return `${url.pathname}${url.search}`;
 }
 
 function parse(args: readonly string[]) {

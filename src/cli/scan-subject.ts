@@ -1,6 +1,7 @@
 /** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
 import type { Pool } from '../engine/judging-pool.ts';
 import { allowingOrigin } from '../guard/allow-hosts.ts';
+import { OriginRefused } from '../guard/errors.ts';
 import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
@@ -9,6 +10,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording, underCatalog } from '../probe/recording.ts';
 import type { McpWanted } from '../scan/observe-tools.ts';
 import { createScanner, judge } from '../scan/run-scan.ts';
+import { policyFor, withFlag } from './allow-private.ts';
 import { type Engine, openEngine } from './engine.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { toPrintedJson } from './formatters/workflow-commands.ts';
@@ -50,7 +52,17 @@ type ScanParts = {
 };
 
 /** The exit code, as `scanCommand`. */
-export async function scanSubject({ pool, options, streams }: ScanCall): Promise<0 | 1> {
+export async function scanSubject(call: ScanCall): Promise<0 | 1> {
+  try {
+    return await scanOnce(call);
+  } catch (error) {
+    const { origin, from, allowPrivate } = call.options;
+    if (!(error instanceof OriginRefused) || allowPrivate || from !== null) throw error;
+    throw new OriginRefused(error.reason, withFlag(error.message, origin ?? ''));
+  }
+}
+
+async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
   const subject = await subjectOf(options);
   const sources = await readSources(options.sources);
   const oracle = subject.kind === 'origin' ? createOracle() : null;
@@ -63,7 +75,7 @@ export async function scanSubject({ pool, options, streams }: ScanCall): Promise
       subject.kind === 'recording'
         ? await replay(subject.recording, engine)
         : await scanOrigin(subject, parts);
-    return await deliver(outcome, parts);
+    return await deliver(outcome, await askNamed(subject, outcome, parts), parts);
   } finally {
     await oracle?.close();
   }
@@ -80,7 +92,7 @@ async function subjectOf({ origin, from, allowPrivate, mcp }: ScanOptions): Prom
     return { kind: 'recording', recording };
   }
   const input = origin ?? '';
-  const policy = allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
+  const policy = policyFor(input, allowPrivate);
   return { kind: 'origin', origin: parseOrigin(input, policy), policy, mcp: mcp ?? undefined };
 }
 
@@ -119,6 +131,20 @@ async function scanOrigin(
   }
 }
 
+/** A sentence for the text, which alone has a place for it; null where no resource was named. */
+async function askNamed(
+  subject: Subject,
+  { report }: ScanOutcome,
+  { engine, oracle, options: { resource, format } }: ScanParts,
+): Promise<string | null> {
+  if (subject.kind !== 'origin' || oracle === null || resource === null || format !== 'text') {
+    return null;
+  }
+  const { describeNamedUrl } = await import('./named-url.ts');
+  const { origin, policy } = subject;
+  return describeNamedUrl({ url: `${origin.url}${resource}`, policy, engine, oracle, report });
+}
+
 async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
   const observations = underCatalog(recording.observations, engine.catalog.probing);
   const began = performance.now();
@@ -131,6 +157,7 @@ async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome
 
 async function deliver(
   outcome: ScanOutcome,
+  named: string | null,
   { engine, sources, options, streams: { out, err } }: ScanParts,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
@@ -139,6 +166,7 @@ async function deliver(
     report,
     printed,
     rules: rulesOf(engine),
+    named,
     timing: options.timing ? timing : null,
     locate: sources.locate,
     colour: options.output === null && hasColours(out),

@@ -77,6 +77,7 @@ export function printable(overrides: Partial<Printable> = {}): Printable {
     },
     printed: results,
     rules: new Map([['P1', 'The origin answers over HTTPS.']]),
+    named: null,
     timing: null,
     locate: NO_SOURCES.locate,
     colour: false,

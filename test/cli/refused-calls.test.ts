@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { collector } from './collector.ts';
@@ -49,6 +50,29 @@ async function refusal(
 }
 
 describe('origins that are refused', () => {
+  const FLAG = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
+
+  test.each([
+    'http://localhost:PORT/weather',
+    'https://127.0.0.1:PORT',
+    'http://[::1]:PORT',
+    'https://10.0.0.1',
+    'http://api.internal',
+  ])('%s names the flag that would let it through', async (origin) => {
+    const typed = origin.replace('PORT', String(port));
+    expect(await refusal(['scan', typed])).toContain(FLAG);
+    const { streams, written } = collector();
+    expect(await preflightCommand([typed], streams)).toBe(1);
+    expect(written()).toContain(FLAG);
+  });
+
+  test.each(['ftp://127.0.0.1', 'https://user@127.0.0.1', 'https://a..b'])(
+    '%s names no flag, as none would help',
+    async (origin) => {
+      await expect(scanCommand([origin], collector().streams)).rejects.not.toThrow('--allow');
+    },
+  );
+
   test.each([
     ['http://127.0.0.1:PORT', 'https URL'],
     ['ftp://127.0.0.1:PORT', 'https URL'],

@@ -20,6 +20,7 @@ describe('the flags of scan', () => {
   test('may all be left out', () => {
     expect(parseScanOptions([ORIGIN])).toEqual({
       origin: ORIGIN,
+      resource: null,
       allowPrivate: false,
       format: 'text',
       output: null,
@@ -35,6 +36,19 @@ describe('the flags of scan', () => {
       sources: [],
       timing: false,
     });
+  });
+
+  test('may name a resource beside the origin', () => {
+    const named = [
+      [ORIGIN],
+      [`${ORIGIN}/`],
+      [`${ORIGIN}/weather`],
+      ['api.example.com/weather?city=Paris'],
+      [`${ORIGIN}/?q=1`],
+      [`${ORIGIN}/mcp`, '--mcp'],
+      [`${ORIGIN}/weather`, '--from', 'scan.json'],
+    ].map((args) => parseScanOptions(args).resource);
+    expect(named).toEqual([null, null, '/weather', '/weather?city=Paris', '/?q=1', null, null]);
   });
 
   test('may name the MCP endpoint, by itself or in the origin', () => {
@@ -57,6 +71,7 @@ describe('the flags of scan', () => {
       '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
       origin: ORIGIN,
+      resource: null,
       allowPrivate: true,
       format: 'sarif',
       output: 'o.json',

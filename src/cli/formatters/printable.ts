@@ -9,6 +9,8 @@ export type Printable = {
   readonly printed: readonly CheckResult[];
   /** By check id, the sentence that says what is right. */
   readonly rules: ReadonlyMap<string, string>;
+  /** What the resource that was named beside the origin answers; null where none was. */
+  readonly named: string | null;
   /** Set where `--timing` was given. */
   readonly timing: ScanTiming | null;
   /** The file and line of a finding, where `--source` says of what its document is made. */

@@ -34,6 +34,7 @@ export function formatText(scan: Printable): string {
   const lines = [
     '',
     ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
+    ...(scan.named === null ? [] : wrap(scan.named, columns, '  ', '  ')),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,

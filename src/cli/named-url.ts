@@ -1,0 +1,79 @@
+import type { OriginPolicy } from '../guard/origin.ts';
+import type { PayableBy } from '../model/payability.ts';
+import type { ScanReport } from '../model/report.ts';
+import type { Oracle } from '../payable/create-oracle.ts';
+import { askedUrl } from '../preflight/asked.ts';
+import { preflightUrl } from '../preflight/preflight.ts';
+import type { Preflight, ReasonCode } from '../preflight/result.ts';
+import { createProbeClient } from '../probe/client/client.ts';
+import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import type { Engine } from './engine.ts';
+
+export type NamedUrl = {
+  /** As the guard lets it through: absolute, with a path. */
+  readonly url: string;
+  readonly policy: OriginPolicy;
+  readonly engine: Engine;
+  readonly oracle: Oracle;
+  readonly report: ScanReport;
+};
+
+const UNDECLARED = 'no document declares it, so neither agents nor this grade find it';
+const WHO: Readonly<Record<PayableBy, string>> = {
+  default: 'that default clients can pay',
+  settings: 'that clients can pay with settings of their own',
+  unknown: 'in schemes or on networks that no official client here has',
+  nobody: 'that no official client can pay',
+};
+/** Answers to a GET of what may be sold by POST. */
+const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
+
+/**
+ * What a URL with a path answers, in a sentence beside the report. The scan asks an origin for what it
+ * declares; a seller who names a resource wants to know of that one.
+ */
+export async function describeNamedUrl(named: NamedUrl): Promise<string> {
+  const { origin, path } = askedUrl(named.url, named.policy);
+  const declared = named.report.payability?.filter((one) => one.path === path) ?? [];
+  if (declared.length > 0) {
+    return declared
+      .map(
+        ({ method, payableBy }) =>
+          `${method} ${path}, which you named, asks for a payment ${WHO[payableBy]}.`,
+      )
+      .join(' ');
+  }
+  const { engine, oracle, policy } = named;
+  const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
+  try {
+    const options = { ...engine, oracle, client, mayPost: true, mayFollow: true };
+    const ask = (method: 'GET' | 'POST') =>
+      preflightUrl({ origin, path, method, maxPrice: null }, options);
+    const got = await ask('GET');
+    if (!got.reasons.some(({ code }) => MAYBE_BY_POST.includes(code))) {
+      return sentence(`GET ${path}`, got);
+    }
+    const posted = await ask('POST');
+    return isChallenge(posted) ? sentence(`POST ${path}`, posted) : sentence(`GET ${path}`, got);
+  } finally {
+    client.close();
+  }
+}
+
+function isChallenge({ terms, reasons }: Preflight): boolean {
+  return terms !== null || reasons.some(({ code }) => code === 'no_challenge');
+}
+
+function sentence(request: string, preflight: Preflight): string {
+  const [first] = preflight.reasons;
+  const evidence = first?.evidence ?? '';
+  if (isChallenge(preflight)) {
+    const payableBy = preflight.terms?.payableBy ?? 'nobody';
+    const why = payableBy === 'default' || evidence === '' ? '' : ` (${evidence})`;
+    return `${request}, which you named, asks for a payment ${WHO[payableBy]}${why}; ${UNDECLARED}.`;
+  }
+  if (first?.code === 'no_payment_asked') {
+    return `${request}, which you named, answers without asking for a payment.`;
+  }
+  return `${request}, which you named, asks for no payment: ${evidence}.`;
+}

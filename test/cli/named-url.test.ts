@@ -1,0 +1,76 @@
+/** `scan https://api.example.com/weather`: the resource that was named is asked too, and told in the text. */
+import { expect, test } from 'vitest';
+import { scanCommand } from '../../src/cli/scan-command.ts';
+import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { collector } from './collector.ts';
+
+const HIDDEN = 'no document declares it, so neither agents nor this grade find it.';
+
+async function startShop() {
+  const challenge = (origin: string, offer: object) =>
+    challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [offer] });
+  return startCraftedSeller({
+    answers: {
+      'GET /hidden': ({ origin }) => challenge(origin, offerOf(WEATHER)),
+      'GET /hidden?city=Paris': ({ origin }) => challenge(origin, offerOf(WEATHER)),
+      'GET /broken': ({ origin }) => challenge(origin, { ...offerOf(WEATHER), payTo: 'x' }),
+      'GET /by-post': { status: 405 },
+      'POST /by-post': ({ origin }) => challengeAnswer(challengeOf(SUMMARY, origin)),
+      'GET /nowhere': { status: 404 },
+      'POST /nowhere': { status: 404 },
+    },
+  });
+}
+
+async function scan(...args: readonly string[]): Promise<string> {
+  const { streams, written } = collector();
+  expect(await scanCommand([...args, '--allow-private', '--offline'], streams)).toBe(0);
+  return written();
+}
+
+test.each([
+  [
+    '/hidden',
+    `GET /hidden, which you named, asks for a payment that default clients can pay; ${HIDDEN}`,
+  ],
+  [
+    '/hidden?city=Paris',
+    `GET /hidden?city=Paris, which you named, asks for a payment that default`,
+  ],
+  ['/by-post', `POST /by-post, which you named, asks for a payment that default clients can pay;`],
+  ['/broken', 'GET /broken, which you named, asks for a payment that no official client can pay ('],
+  ['/weather', 'GET /weather, which you named, asks for a payment that default clients can pay. '],
+  [
+    '/summaries',
+    'POST /summaries, which you named, asks for a payment that default clients can pay. ',
+  ],
+  ['/health', 'GET /health, which you named, answers without asking for a payment.'],
+  [
+    '/nowhere',
+    'GET /nowhere, which you named, asks for no payment: GET /nowhere: status 404, not 402.',
+  ],
+])('%s', async (path, sentence) => {
+  await using seller = await startShop();
+  const text = await scan(seller.url + path);
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence);
+});
+
+test('grade and results stay those of the origin, and other formats ask nothing more', async () => {
+  await using seller = await startShop();
+  const grade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
+  const named = await scan(`${seller.url}/hidden`);
+  const asked = seller.requests.filter(({ path }) => path === '/hidden').length;
+  expect(asked).toBe(1);
+  const plain = await scan(seller.url);
+  expect(grade(named)).toBe(grade(plain));
+  expect(plain).not.toContain('which you named');
+  const [one, other] = await Promise.all([
+    scan(`${seller.url}/hidden`, '--format', 'json'),
+    scan(seller.url, '--format', 'json'),
+  ]);
+  const resultsOf = (json: string) => JSON.parse(json).payability;
+  expect(resultsOf(one)).toEqual(resultsOf(other));
+  expect(seller.requests.filter(({ path }) => path === '/hidden')).toHaveLength(asked);
+});
