@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 type Step = {
@@ -32,6 +33,8 @@ export type JobRun = {
   /** Steps that use another action, which are not run here. */
   readonly used: readonly string[];
 };
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The workflow that the action is used by. */
 export const WORKFLOW = '.github/workflows/x402.yml';
@@ -81,6 +84,7 @@ export async function runAction(
             PATH: path,
             HOME: temp,
             RUNNER_TEMP: temp,
+            GITHUB_ACTION_PATH: ROOT,
             GITHUB_OUTPUT: outputFile,
             GITHUB_STEP_SUMMARY: summaryFile,
             GITHUB_WORKFLOW_REF: `owner/repository/${WORKFLOW}@refs/heads/main`,

@@ -1,8 +1,17 @@
 /** The hooks, run by pre-commit itself in a repository of their user. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,9 +22,8 @@ import { openApiDocument } from '../fixtures/sellers/seller-documents.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The sources of this checkout in the place of the published package. */
-const COMMAND = `${process.execPath} ${ROOT}src/cli/main.ts`;
-const PUBLISHED = 'npx --yes x402-scan@';
+const SCRIPT = 'ci/x402-scan.sh';
+const PUBLISH = '.github/workflows/publish.yml';
 const RECORDED = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
 
 const judges = await ensurePythonJudges();
@@ -37,7 +45,10 @@ async function git(cwd: string, ...args: readonly string[]): Promise<string> {
 async function repository(name: string, files: Readonly<Record<string, string>>): Promise<string> {
   const path = join(folder, name);
   await mkdir(path);
-  for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text);
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(path, file)), { recursive: true });
+    await writeFile(join(path, file), text, { mode: 0o755 });
+  }
   await git(path, 'init', '--quiet');
   await git(path, 'add', '.');
   await git(path, 'commit', '--quiet', '--message', 'all');
@@ -48,27 +59,54 @@ async function repository(name: string, files: Readonly<Record<string, string>>)
 async function runHooks(cwd: string): Promise<string | null> {
   if ('unavailable' in judges) return null;
   const args = ['-m', 'pre_commit', 'run', '--all-files', '--verbose'];
-  const env = { ...process.env, PRE_COMMIT_HOME: join(folder, 'home') };
+  // The hooks' repository of this test is no whole checkout.
+  const command = `${process.execPath} ${ROOT}src/cli/main.ts`;
+  const home = { PRE_COMMIT_HOME: join(folder, 'home'), SCANNER_COMMAND: command };
+  const env = { ...process.env, ...home };
   return run(judges.python, args, { cwd, env }).then(
     () => null,
     ({ stdout, stderr }) => `${stdout}${stderr}`,
   );
 }
 
-test('every pipeline calls the version of this package', async () => {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml']) {
+test('no pipeline runs what a registry serves, and actions are named by digest', async () => {
+  for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml', PUBLISH]) {
     const text = await readFile(join(ROOT, file), 'utf8');
-    const called = [...text.matchAll(/x402-scan@([\d.]+)/g)].map(([, one]) => one);
-    expect(new Set(called)).toEqual(new Set([version]));
+    expect(text).not.toMatch(/npx|x402-scan@/);
+    const used = [...text.matchAll(/uses: (\S+)/g)].map(([, one]) => one);
+    for (const one of used) expect(one).toMatch(/^[\w/-]+@[0-9a-f]{40}$/);
   }
+});
+
+test('the script installs the checkout that it is part of, and runs it in the folder of its caller', async () => {
+  const checkout = join(folder, 'checkout');
+  await mkdir(join(checkout, 'ci'), { recursive: true });
+  await copyFile(join(ROOT, SCRIPT), join(checkout, SCRIPT));
+  await chmod(join(checkout, SCRIPT), 0o755);
+  for (const name of ['src', 'tools', 'catalog', 'checks', 'package.json']) {
+    await symlink(join(ROOT, name), join(checkout, name));
+  }
+  // In the place of npm: it says where and how it was called, and brings the packages.
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  const npm = `#!/bin/sh\necho "$PWD $*" >> "${folder}/npm.log"\nln -s "${ROOT}node_modules" node_modules\n`;
+  await writeFile(join(bin, 'npm'), npm, { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env['PATH']}` };
+  for (const _time of ['first', 'second']) {
+    const { stdout } = await run(join(checkout, SCRIPT), ['--version'], { cwd: folder, env });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  }
+  const called = await readFile(join(folder, 'npm.log'), 'utf8');
+  expect(called).toBe(`${checkout} ci --omit=dev --ignore-scripts --no-audit --no-fund\n`);
 });
 
 describe('pre-commit', needs(lack), () => {
   test('stops a commit of a bad document or scan, and lets a good one pass', async () => {
     const manifest = await readFile(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8');
-    const called = manifest.replaceAll(new RegExp(`${PUBLISHED}[\\d.]+`, 'g'), COMMAND);
-    const hooks = await repository('hooks', { '.pre-commit-hooks.yaml': called });
+    const hooks = await repository('hooks', {
+      '.pre-commit-hooks.yaml': manifest,
+      [SCRIPT]: await readFile(join(ROOT, SCRIPT), 'utf8'),
+    });
     const rev = await git(hooks, 'rev-parse', 'HEAD');
     const config = (grade: string) => `
 repos:
