@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { readPublished } from '../../src/engine/catalog/published.ts';
 import { copyCheckVersion } from '../../tools/checks/copy-check-version.ts';
+import { publishLinted } from '../../tools/checks/publish-linted.ts';
 import { scaffoldCheck } from '../../tools/checks/scaffold-check.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { houseFindings } from '../../tools/lint/house-rules.ts';
@@ -112,5 +113,24 @@ describe('the next version of a check', () => {
     await expect(copyCheckVersion('P6', checks, published)).rejects.toThrow(
       'must state "version: 1,"',
     );
+  });
+});
+
+describe('a catalog that is to be published', () => {
+  const VERSION = '2026-01-01.1';
+  const files = async () => ({
+    folder: temp.catalogFolder,
+    checks: await discoverChecks(temp.checksFolder),
+  });
+
+  test('is linted first, and refused where lint finds something', async () => {
+    const asked: string[] = [];
+    const lint = (version: string) => asked.push(version) > 1;
+    const before = await readPublished(temp.catalogFolder);
+    await expect(publishLinted(VERSION, await files(), lint)).rejects.toThrow('is not published');
+    await expect(readPublished(temp.catalogFolder)).resolves.toEqual(before);
+    await publishLinted(VERSION, await files(), lint);
+    expect(asked).toEqual([VERSION, VERSION]);
+    expect((await readPublished(temp.catalogFolder)).catalogs).toHaveProperty([VERSION]);
   });
 });

@@ -11,6 +11,7 @@ import { createPool } from '../../src/engine/judging-pool.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';
+import { publishLinted } from './publish-linted.ts';
 import { readRelease, repinCatalogs } from './repin-catalogs.ts';
 import { runTool } from './run-tool.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
@@ -20,7 +21,6 @@ import {
   type CatalogFiles,
   changedChecks,
   deriveCatalog,
-  publishCatalog,
   refreshCatalogs,
 } from './write-catalog.ts';
 
@@ -32,7 +32,8 @@ const USAGE = `usage: npm run catalog:new -- [VERSION] [--replace OLD=NEW]…
 npm run catalog:new -- --refresh
   takes the digests of changed check files into catalogs that are not published yet.
 npm run catalog:new -- --publish VERSION
-  pins a catalog and its check files in catalog/published.json: they never change again.
+  runs lint, then pins a catalog and its check files in catalog/published.json: they never change
+  again.
 npm run catalog:new -- --repin
   pins what is published anew, where check files were changed in place; refused once the version of
   package.json is released. Name the moved cells of the golden table in the commit, or "none".`;
@@ -121,7 +122,7 @@ async function refresh(files: CatalogFiles): Promise<readonly string[]> {
 }
 
 async function publish(version: string, files: CatalogFiles): Promise<readonly string[]> {
-  const pinned = await publishCatalog(version, files);
+  const pinned = await publishLinted(version, files);
   return [
     `catalog/${version}.json is published; pinned with it: ${pinned.join(', ') || 'nothing new'}.`,
     'From now on a change of any of these files fails lint and stops the service.',

@@ -2,7 +2,7 @@
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
-import { publishedUnchanged } from './published-unchanged.ts';
+import { isUnpinned, publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
 import { catalogChangelog, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
 
@@ -17,9 +17,16 @@ const RULES: readonly HouseRule[] = [
   lockfile,
 ];
 
-/** All findings in the checkout at `root`, by file and line. */
-export async function houseFindings(root: string): Promise<Finding[]> {
+/**
+ * All findings in the checkout at `root`, by file and line, but that the catalog `publishing` is not
+ * published yet.
+ */
+export async function houseFindings(
+  root: string,
+  publishing: string | null = null,
+): Promise<Finding[]> {
   const tree = openTree(root);
   const findings = await Promise.all(RULES.map(async (rule) => rule(tree)));
-  return findings.flat().sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+  const open = findings.flat().filter((one) => publishing === null || !isUnpinned(one, publishing));
+  return open.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
 }

@@ -8,6 +8,7 @@ import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
 const PINS = 'catalog/published.json';
+const NOT_PINNED = `not pinned in ${PINS}`;
 
 export const publishedUnchanged: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('catalog/'))) return [];
@@ -23,6 +24,10 @@ export const publishedUnchanged: HouseRule = async (tree) => {
     throw error;
   }
 };
+
+export function isUnpinned({ file, message }: Finding, version: string): boolean {
+  return file === `catalog/${version}.json` && message.startsWith(NOT_PINNED);
+}
 
 /** The engine names a catalog by its file and a check by its impl, "P6@2". */
 function breach(tree: SourceTree, message: string): Finding {
@@ -48,7 +53,7 @@ async function unpinned(tree: SourceTree, folder: URL): Promise<Finding[]> {
       {
         file,
         line: 1,
-        message: `not pinned in ${PINS}: publish it with "npm run catalog:new -- --publish ${version}"`,
+        message: `${NOT_PINNED}: publish it with "npm run catalog:new -- --publish ${version}"`,
       },
     ];
   });
