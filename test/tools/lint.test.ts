@@ -204,6 +204,8 @@ describe('what was published', () => {
     expect(await findings('catalog/2026-09-01.1.json', CATALOG)).toEqual([
       expect.stringContaining('catalog/2026-09-01.1.json:1: not pinned'),
     ]);
+    // What is about to be published is not published yet.
+    expect(await houseFindings(root, '2026-09-01.1')).toEqual([]);
     await rm(join(root, 'catalog/2026-09-01.1.json'));
     expect(await findings('catalog/published.json', '[]')).toEqual([
       expect.stringContaining('catalog/published.json:1:'),
