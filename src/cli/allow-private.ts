@@ -1,6 +1,6 @@
 import { allowingOrigin } from '../guard/allow-hosts.ts';
-import { OriginRefused } from '../guard/errors.ts';
-import { DEFAULT_POLICY, type OriginPolicy } from '../guard/origin.ts';
+import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 
 const HINT = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
 
@@ -9,17 +9,30 @@ export function policyFor(input: string, allowPrivate: boolean): OriginPolicy {
   return allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
 }
 
+/** Refusals that the flag lifts. */
+const LIFTED: readonly (RefusalReason | null)[] = [
+  'scheme_or_form',
+  'port',
+  'special_use_name',
+  'single_label',
+  'blocked_ip',
+];
+
 /** Why the input was refused without --allow-private, and the flag where it would help. */
 export function withFlag(refusal: string, input: string): string {
-  return isAllowable(input) ? `${refusal} ${HINT}` : refusal;
+  // A name that is no address is refused for the address that it resolves to.
+  const reason = refusalOf(input, DEFAULT_POLICY) ?? 'blocked_ip';
+  const isLifted = LIFTED.includes(reason) && refusalOf(input, null) === null;
+  return isLifted ? `${refusal} ${HINT}` : refusal;
 }
 
-function isAllowable(input: string): boolean {
+/** Null for an input that is accepted; without a policy it is allowed as an exception. */
+function refusalOf(input: string, policy: OriginPolicy | null): RefusalReason | null {
   try {
-    allowingOrigin(input, DEFAULT_POLICY);
-    return true;
+    parseOrigin(input, policy ?? allowingOrigin(input, DEFAULT_POLICY));
+    return null;
   } catch (error) {
-    if (error instanceof OriginRefused) return false;
+    if (error instanceof OriginRefused) return error.reason;
     throw error;
   }
 }
