@@ -32,6 +32,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   explain: `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
 
   Why a check is there, its rule, its outcomes, and the patch that mends what it finds.
+  Advice and what stands under "indexed" of a report are explained by their ids too.
   --report FILE            fill in the values of a report of scan --format json
   --stack NAME             print the patch for this stack alone
   --public-url URL         where the scanned address is local: the one that patches are to name`,

@@ -65,7 +65,11 @@ function checkFile(id: string, version: number, note: string): string {
 export default {
   id: '${id}',
   version: ${version},
-  says: { right: 'All is as it should be.', wrong: 'Something is not as it should be.' },
+  says: {
+    right: 'All is as it should be.',
+    wrong: 'Something is not as it should be.',
+    unjudged: 'Whether all is as it should be is not known.',
+  },
   needs: ['root'],
   requires: [],
   outcomes: ['seen'],

@@ -58,7 +58,7 @@ describe('JUnit', () => {
       ['grade', 'F'],
       ['score', '0'],
       ['payableBy', 'unknown'],
-      ['answer', 'No: nothing here asked for a payment.'],
+      ['answer', 'Not known: api.example.com refuses connections.'],
       ['checksVersion', '2026-08-14.2'],
     ]);
   });

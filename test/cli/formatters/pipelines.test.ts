@@ -13,7 +13,7 @@ test('an annotation a finding, at its line where a source says so, and the grade
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
     '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A". Add a summary.',
-    '::notice title=x402 conformance::https://api.example.com: grade F, 0/100. No: nothing here asked for a payment.',
+    '::notice title=x402 conformance::https://api.example.com: grade F, 0/100. Not known: api.example.com refuses connections.',
     '',
   ]);
 });

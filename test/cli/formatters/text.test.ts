@@ -15,7 +15,7 @@ describe('the report as text', () => {
     expect(formatText(printable({ printed }))).toBe(
       [
         '',
-        '  No: nothing here asked for a payment.',
+        '  Not known: api.example.com refuses connections.',
         '',
         '  F  0/100  https://api.example.com',
         '  Protocol 0 · Docs 88 · Standing not determined',
