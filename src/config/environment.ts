@@ -5,6 +5,8 @@ import { envSchema } from 'env-schema';
 import { type Static, Type } from 'typebox';
 import { redact } from '../model/redact.ts';
 
+export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';
+
 /** One line for the operator; the start stops with it. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
@@ -48,7 +50,7 @@ const SCHEMA = Type.Object({
     }),
   ),
   STORE_URL: Type.String({
-    default: 'sqlite:./data/scanner.db',
+    default: DEFAULT_STORE_URL,
     pattern: '^(sqlite:.|mongodb(\\+srv)?://.)',
     description: 'sqlite:<path>, or mongodb://<servers>/<database>',
   }),

@@ -12,6 +12,7 @@ import { redact } from '../model/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
 import { StoreError } from '../store/contract/store-error.ts';
+import { loadEnvFile } from './env-file.ts';
 import { openService, type Service } from './service.ts';
 
 /** Scans in flight may end within this time after a signal. */
@@ -47,19 +48,14 @@ async function start(): Promise<void> {
     throw error;
   }
   // Not before: it would turn the exit code of a failed start into success.
-  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err }) => {
+  closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err, signal }) => {
+    console.log(
+      `Stopping${signal ? ` on ${signal}` : ''}: scans in flight have ${GRACE_MS / 1_000} s to end`,
+    );
     if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
     await service.close(GRACE_MS);
   });
   announce(config, service);
-}
-
-function loadEnvFile(): void {
-  try {
-    process.loadEnvFile();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
 }
 
 /** Node reads the setting of its environment by itself; one from `.env` comes too late for that. */
@@ -79,7 +75,7 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
   const { kind, location } = service.store.info;
   const exceptions = [...originPolicy.allowHosts];
   const lines = [
-    `Listening on ${baseUrl} (API ${revision.name})`,
+    `Listening on ${boundAddress(service)} (API ${revision.name}), BASE_URL ${baseUrl}`,
     `Payments: ${mode}, to ${payment.payTo} on ${payment.network}`,
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
@@ -87,6 +83,14 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
     ...(exceptions.length > 0 ? [`Scans may also contact ${exceptions.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));
+}
+
+/** As the system gave it: `HOST` and `PORT` may leave it the choice. */
+function boundAddress({ app }: Service): string {
+  const bound = app.server.address();
+  if (bound === null || typeof bound === 'string') return String(bound);
+  const { address, family, port } = bound;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
 /** What an operator can mend is told in one line; anything else with all that is known of it. */

@@ -22,7 +22,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 }
 
 /** `sqlite:x`, `sqlite:/x` and `sqlite:///x`, taken literally: nothing is decoded. */
-function sqlitePath(url: string): string {
+export function sqlitePath(url: string): string {
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
   if (path === '' || path.endsWith('/') || path.startsWith('//') || path.includes('\0')) {
     throw new StoreError('bad_url', `STORE_URL "${url}" names no file: ${ACCEPTED}`);

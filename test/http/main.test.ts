@@ -75,7 +75,7 @@ test('it says where it listens and on what it stands, answers, and stops on SIGT
   const run = start({ PORT: String(port) });
   await untilListening(run);
   const base = `http://127.0.0.1:${port}`;
-  expect(run.out()).toContain(`Listening on ${base} (API 0.3.0)`);
+  expect(run.out()).toContain(`Listening on ${base} (API 0.3.0), BASE_URL ${base}`);
   expect(run.out()).toContain('Payments: mock (signatures are verified, nothing is settled)');
   expect(run.out()).toContain('Store: sqlite, ');
   expect(run.out()).toContain('Catalog: 2026-08-14.2, 25 checks');
@@ -88,6 +88,7 @@ test('it says where it listens and on what it stands, answers, and stops on SIGT
 
   run.process.kill('SIGTERM');
   expect(await run.exited).toBe(0);
+  expect(run.out()).toContain('Stopping on SIGTERM: scans in flight have 15 s to end');
 });
 
 test('a second process on the same store refuses to start, in one line', async () => {

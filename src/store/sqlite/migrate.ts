@@ -31,6 +31,11 @@ export function migrate(connection: Connection): void {
   });
 }
 
+/** Whether a file of this `user_version` can be opened here. */
+export function isKnownVersion(version: number): boolean {
+  return version >= OLDEST_VERSION && version <= VERSION;
+}
+
 function incompatible({ location }: Connection, had: number, advice: string): StoreError {
   const message = `the store ${location} has schema ${had}, this program knows ${OLDEST_VERSION} to ${VERSION}: ${advice}`;
   return new StoreError('incompatible', message);

@@ -1,0 +1,112 @@
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { StoreError } from '../contract/store-error.ts';
+import { Connection } from './connection.ts';
+import { sqliteError } from './error.ts';
+import { isKnownVersion } from './migrate.ts';
+import { lockProcess } from './process-lock.ts';
+
+/** What is in a backup. */
+export type BackedUp = { readonly hosts: number; readonly payments: number };
+
+/**
+ * Writes a whole store, as it is at one moment, to a new file, while a service may be using it. A copy of the file alone
+ * would lack what still stands in the log beside it (`-wal`).
+ * @throws StoreError `unavailable`, `conflict`, `full`, `corrupt`, `incompatible`
+ */
+export function backupSqlite(path: string, target: string): BackedUp {
+  if (!existsSync(path)) {
+    throw new StoreError('unavailable', `there is no store at ${path}: nothing to back up`);
+  }
+  if (existsSync(target)) {
+    throw new StoreError('conflict', `${target} is there already: name a file that is not`);
+  }
+  const partial = `${target}.partial`;
+  const source = new Connection(path, path, { readOnly: true });
+  try {
+    mkdirSync(dirname(resolve(target)), { recursive: true });
+    rmSync(partial, { force: true });
+    source.run('VACUUM INTO ?', partial);
+    const found = inspect(partial, target);
+    sync(partial);
+    renameSync(partial, target);
+    sync(dirname(resolve(target)));
+    return found;
+  } catch (cause) {
+    rmSync(partial, { force: true });
+    throw sqliteError(cause, target);
+  } finally {
+    source.close();
+  }
+}
+
+/**
+ * Puts a backup where a store is to be opened. Never over a store, and never while a process uses it.
+ * @throws StoreError `locked`, `conflict`, `unavailable`, `corrupt`, `incompatible`, `full`
+ */
+export function restoreSqlite(backup: string, path: string): BackedUp {
+  if (!existsSync(backup)) throw new StoreError('unavailable', `there is no backup at ${backup}`);
+  try {
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+  } catch (cause) {
+    throw sqliteError(cause, path);
+  }
+  const lock = lockProcess(resolve(path), path);
+  const partial = `${path}.restoring`;
+  try {
+    const there = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
+    if (there.length > 0) {
+      const message = `${there.join(', ')} would be overwritten: move it away first, or name another STORE_URL`;
+      throw new StoreError('conflict', message);
+    }
+    copyFileSync(backup, partial);
+    const found = inspect(partial, backup);
+    sync(partial);
+    renameSync(partial, path);
+    sync(dirname(resolve(path)));
+    return found;
+  } catch (cause) {
+    rmSync(partial, { force: true });
+    throw sqliteError(cause, path);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Reads every page of a file, so that a damaged one is refused now and not when it is needed. */
+function inspect(file: string, name: string): BackedUp {
+  const connection = new Connection(file, name, { readOnly: true });
+  try {
+    const version = connection.get('PRAGMA user_version')?.integer('user_version') ?? 0;
+    if (!isKnownVersion(version)) {
+      throw new StoreError('incompatible', `${name} holds no store of a schema this program knows`);
+    }
+    const check = connection.get('PRAGMA quick_check')?.text('quick_check');
+    if (check !== 'ok') throw new StoreError('corrupt', `${name} is damaged (${check})`);
+    const count = (sql: string) => connection.get(sql)?.integer('count') ?? 0;
+    return {
+      hosts: count('SELECT count(*) AS count FROM records'),
+      payments: count('SELECT count(DISTINCT key) AS count FROM ledger'),
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
