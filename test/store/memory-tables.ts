@@ -1,0 +1,209 @@
+/** A third engine, in memory alone: what `Table` promises is enough to keep the whole contract. */
+
+import { newOwner, type Owner } from '../../src/store/contract/owner.ts';
+import type { Store } from '../../src/store/contract/store.ts';
+import { StoreError } from '../../src/store/contract/store-error.ts';
+import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
+import { ChangeFeed } from '../../src/store/shared/change-feed.ts';
+import { comparisonsOf } from '../../src/store/shared/conditions.ts';
+import type { RecordLists, StoreContext } from '../../src/store/shared/context.ts';
+import { MemoryLimits } from '../../src/store/shared/memory-limits.ts';
+import { onlyInstance } from '../../src/store/shared/only-instance.ts';
+import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
+import type { RecordRow } from '../../src/store/shared/rows.ts';
+import { storeOn } from '../../src/store/shared/store-on.ts';
+import {
+  idOf,
+  type RangeOptions,
+  type Table,
+  type TableSpec,
+  type Where,
+} from '../../src/store/shared/table.ts';
+import { TABLES, type Tables } from '../../src/store/shared/tables.ts';
+
+/** What a restart finds again. */
+export type Memory = Map<string, Map<string, object>>;
+
+export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Store {
+  const { clock: now = Date.now, owner = newOwner() } = options;
+  let isClosed = false;
+  const tables = memoryTables(() => {
+    if (isClosed) throw new StoreError('unavailable', 'the store in memory is closed');
+    return memory;
+  });
+  const context: StoreContext = {
+    tables,
+    lists: memoryLists({ tables, now }),
+    feed: new ChangeFeed(tables.changes),
+    owner,
+    isAlive: async ({ boot }: Owner) => boot === owner.boot,
+    now,
+  };
+  const limits = new MemoryLimits(now);
+  return storeOn(context, {
+    info: { kind: 'sqlite', location: 'memory', shared: false },
+    limits,
+    instances: onlyInstance(owner),
+    purge: async (nowMs) => limits.purge(nowMs),
+    async ping() {
+      await tables.owners.first({});
+    },
+    async close() {
+      isClosed = true;
+    },
+  });
+}
+
+function memoryTables(memory: () => Memory): Tables {
+  return {
+    ledger: memoryTable(memory, TABLES.ledger),
+    ledgerOpen: memoryTable(memory, TABLES.ledgerOpen),
+    ledgerWritten: memoryTable(memory, TABLES.ledgerWritten),
+    answers: memoryTable(memory, TABLES.answers),
+    answerChunks: memoryTable(memory, TABLES.answerChunks),
+    results: memoryTable(memory, TABLES.results),
+    reports: memoryTable(memory, TABLES.reports),
+    identifiers: memoryTable(memory, TABLES.identifiers),
+    unpaid: memoryTable(memory, TABLES.unpaid),
+    history: memoryTable(memory, TABLES.history),
+    records: memoryTable(memory, TABLES.records),
+    changes: memoryTable(memory, TABLES.changes),
+    owners: memoryTable(memory, TABLES.owners),
+    slots: memoryTable(memory, TABLES.slots),
+    leases: memoryTable(memory, TABLES.leases),
+    snapshots: memoryTable(memory, TABLES.snapshots),
+    verdicts: memoryTable(memory, TABLES.verdicts),
+  };
+}
+
+function memoryTable<R extends object>(memory: () => Memory, spec: TableSpec<R>): Table<R> {
+  function rows(): Map<string, R> {
+    const stored = memory().get(spec.name) ?? new Map<string, object>();
+    memory().set(spec.name, stored);
+    // One table writes rows of one specification.
+    return stored as Map<string, R>;
+  }
+  const keyOf = (row: Partial<R>) => idOf(...spec.key.map((column) => String(row[column])));
+
+  function find(where: Where<R>, { order = [], limit }: RangeOptions<R> = {}): R[] {
+    const found = [...rows().values()].filter((row) => fits(row, where));
+    found.sort((a, b) => {
+      for (const [column, way] of order) {
+        const sign = compare(a[column], b[column]);
+        if (sign !== 0) return way === 'asc' ? sign : -sign;
+      }
+      return 0;
+    });
+    return found.slice(0, limit);
+  }
+
+  function holderOf(row: R): R | undefined {
+    const held = rows().get(keyOf(row));
+    if (held !== undefined) return held;
+    return [...rows().values()].find((other) =>
+      (spec.unique ?? []).some((columns) =>
+        columns.every((column) => other[column] === row[column]),
+      ),
+    );
+  }
+
+  return {
+    async insert(row) {
+      if (holderOf(row) !== undefined) return false;
+      rows().set(keyOf(row), { ...row });
+      return true;
+    },
+    async decide(row) {
+      const holder = holderOf(row);
+      if (holder === undefined) rows().set(keyOf(row), { ...row });
+      return holder === undefined || attemptOf(holder) === attemptOf(row) ? 'won' : 'lost';
+    },
+    get: async (...key) => rows().get(idOf(...key.map(String))) ?? null,
+    first: async (where, options) => find(where, options)[0] ?? null,
+    all: async (where, options) => find(where, options),
+    async *batches(where, options, size) {
+      const found = find(where, options);
+      for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size);
+    },
+    async replace(row) {
+      rows().set(keyOf(row), { ...row });
+    },
+    async set(row, members, only = {}) {
+      const held = rows().get(keyOf(row));
+      if (held !== undefined && fits(held, only)) rows().set(keyOf(row), { ...held, ...members });
+    },
+    remove: async (where) => removeAll(where),
+    removeInBatches: async (where) => removeAll(where),
+  };
+
+  function removeAll(where: Where<R>): number {
+    const gone = find(where);
+    for (const row of gone) rows().delete(keyOf(row));
+    return gone.length;
+  }
+}
+
+function attemptOf(row: object): unknown {
+  return 'attempt' in row ? row.attempt : undefined;
+}
+
+function fits<R extends object>(row: R, where: Where<R>): boolean {
+  const members = new Map<string, unknown>(Object.entries(row));
+  return comparisonsOf(where).every(({ column, operator, value }) => {
+    const held = members.get(column);
+    if (operator === 'equal') return held === value;
+    if (operator === 'not') return held !== value;
+    if (operator === 'in') return Array.isArray(value) && value.includes(held);
+    if (typeof held !== 'number' || typeof value !== 'number') return false;
+    if (operator === 'from') return held >= value;
+    if (operator === 'after') return held > value;
+    return operator === 'upTo' ? held <= value : held < value;
+  });
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [left, right] = [String(a), String(b)];
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists {
+  const newest = (a: RecordRow, b: RecordRow) =>
+    b.scannedAtMs - a.scannedAtMs || compare(a.host, b.host);
+  const best = (a: RecordRow, b: RecordRow) =>
+    compare(a.grade, b.grade) || b.score - a.score || newest(a, b);
+  async function shown(): Promise<readonly RecordRow[]> {
+    const hidden = new Set(await optedOutHosts(context));
+    const reached = await context.tables.records.all({ reached: true });
+    return reached.filter(({ host }) => !hidden.has(host));
+  }
+  return {
+    async list({ sort, category, verified, q, page, pageSize }) {
+      const proved = verified ? new Set(await verifiedHosts(context)) : null;
+      const found = (await shown())
+        .filter((row) => proved?.has(row.host) ?? true)
+        .filter((row) => category === undefined || row.category === category)
+        .filter((row) => row.host.includes(q))
+        .toSorted(sort === 'recent' ? newest : best);
+      const records = found.slice(page * pageSize, (page + 1) * pageSize);
+      return { count: found.length, records };
+    },
+    async grades() {
+      const groups = Map.groupBy(await shown(), ({ grade }) => grade);
+      return new Map([...groups].map(([grade, rows]) => [grade, rows.length]));
+    },
+    async featured({ sinceMs, limit }) {
+      const found = (await shown())
+        .filter(({ grade, scannedAtMs }) => grade === 'A' && scannedAtMs >= sinceMs)
+        .toSorted(newest);
+      return { count: found.length, records: found.slice(0, limit) };
+    },
+    async hostsByRecency(limit) {
+      return (await shown())
+        .toSorted(newest)
+        .slice(0, limit)
+        .map(({ host }) => host);
+    },
+  };
+}
