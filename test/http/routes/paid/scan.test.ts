@@ -140,6 +140,8 @@ describe('POST /v1/scan', () => {
       gate.resolve();
       const payer = selling.payer.address.toLowerCase();
       await expect.poll(async () => (await app.store.results.unpaid(payer, 0)).length).toBe(1);
+      // Who comes before its report is stored joins it.
+      await expect.poll(() => app.scanCoordinator.running()).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
       const retry = how === 'the same header' ? header : await selling.header(PRICE);
       const answer = await selling.scan(HOST, retry);
