@@ -213,6 +213,34 @@ describe('what was published', () => {
   });
 });
 
+describe('no private doors', () => {
+  const hooks = ['register', 'Hooks'].join('');
+  test.each([
+    ['a file inside a package', "import { one } from 'undici/lib/core/util.js';"],
+    ['a file of a scoped package', "const one = await import('@x402/core/dist/esm/index.mjs');"],
+    ['a path into node_modules', "import { one } from '../node_modules/viem/index.js';"],
+    ['a private field', 'export const head = (response: Head) => response._header;'],
+    ['a private field by name', "export const head = Reflect.get(response, '_header');"],
+    ['hooks of the loader', `import { ${hooks} } from 'node:module';`],
+    ['a global', 'globalThis.fetch = offline;'],
+    ['a global by description', "Object.defineProperty(globalThis, 'fetch', { value: offline });"],
+    ['a prototype', 'Array.prototype.first = first;'],
+  ])('%s is refused', async (_, code) => {
+    expect(await findings('src/engine/a.ts', `${code}\n`)).toEqual([
+      expect.stringContaining('src/engine/a.ts:1:'),
+    ]);
+  });
+
+  test.each([
+    ['an entry that the package documents', "import { Ajv2020 } from 'ajv/dist/2020.js';"],
+    ['the id of a document', 'export const id = (row: Row) => row._id;'],
+    ['a private field of our own', 'class A { readonly #head = 1; head = () => this.#head; }'],
+    ['a comparison', 'export const isOffline = globalThis.fetch === offline;'],
+  ])('%s is not', async (_, code) => {
+    expect(await findings('src/engine/a.ts', `${code}\n`)).toEqual([]);
+  });
+});
+
 describe('files are tidy', () => {
   test.each([
     ['src/engine/utils.ts', '/** A. */', ':1: "utils" says nothing'],

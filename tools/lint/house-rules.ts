@@ -2,6 +2,7 @@
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
+import { privateDoors } from './private-doors.ts';
 import { isUnpinned, publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
 import { catalogChangelog, folderReadmes, lockfile, roomNames, unfinished } from './tidy.ts';
@@ -10,6 +11,7 @@ const RULES: readonly HouseRule[] = [
   checkFolders,
   checkOutcomes,
   publishedUnchanged,
+  privateDoors,
   roomNames,
   unfinished,
   folderReadmes,
