@@ -23,6 +23,8 @@ const TYPED = 'the official client for Python refuses the whole challenge, TypeS
 const SIGNED_ALL_THE_SAME = ' (clients sign it, facilitators refuse it)';
 const MAX_WORDS = 110;
 const MAX_NAMED = 3;
+/** Shorter values stand in words by chance. */
+const MIN_QUOTED_CHARS = 20;
 
 const OUTCOMES = {
   'wrong-version': fail('Set x402Version to the number 2.'),
@@ -199,7 +201,8 @@ function judgeSound(
     ];
   }
   if (said?.verdict === 'refuses') {
-    return ['client-refuses', `${pointer} is sound by ${row.source}${wordsOf(said, kit)}`];
+    const place = refusedPlace(offer, said.words ?? '', kit);
+    return ['client-refuses', `${place} is allowed by ${row.source}${wordsOf(said, kit)}`];
   }
   const known = kit.asset(String(network), String(asset));
   // A price over the default limit is the buyer's to decide.
@@ -209,6 +212,20 @@ function judgeSound(
   const seconds = Number(maxTimeoutSeconds);
   if (seconds >= MIN_TIMEOUT_SECONDS && seconds <= MAX_TIMEOUT_SECONDS) return null;
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
+}
+
+/** The member that the client's words name, by its value or its name; else the offer. */
+function refusedPlace({ pointer, entry, extra }: Offer, words: string, kit: Kit): string {
+  const top = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
+  const inExtra = Object.entries(kit.object(extra)).map(
+    ([name, value]) => [`extra/${name}`, value] as const,
+  );
+  const named = [...top, ...inExtra].find(([name, value]) => {
+    const isQuoted =
+      typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && words.includes(value);
+    return isQuoted || (name.startsWith('extra/') && words.includes(name.slice('extra/'.length)));
+  });
+  return named === undefined ? pointer : `${pointer}/${named[0]}: ${kit.show(named[1])}`;
 }
 
 /** Sound by its specification alone; null where a client here has the scheme. */

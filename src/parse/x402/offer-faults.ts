@@ -216,12 +216,12 @@ function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
 function hasForm(value: JsonValue | undefined, form: ExtraForm, { network }: Offer): boolean {
   if (form === 'false') return value === false;
   if (typeof form === 'object') {
-    return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** form.bits;
+    const { bits, from = 0 } = form;
+    return Number.isInteger(value) && Number(value) >= from && Number(value) < 2 ** bits;
   }
   if (form === 'memo') {
     return typeof value === 'string' && Buffer.byteLength(value, 'utf8') <= MAX_MEMO_BYTES;
   }
-  if (form === 'positive') return Number.isInteger(value) && Number(value) > 0;
   if (!isText(value)) return false;
   if (form === 'text') return true;
   const found = addressForm(String(network), value, 'account');

@@ -7,15 +7,14 @@ import { type JsonValue, jsonObject } from '../json/json.ts';
 import { maxOfBits, type Namespace } from './namespaces.ts';
 import { claimedNamespace, V1_NETWORKS } from './networks.ts';
 
-/** A number of bits stands for a whole number without a sign that fits into them. */
+/** A number of bits stands for a whole number without a sign that fits into them, `from` 0 or 1 on. */
 export type ExtraForm =
   | 'text'
   | 'memo'
   | 'address'
   | 'non-zero-address'
-  | 'positive'
   | 'false'
-  | { readonly bits: number };
+  | { readonly bits: number; readonly from?: 1 };
 
 export type ExtraMember = {
   readonly name: string;
@@ -112,6 +111,7 @@ export const SCHEMES: readonly SchemeRow[] = [
       { name: 'refundDeadline', form: { bits: 48 } },
       { name: 'minFeeBps', form: { bits: 16 } },
       { name: 'maxFeeBps', form: { bits: 16 } },
+      { name: 'authCaptureEscrow', form: 'address', isOptional: true },
     ],
     amount: 'ceiling',
     maxAmount: maxOfBits(120n),
@@ -127,7 +127,8 @@ export const SCHEMES: readonly SchemeRow[] = [
     requires: [
       { name: 'feePayer', form: 'address' },
       { name: 'receiverAuthorizer', form: 'address' },
-      { name: 'withdrawDelay', form: 'positive' },
+      { name: 'withdrawDelay', form: { bits: 32, from: 1 } },
+      { name: 'memo', form: 'memo', isOptional: true },
     ],
     amount: 'ceiling',
     client: SVM,
