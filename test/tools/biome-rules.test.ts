@@ -1,4 +1,3 @@
-/** What biome.json refuses: imports between rooms, circles, long files, and checks that are not pure. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,20 +14,6 @@ const PACKAGE = `@biomejs/cli-${process.platform}-${process.arch}`;
 
 /** A file, the code in it, and a part of what Biome says of it. */
 type Row = readonly [file: string, code: string, says: string];
-
-const ROOMS: readonly Row[] = [
-  ['src/model/a.ts', "export { parseJson } from '../parse/json/json.ts';", 'words do no work'],
-  ['src/parse/text/a.ts', "export type { A } from '../../engine/judge.ts';", 'readers are pure'],
-  ['src/scan/a.ts', "export type { Gate } from '../payment/gate.ts';", 'the command line'],
-  ['src/engine/a.ts', "export { fastify } from 'fastify';", 'judges observations'],
-  ['src/probe/plan/a.ts', "export { a } from '../../store/contract/store.ts';", 'return them'],
-  ['src/store/sqlite/a.ts', "export const a = import('../../http/app.ts');", 'keeps facts'],
-  ['src/payment/a.ts', "export { a } from '../scan/run-scan.ts';", 'and no scan'],
-  ['src/http/routes/a.ts', "export { a } from '../../store/sqlite/store.ts';", 'by its contract'],
-  ['src/cli/a.ts', "export { a } from '../payment/gate.ts';", 'without a service'],
-  ['src/service/a.ts', "export { a } from '../../test/fixtures/needs.ts';", 'lives in src/'],
-  ['plugins/a.ts', "export { a } from '../checks/P6-price-integrity/v1.ts';", 'no check'],
-];
 
 const IMPURE: readonly Row[] = [
   'const now = Date.now();',
@@ -57,8 +42,6 @@ const IMPURE: readonly Row[] = [
   ]);
 
 const SHAPES: readonly Row[] = [
-  ['src/scan/one.ts', "import type { B } from './two.ts';\nexport type A = B;", 'part of a cycle'],
-  ['src/scan/two.ts', "import type { A } from './one.ts';\nexport type B = A;", 'part of a cycle'],
   ['src/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
   ['src/scan/long.ts', `export function a() {${'\n  a();'.repeat(61)}\n}`, 'lines (61)'],
   ['tools/long.ts', `${'\n'.repeat(300)}export {};`, 'too many lines (301)'],
@@ -106,7 +89,7 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
       for (const file of ['biome.json', 'tools/lint/pure-checks.grit']) {
         await cp(join(ROOT, file), join(root, file));
       }
-      for (const [file, code] of [...ROOMS, ...IMPURE, ...SHAPES, ...CLEAN]) {
+      for (const [file, code] of [...IMPURE, ...SHAPES, ...CLEAN]) {
         await mkdir(dirname(join(root, file)), { recursive: true });
         await writeFile(
           join(root, file),
@@ -114,7 +97,7 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
         );
       }
       const args = ['lint', '--vcs-enabled=false', '--reporter=github', '--max-diagnostics=none'];
-      const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=error', '.'], {
+      const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=warn', '.'], {
         cwd: root,
       }).catch((error: { stdout: string }) => error);
       said = stdout.split('\n').filter((line) => line.startsWith('::'));
@@ -126,10 +109,6 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
   function findingsIn(file: string): readonly string[] {
     return said.filter((line) => line.includes(`/${file},line=`));
   }
-
-  test.each(ROOMS)('a room that knows another: %s: %s', (file, _code, says) => {
-    expect(findingsIn(file)).toEqual([expect.stringContaining(says)]);
-  });
 
   test.each(IMPURE)(
     'what makes a check depend on more than it saw: %s: %s',
