@@ -62,6 +62,26 @@ const ADVICE: Readonly<Record<AdviceId, Topic>> = {
     source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
     fix: 'Send the page with status 402 and the PAYMENT-REQUIRED header of the plain answer.',
   },
+  'asset-without-code': {
+    why: 'A transfer of what has no code succeeds and moves nothing.',
+    source: 'eth_getCode of the asset; x402 issue 773.',
+    fix: 'Name the address of the token on that very chain.',
+  },
+  'domain-differs': {
+    why: 'Wallets sign for the domain of extra.name and extra.version, and the token refuses another.',
+    source: 'DOMAIN_SEPARATOR() and eip712Domain() of the asset; x402 issues 3102, 3105, 3152.',
+    fix: 'Set extra.name and extra.version to what the token signs with.',
+  },
+  'transfer-reverts': {
+    why: 'The node says that transfers of the asset to payTo revert, so no payment settles.',
+    source: 'isBlacklisted(payTo), and a transfer of nothing that is simulated by eth_call.',
+    fix: 'Name another recipient, or ask the issuer of the token.',
+  },
+  'no-token-account': {
+    why: 'On Solana a token is held in an account of its own, and nothing can be paid without one.',
+    source: 'getTokenAccountsByOwner of payTo; x402 issues 1020, 2802.',
+    fix: 'Open the associated token account of payTo for the asset.',
+  },
   'varies-unsaid': {
     why: 'The answer depends on Accept, and a cache that is not told gives a page to a program.',
     source: 'RFC 9110, 12.5.5.',

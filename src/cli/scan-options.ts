@@ -22,6 +22,9 @@ export type ScanOptions = {
   readonly save: string | null;
   readonly from: string | null;
   readonly offline: boolean;
+  /** Nodes for advice on the chain; null leaves the settings as they are. */
+  readonly rpc: string | null;
+  readonly solanaRpc: string | null;
   /** Where the MCP endpoint is, if that was typed; null leaves MCP out. */
   readonly mcp: { readonly path: string | null } | null;
   /** PATH=FILE pairs. */
@@ -62,6 +65,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,
     offline: values.offline ?? false,
+    ...nodesIn(values),
     mcp: values.mcp ? { path: path ?? pathIn(origin) } : null,
     sources: values.source ?? [],
     timing: values.timing ?? false,
@@ -74,6 +78,10 @@ function pathIn(origin: string | null): string | null {
   const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);
   if (url === null || (url.pathname === '/' && url.search === '')) return null;
   return `${url.pathname}${url.search}`;
+}
+
+function nodesIn(values: ReturnType<typeof parse>['values']) {
+  return { rpc: values.rpc ?? null, solanaRpc: values['solana-rpc'] ?? null };
 }
 
 function parse(args: readonly string[]) {
@@ -93,6 +101,8 @@ function parse(args: readonly string[]) {
         save: { type: 'string' },
         from: { type: 'string' },
         offline: { type: 'boolean' },
+        rpc: { type: 'string' },
+        'solana-rpc': { type: 'string' },
         mcp: { type: 'boolean' },
         source: { type: 'string', multiple: true },
         timing: { type: 'boolean' },

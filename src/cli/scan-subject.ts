@@ -113,7 +113,11 @@ async function scanOrigin(
   // What asks a chain is slow to load, and not needed offline.
   const standing = options.offline
     ? OFFLINE_STANDING
-    : (await import('./standing.ts')).standingFrom(process.env);
+    : (await import('./standing.ts')).standingFrom({
+        ...process.env,
+        ...(options.rpc === null ? {} : { RPC_URL: options.rpc }),
+        ...(options.solanaRpc === null ? {} : { SOLANA_RPC_URL: options.solanaRpc }),
+      });
   const progress = createProgress(streams.err);
   try {
     const scanner = createScanner({

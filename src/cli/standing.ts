@@ -17,6 +17,7 @@ const SETTINGS = [
   'BAZAAR_URL',
   'ECOSYSTEM_URL',
   'RPC_URL',
+  'SOLANA_RPC_URL',
   'NETWORK',
   'ASSET',
   'ASSET_NAME',

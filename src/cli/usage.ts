@@ -20,6 +20,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
                            /openapi.json=docs/openapi.json: findings name its line; repeatable;
                            /=FILE is for findings about no document
   --offline                ask no index: the standing checks are not determined
+  --rpc URL                a node of an EVM chain: advice on assets, domains and recipients, D3 and D4
+  --solana-rpc URL         a node of Solana: advice on token accounts
   --mcp [PATH]             call the paid, read-only tools of its MCP endpoint too: at PATH, at the
                            path of <origin>, where its documents say, or at /mcp
   --timing                 how long it took, and how many requests it needed

@@ -8,6 +8,8 @@ export type EcosystemConfig = {
   readonly x402scanUrl: string | null;
   readonly bazaarUrl: string | null;
   readonly ecosystemUrl: string | null;
+  /** A node of Solana that knows the token accounts of recipients. */
+  readonly solanaRpcUrl: string | null;
 };
 
 const PUBLIC_SOURCES = {
@@ -22,6 +24,7 @@ export function readEcosystemConfig(settings: Settings): EcosystemConfig {
     x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
     bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
     ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
+    solanaRpcUrl: webAddress(settings, 'SOLANA_RPC_URL', 'any path') ?? null,
   };
 }
 

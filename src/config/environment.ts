@@ -68,6 +68,7 @@ const SCHEMA = Type.Object({
   CDP_API_KEY_ID: text('the id of a CDP API key, together with CDP_API_KEY_SECRET'),
   CDP_API_KEY_SECRET: text('the secret of a CDP API key, together with CDP_API_KEY_ID'),
   RPC_URL: text('the http or https address of an EVM node'),
+  SOLANA_RPC_URL: text('the http or https address of a Solana node'),
   SETTLEMENT_KEY: text('a private key of 0x and 64 hexadecimal digits'),
   X402SCAN_URL: text('an http or https address, or nothing to switch it off'),
   BAZAAR_URL: text('an http or https address, or nothing to switch it off'),
@@ -110,7 +111,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'CDP_API_KEY_ID',
   'CDP_API_KEY_SECRET',
 ]);
-const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'FACILITATOR_URL']);
+const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL']);
 
 /** Throws SettingError for the first bad value. */
 export function readSettings(environment: Environment): Settings {

@@ -8,6 +8,7 @@ type WebAddressSetting =
   | 'SITE_URL'
   | 'FACILITATOR_URL'
   | 'RPC_URL'
+  | 'SOLANA_RPC_URL'
   | 'X402SCAN_URL'
   | 'BAZAAR_URL'
   | 'ECOSYSTEM_URL';

@@ -1,25 +1,40 @@
 /** The third parties behind the standing checks, as the prober asks them. */
 
 import type { Origin } from '../guard/origin.ts';
-import type { IndexedOrigin, ListingFacts, Lookup } from '../model/observations.ts';
-import type { Standing } from '../model/standing.ts';
+import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
+import type { ChainOffer, Standing } from '../model/standing.ts';
 import type { RequestContext } from './ask.ts';
 import { bazaarListings, createMerchants } from './bazaar.ts';
 import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
-import { isBazaarListings, isIndexRow, isPartners, isVerified } from './kept-shapes.ts';
+import {
+  isBazaarListings,
+  isIndexRow,
+  isOffersOnChain,
+  isPartners,
+  isVerified,
+} from './kept-shapes.ts';
 import { listingsLookup } from './listings-lookup.ts';
 import { partnerOf } from './partner-of.ts';
-import { createResponseCache, type ResponseCache, type SnapshotCache } from './response-cache.ts';
+import {
+  createResponseCache,
+  type Question,
+  type ResponseCache,
+  type SnapshotCache,
+} from './response-cache.ts';
 import { settlementLookup } from './settlement-lookup.ts';
 import { settlementSources } from './settlement-sources.ts';
+import { offersOnSolana } from './solana-accounts.ts';
 import { x402scanOrigin, x402scanVerified } from './x402scan.ts';
 
-export type RefreshingStanding = Required<Omit<Standing, 'isOff'>> & {
-  /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
-  refreshListing(): Promise<Lookup<readonly Partner[]>>;
-};
+type OnChain = readonly OfferOnChain[];
+
+export type RefreshingStanding = Required<Omit<Standing, 'isOff' | 'onChain'>> &
+  Pick<Standing, 'onChain'> & {
+    /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
+    refreshListing(): Promise<Lookup<readonly Partner[]>>;
+  };
 
 const HOUR_MS = 3_600_000;
 const INDEX_CACHE_MS = HOUR_MS;
@@ -32,7 +47,8 @@ export function createStanding(
   snapshots: SnapshotCache,
   timeoutMs = LOOKUP_TIMEOUT_MS,
 ): RefreshingStanding {
-  const { x402scanUrl, bazaarUrl, ecosystemUrl, userAgent } = options;
+  const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
+  const { userAgent, solanaRpcUrl = null } = options;
   const cache = createResponseCache(snapshots);
   const askMerchant = createMerchants(() => snapshots.now());
   const sources = settlementSources(options, askMerchant);
@@ -50,6 +66,30 @@ export function createStanding(
       isAnswer: isPartners,
       ask: () => askPartners(ecosystemUrl, context),
     });
+  }
+
+  /** An error is silence: what nodes say is advice, and no check judges it. */
+  async function onChain(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]> {
+    const context = startContext();
+    const named = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
+    const [evm, solana] = [named('eip155:'), named('solana:')];
+    const lookup = (source: string, all: typeof offers, ask: Question<OnChain>['ask']) => {
+      const key = `offers ${JSON.stringify(all)}`;
+      return cache.lookup({ source, key, cacheMs: INDEX_CACHE_MS, isAnswer: isOffersOnChain, ask });
+    };
+    const lookups = await Promise.all([
+      rpcUrl === null || evm.length === 0
+        ? null
+        : lookup('chain', evm, async () => {
+            // Loaded where there is a node: it brings the packages of the chain.
+            const { offersOnChain } = await import('./chain-facts.ts');
+            return offersOnChain({ rpcUrl, chainTurn }, evm, context);
+          }),
+      solanaRpcUrl === null || solana.length === 0
+        ? null
+        : lookup('Solana', solana, () => offersOnSolana(solanaRpcUrl, solana, context)),
+    ]);
+    return lookups.flatMap((one) => (one?.state === 'seen' ? one.data : []));
   }
 
   return {
@@ -75,6 +115,7 @@ export function createStanding(
               ask: () => bazaarListings(bazaarUrl, address, startContext(), askMerchant),
             }),
           ),
+    ...(rpcUrl === null && solanaRpcUrl === null ? {} : { onChain }),
     refreshListing: () => partners(LISTING_CACHE_MS / 2, startContext()),
   };
 }

@@ -7,6 +7,7 @@ export type EcosystemOptions = {
   readonly bazaarUrl: string | null;
   readonly ecosystemUrl: string | null;
   readonly rpcUrl: string | null;
+  readonly solanaRpcUrl?: string | null | undefined;
   /** What settlements in logs are paid in, by address, and on which network (CAIP-2). */
   readonly asset: string;
   readonly network: string;

@@ -4,7 +4,7 @@
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
-import type { BazaarListings, SettlementFacts } from '../model/observations.ts';
+import type { BazaarListings, OfferOnChain, SettlementFacts } from '../model/observations.ts';
 import type { Partner } from './ecosystem-listing.ts';
 import { listedTermsSchema } from './listed-terms.ts';
 import type { IndexRow } from './x402scan.ts';
@@ -39,6 +39,26 @@ export const isBazaarListings = ajv.compile<BazaarListings>(
     ),
     isComplete: Type.Boolean(),
   }),
+);
+
+export const isOffersOnChain = ajv.compile<readonly OfferOnChain[]>(
+  Type.Array(
+    Type.Object({
+      network: text,
+      asset: text,
+      payTo: text,
+      hasCode: Type.Boolean(),
+      domain: Type.Union([
+        Type.Object({
+          agrees: Type.Boolean(),
+          named: Type.Union([Type.Object({ name: text, version: text }), Type.Null()]),
+        }),
+        Type.Null(),
+      ]),
+      transferReverts: Type.Union([Type.Boolean(), Type.Null()]),
+      noTokenAccount: Type.Union([Type.Boolean(), Type.Null()]),
+    }),
+  ),
 );
 
 export const isVerified = ajv.compile<boolean>(Type.Boolean());

@@ -11,6 +11,10 @@ export const ADVICE_IDS = [
   'hidden-from-browsers',
   'paywall-without-challenge',
   'varies-unsaid',
+  'asset-without-code',
+  'domain-differs',
+  'transfer-reverts',
+  'no-token-account',
 ] as const;
 export type AdviceId = (typeof ADVICE_IDS)[number];
 

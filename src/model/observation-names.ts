@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<ObservationName, true>> = {
   listing: true,
   browser: true,
   bazaar: true,
+  chain: true,
 };
 
 export const OBSERVATION_NAMES: readonly string[] = Object.freeze(Object.keys(NAMES));

@@ -161,6 +161,25 @@ export type BrowserAnswers = {
   readonly opened: HttpObservation;
 };
 
+/** What a node of its chain said of an offer. */
+export type OfferOnChain = {
+  /** CAIP-2 */
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  /** True where it was not asked, because the asset is known. */
+  readonly hasCode: boolean;
+  /** Whether DOMAIN_SEPARATOR() is that of the offer, and what eip712Domain() names; null where it does not say. */
+  readonly domain: {
+    readonly agrees: boolean;
+    readonly named: { readonly name: string; readonly version: string } | null;
+  } | null;
+  /** Null where the node cannot tell. */
+  readonly transferReverts: boolean | null;
+  /** Solana; null elsewhere. */
+  readonly noTokenAccount: boolean | null;
+};
+
 /** What an index asks for a resource, by one set of names; null where it does not say. */
 export type ListedTerms = {
   readonly x402Version: number | null;
@@ -253,6 +272,8 @@ export type Observations = {
   readonly listing: Lookup<ListingFacts>;
   /** Absent in recordings that are older than it, and where GET reaches nothing that is paid. */
   readonly browser?: BrowserAnswers;
+  /** Absent in recordings that are older than it, and where no node is set that knows an offer's chain. */
+  readonly chain?: readonly OfferOnChain[];
   /** Absent in recordings that are older than it, and where no paid resource was found. */
   readonly bazaar?: Lookup<BazaarListings>;
 };
@@ -265,4 +286,5 @@ export const STANDING_OBSERVATIONS = [
   'settlements',
   'listing',
   'bazaar',
+  'chain',
 ] as const satisfies readonly ObservationName[];

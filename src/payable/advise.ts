@@ -9,10 +9,11 @@ import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { transferMethod } from '../parse/x402/schemes.ts';
 import { browserAdvice } from './browser-advice.ts';
+import { chainAdvice } from './chain-advice.ts';
 import { signInsElsewhere } from './sign-in-elsewhere.ts';
 import { differingOffers } from './signed-offers.ts';
 
-export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser'>;
+export type Advised = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
 
 const FIXES: Readonly<Record<AdviceId, string>> = {
   'testnet-only': 'Offer a main network too: nobody earns anything on test networks.',
@@ -27,6 +28,11 @@ const FIXES: Readonly<Record<AdviceId, string>> = {
     'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
   'paywall-without-challenge':
     'Answer 402 with PAYMENT-REQUIRED beside the page too: wallets in browsers read the header.',
+  'asset-without-code':
+    'Name the token of this chain: a settlement of what has no code moves nothing.',
+  'domain-differs': 'Set extra.name and extra.version to what the token signs with.',
+  'transfer-reverts': 'Name a recipient to whom transfers of this token do not revert.',
+  'no-token-account': 'Open the associated token account of the recipient for this token.',
   'varies-unsaid':
     'Send Vary: Accept on both answers, or a cache gives one to whom the other is due.',
 };
@@ -38,7 +44,7 @@ const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 type Found = readonly [id: AdviceId, text: string];
 
 /** In the order of the ids, each once. */
-export function advise({ origin, resources, browser }: Advised): readonly Advice[] {
+export function advise({ origin, resources, browser, chain }: Advised): readonly Advice[] {
   const kit = createKit();
   const challenged = kit.challenged(resources);
   const found: Found[] = challenged.flatMap((one) => {
@@ -55,6 +61,7 @@ export function advise({ origin, resources, browser }: Advised): readonly Advice
       `${resources.otherMethods} paid operations by PUT, PATCH or DELETE`,
     ]);
   }
+  if (chain !== undefined) found.push(...chainAdvice(chain, kit));
   if (browser !== undefined) found.push(...browserAdvice(browser, kit));
   return ADVICE_IDS.flatMap((id): readonly Advice[] => {
     const texts = found.filter(([one]) => one === id).map(([, text]) => text);

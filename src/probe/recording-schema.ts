@@ -186,6 +186,24 @@ const observations = Type.Object({
     Type.Object({ listed: Type.Boolean(), name: nullable(text), website: nullable(text) }),
   ),
   browser: Type.Optional(Type.Object({ path: text, fetched: answer, opened: answer })),
+  chain: Type.Optional(
+    Type.Array(
+      Type.Object({
+        network: text,
+        asset: text,
+        payTo: text,
+        hasCode: Type.Boolean(),
+        domain: nullable(
+          Type.Object({
+            agrees: Type.Boolean(),
+            named: nullable(Type.Object({ name: text, version: text })),
+          }),
+        ),
+        transferReverts: nullable(Type.Boolean()),
+        noTokenAccount: nullable(Type.Boolean()),
+      }),
+    ),
+  ),
   bazaar: Type.Optional(
     look(
       Type.Object({

@@ -43,6 +43,10 @@ const PAYEES_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new 
   '../probe/plan/payees.ts',
   import.meta.url,
 );
+const OFFERS_MODULE: WorkModule<typeof import('../probe/plan/chain-offers.ts')> = new URL(
+  '../probe/plan/chain-offers.ts',
+  import.meta.url,
+);
 const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(
   '../payable/list-challenges.ts',
   import.meta.url,
@@ -186,14 +190,29 @@ async function standingOf(
   standing: Standing,
   resources: Observations['resources'],
   work: ScanWork,
-): Promise<Pick<Observations, 'settlements' | 'bazaar'>> {
+): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain'>> {
   const payees = standing.isOff === true ? [] : await payeesOf(resources, work);
   const isSold = resources.probed.length > 0;
-  const [settlements, bazaar] = await Promise.all([
+  const [settlements, chain, bazaar] = await Promise.all([
     standing.settlements(origin, payees),
+    isSold ? chainOf(standing, resources, work) : [],
     isSold ? standing.listings?.(payees) : undefined,
   ]);
-  return { settlements, ...(bazaar === undefined ? {} : { bazaar }) };
+  return {
+    settlements,
+    ...(chain.length === 0 ? {} : { chain }),
+    ...(bazaar === undefined ? {} : { bazaar }),
+  };
+}
+
+async function chainOf(
+  { onChain }: Standing,
+  resources: Observations['resources'],
+  work: ScanWork,
+): Promise<NonNullable<Observations['chain']>> {
+  if (onChain === undefined) return [];
+  const worked = await workOn(work, 'standing', OFFERS_MODULE, 'findChainOffers', resources);
+  return worked.ok && worked.output.length > 0 ? onChain(worked.output) : [];
 }
 
 /** Chooses the recipients of the challenges about which third parties are asked. */

@@ -9,11 +9,12 @@ const ADVICE_MODULE: WorkModule<typeof import('../payable/advise.ts')> = new URL
 );
 
 export async function readAdvice(seen: Observations, work: ScanWork): Promise<readonly Advice[]> {
-  const { origin, resources, browser } = seen;
+  const { origin, resources, browser, chain } = seen;
   const worked = await workOn(work, 'origin', ADVICE_MODULE, 'advise', {
     origin,
     resources,
     ...(browser === undefined ? {} : { browser }),
+    ...(chain === undefined ? {} : { chain }),
   });
   return worked.ok ? worked.output : [];
 }

@@ -38,6 +38,7 @@ export function openStanding(
       origin: async (origin) => (await standing()).origin(origin),
       settlements: async (origin, payees) => (await standing()).settlements(origin, payees),
       listings: async (payees) => (await standing()).listings(payees),
+      onChain: async (offers) => (await (await standing()).onChain?.(offers)) ?? [],
       refreshListing: async () => (await standing()).refreshListing(),
     },
     yieldTo(payments) {

@@ -32,6 +32,8 @@ describe('the flags of scan', () => {
       save: null,
       from: null,
       offline: false,
+      rpc: null,
+      solanaRpc: null,
       mcp: null,
       sources: [],
       timing: false,
@@ -67,7 +69,7 @@ describe('the flags of scan', () => {
   test('may all be given, before and behind the origin', () => {
     const args =
       '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
-      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --mcp --timing ` +
+      `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --rpc http://node.example --solana-rpc=http://sol.example --mcp --timing ` +
       '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
       origin: ORIGIN,
@@ -83,6 +85,8 @@ describe('the flags of scan', () => {
       save: 's.json',
       from: 'f.json',
       offline: true,
+      rpc: 'http://node.example',
+      solanaRpc: 'http://sol.example',
       mcp: { path: null },
       sources: ['/openapi.json=a.json', '/llms.txt=b.txt'],
       timing: true,

@@ -1,0 +1,145 @@
+/** What a node of an EVM chain says of offers: whether asset, domain and recipient are what they seem. */
+import {
+  type Address,
+  BaseError,
+  domainSeparator,
+  ExecutionRevertedError,
+  encodeFunctionData,
+  getAddress,
+  type PublicClient,
+  parseAbi,
+} from 'viem';
+import type { OfferOnChain } from '../model/observations.ts';
+import type { ChainOffer } from '../model/standing.ts';
+import { cleanText } from '../parse/text/text.ts';
+import { type Answer, failed, type RequestContext } from './ask.ts';
+import { ChainUnreachable, createChainClient } from './chain-client.ts';
+import type { LookupTurn } from './lookup-rate.ts';
+
+export type ChainFactsOptions = {
+  readonly rpcUrl: string;
+  readonly chainTurn?: LookupTurn | undefined;
+};
+
+const TOKEN = parseAbi([
+  'function DOMAIN_SEPARATOR() view returns (bytes32)',
+  'function eip712Domain() view returns (bytes1, string, string, uint256, address, bytes32, uint256[])',
+  'function isBlacklisted(address account) view returns (bool)',
+  'function transfer(address to, uint256 value) returns (bool)',
+]);
+/** Accounts that nobody has a key of: a token that refuses nothing to them refuses the recipient. */
+const SENDER = '0x00000000000000000000000000000000000f4021';
+const CONTROL = '0x00000000000000000000000000000000000f4022';
+const MAX_NAME_CHARS = 80;
+
+/** Of the offers on the chain of the node; those of other chains are left out. */
+export async function offersOnChain(
+  { rpcUrl, chainTurn }: ChainFactsOptions,
+  offers: readonly ChainOffer[],
+  context: RequestContext,
+): Promise<Answer<readonly OfferOnChain[]>> {
+  try {
+    const client = createChainClient(rpcUrl, context, chainTurn);
+    const chainId = await client.getChainId();
+    const here = offers.filter(({ network }) => network === `eip155:${chainId}`);
+    const value = await Promise.all(here.map((offer) => askFor(client, chainId, offer)));
+    return { ok: true, value };
+  } catch (error) {
+    const cause = error instanceof BaseError ? error.walk(isUnreachable) : null;
+    if (cause instanceof ChainUnreachable) return failed(cause.message, cause.quietMs);
+    return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+  }
+}
+
+async function askFor(
+  client: PublicClient,
+  chainId: number,
+  offer: ChainOffer,
+): Promise<OfferOnChain> {
+  const { network, payTo } = offer;
+  const asset = getAddress(offer.asset.toLowerCase());
+  const recipient = getAddress(payTo.toLowerCase());
+  // What the table knows has code, and the domain that the table says.
+  const code = offer.isKnown ? null : ((await client.getCode({ address: asset })) ?? '0x');
+  const hasCode = code !== '0x';
+  const isNamed = code !== null && hasCode && offer.name !== null && offer.version !== null;
+  const [domain, transferReverts] = await Promise.all([
+    isNamed ? domainOf(client, chainId, asset, offer) : null,
+    hasCode ? revertsTo(client, asset, recipient) : null,
+  ]);
+  const rest = { noTokenAccount: null, domain, transferReverts };
+  return { network, asset: offer.asset, payTo, hasCode, ...rest };
+}
+
+async function domainOf(
+  client: PublicClient,
+  chainId: number,
+  asset: Address,
+  { name, version }: ChainOffer,
+): Promise<OfferOnChain['domain']> {
+  const token = { address: asset, abi: TOKEN } as const;
+  const separator = await unlessReverted(
+    client.readContract({ ...token, functionName: 'DOMAIN_SEPARATOR' }),
+  );
+  if (separator === null) return null;
+  const domain = { name: name ?? '', version: version ?? '', chainId, verifyingContract: asset };
+  if (separator === domainSeparator({ domain })) return { agrees: true, named: null };
+  const told = await unlessReverted(
+    client.readContract({ ...token, functionName: 'eip712Domain' }),
+  );
+  const named =
+    told === null
+      ? null
+      : { name: cleanText(told[1], MAX_NAME_CHARS), version: cleanText(told[2], MAX_NAME_CHARS) };
+  return { agrees: false, named };
+}
+
+/** Null where the token refuses the control too, so that nothing is known of the recipient. */
+async function revertsTo(
+  client: PublicClient,
+  asset: Address,
+  payTo: Address,
+): Promise<boolean | null> {
+  const token = { address: asset, abi: TOKEN } as const;
+  const isBlocked = await unlessReverted(
+    client.readContract({ ...token, functionName: 'isBlacklisted', args: [payTo] }),
+  );
+  if (isBlocked === true) return true;
+  const [control, own] = await Promise.all(
+    [CONTROL, payTo].map((to) => isTaken(client, asset, getAddress(to))),
+  );
+  return control === true ? own === false : null;
+}
+
+/** Simulates a transfer of nothing: whoever sends, it moves no balance. */
+async function isTaken(client: PublicClient, asset: Address, to: Address): Promise<boolean> {
+  const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, 0n] });
+  const call = client.call({ account: getAddress(SENDER), to: asset, data });
+  return (await unlessReverted(call.then(() => true))) === true;
+}
+
+/** Null where the contract says no, or has no such function; throws where the node did not answer. */
+async function unlessReverted<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof BaseError) || error.walk(isUnreachable) !== null) throw error;
+    if (error.walk(isRevert) !== null || isEmptyAnswer(error)) return null;
+    throw error;
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof ChainUnreachable;
+}
+
+function isRevert(error: unknown): boolean {
+  if (error instanceof ExecutionRevertedError) return true;
+  // JSON-RPC code 3: the call was executed, and reverted.
+  return typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 3;
+}
+
+function isEmptyAnswer(error: BaseError): boolean {
+  const names = ['ContractFunctionZeroDataError', 'AbiDecodingDataSizeTooSmallError'];
+  return error.walk((inner) => inner instanceof Error && names.includes(inner.name)) !== null;
+}

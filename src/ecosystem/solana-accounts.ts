@@ -1,0 +1,60 @@
+/** Whether recipients on Solana hold an account of the token: without one nothing can be paid to them. */
+import { Ajv } from 'ajv';
+import { Type } from 'typebox';
+import type { OfferOnChain } from '../model/observations.ts';
+import type { ChainOffer } from '../model/standing.ts';
+import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
+
+const REFERENCE_CHARS = 32;
+
+const ajv = new Ajv();
+const isHash = ajv.compile<{ readonly result: string }>(Type.Object({ result: Type.String() }));
+const isAccounts = ajv.compile<{ readonly result: { readonly value: readonly unknown[] } }>(
+  Type.Object({ result: Type.Object({ value: Type.Array(Type.Unknown()) }) }),
+);
+
+/** Of the offers on the network of the node, by its genesis; those of others are left out. */
+export async function offersOnSolana(
+  rpcUrl: string,
+  offers: readonly ChainOffer[],
+  context: RequestContext,
+): Promise<Answer<readonly OfferOnChain[]>> {
+  const genesis = await call(rpcUrl, 'getGenesisHash', [], context);
+  if (!genesis.ok) return genesis;
+  if (!isHash(genesis.value)) return unknown(rpcUrl);
+  const network = `solana:${genesis.value.result.slice(0, REFERENCE_CHARS)}`;
+  const found: OfferOnChain[] = [];
+  for (const { asset, payTo, ...offer } of offers) {
+    if (offer.network !== network) continue;
+    const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: NOTHING }];
+    const accounts = await call(rpcUrl, 'getTokenAccountsByOwner', params, context);
+    if (!accounts.ok) return accounts;
+    if (!isAccounts(accounts.value)) return unknown(rpcUrl);
+    const noTokenAccount = accounts.value.result.value.length === 0;
+    const rest = { hasCode: true, domain: null, transferReverts: null };
+    found.push({ network, asset, payTo, noTokenAccount, ...rest });
+  }
+  return { ok: true, value: found };
+}
+
+const NOTHING = { offset: 0, length: 0 };
+
+async function call(
+  rpcUrl: string,
+  method: string,
+  params: readonly unknown[],
+  context: RequestContext,
+): Promise<Answer<unknown>> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const reply = await ask(rpcUrl, { ...context, capBytes: INDEX_ANSWER_BYTES, body });
+  if (!reply.ok) return reply;
+  try {
+    return { ok: true, value: JSON.parse(reply.value.text) };
+  } catch {
+    return unknown(rpcUrl);
+  }
+}
+
+function unknown(rpcUrl: string): Answer<never> {
+  return failed(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+}
