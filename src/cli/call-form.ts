@@ -2,6 +2,7 @@ export const COMMAND_NAMES = [
   'scan',
   'explain',
   'diff',
+  'pay-test',
   'preflight',
   'mcp',
   'capture',
@@ -11,7 +12,7 @@ export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Sources run in a clone, by scripts of npm; the package runs by its name. */
 const IS_CLONE = import.meta.url.endsWith('.ts');
-const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff'];
+const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff', 'pay-test'];
 
 /** "npm run explain --" or "x402-scan explain". */
 export function callOf(command: CommandName): string {

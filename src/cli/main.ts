@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
   diff: async () => (await import('./diff-command.ts')).diffCommand,
+  'pay-test': async () => (await import('./pay-test-command.ts')).payTestCommand,
   preflight: async () => (await import('./preflight-command.ts')).preflightCommand,
   mcp: async () => (await import('./mcp-command.ts')).mcpCommand,
   capture: async () => (await import('./capture-command.ts')).captureCommand,

@@ -44,6 +44,25 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   Which checks moved between two reports, by status and outcome.
   --fail-on-regression     exit 1 where grade, payableBy or the status of a check fell`,
 
+  'pay-test': `usage: ${callOf('pay-test')} <your seller> [--start COMMAND] [flags]
+
+  Pays your own seller with play money and a facilitator that misbehaves: trials T1 to T14.
+  --start COMMAND          start the seller, with FACILITATOR_URL set to the facilitator of the test
+  --route "GET /path"      a paid route; repeatable; default: those that a scan finds
+  --failing-route "GET /path"
+                           a paid route whose handler answers 5xx, for T14
+  --body JSON              sent to POST routes; default: the bazaar example, else {}
+  --only T1,T7             these trials alone
+  --facilitator-port PORT  default: any that is free
+  --facilitator-host HOST  a private address of this machine, for sellers in containers
+  --facilitator-env NAME   a further variable that names the facilitator; repeatable
+  --network NAME           a further eip155 network; repeatable
+  --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
+  --output FILE            write the report there instead of standard output
+  --fail-on fail|warn      exit 1 where a trial fails (or warns)
+
+  Exit 0: finished. 1: a threshold was missed. 2: bad usage, or a seller that cannot be tested.`,
+
   preflight: `usage: ${callOf('preflight')} URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]
 
   Whether to pay a URL, asked once before anything is signed. Exit 0 for go and caution, 1 for no-go.

@@ -28,11 +28,12 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'ecosystem',
     'payable',
   ],
+  'pay-test': ['model', 'guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
   payment: ['model', 'guard', 'config', 'store'],
   directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
   mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
-  cli: 'model guard config parse workers engine patches probe ecosystem payable scan preflight mcp'.split(
+  cli: 'model guard config parse workers engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
     ' ',
   ),
   http: 'model guard config parse store engine patches probe payable scan preflight payment directory mcp'.split(

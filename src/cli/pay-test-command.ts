@@ -1,0 +1,101 @@
+/** `pay-test`: one's own seller, paid with play money and a facilitator that misbehaves. */
+import type { SellerRoute } from '../pay-test/bench.ts';
+import type { TrialResult } from '../pay-test/result.ts';
+import type { Target } from '../pay-test/target.ts';
+import { formatPayTest } from './formatters/pay-test.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
+import { type PayTestCall, parsePayTest } from './pay-test-options.ts';
+import { type Streams, write } from './streams.ts';
+import { writeOutput } from './write-output.ts';
+
+/** A scan that is only to find routes waits for no slow document. */
+const GATHER_MS = 20_000;
+const INTERRUPTED = 130;
+
+/** Exit 0, 1 where `--fail-on` was missed, 2 where there is nothing to judge. */
+export async function payTestCommand(
+  args: readonly string[],
+  { out, err }: Streams,
+): Promise<number> {
+  const call = parsePayTest(args);
+  const { runPayTest } = await import('../pay-test/run-pay-test.ts');
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort(new Error('interrupted'));
+  for (const name of SIGNALS) process.once(name, interrupt);
+  try {
+    const { report, impossible } = await runPayTest({
+      ...call,
+      findRoutes: (target) => findRoutes(target, call),
+      say: (line) => err.write(`${breakCommands(line)}\n`),
+      signal: interrupted.signal,
+    });
+    const text = formatPayTest(report, call.format);
+    await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
+    if (impossible !== null) {
+      await write(err, `${impossible}\n`);
+      return 2;
+    }
+    const missed = report.trials.filter((trial) => offends(trial, call.failOn));
+    if (missed.length === 0) return 0;
+    const ids = [...new Set(missed.map(({ id }) => id))].join(', ');
+    await write(err, `--fail-on ${call.failOn}: ${ids}\n`);
+    return 1;
+  } catch (error) {
+    if (interrupted.signal.aborted) return INTERRUPTED;
+    throw error;
+  } finally {
+    for (const name of SIGNALS) process.off(name, interrupt);
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+function offends({ status }: TrialResult, failOn: PayTestCall['failOn']): boolean {
+  return failOn !== null && (status === 'fail' || (failOn === 'warn' && status === 'warn'));
+}
+
+/** The routes that answer a scan by 402: it asks the addresses of the target alone. */
+async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
+  const [{ startEngine }, { createScanner }, { OFFLINE_STANDING }] = await Promise.all([
+    import('./engine.ts'),
+    import('../scan/run-scan.ts'),
+    import('../model/standing.ts'),
+  ]);
+  const [{ allowingOrigin }, { DEFAULT_POLICY, parseOrigin }, { scannerUserAgent }] =
+    await Promise.all([
+      import('../guard/allow-hosts.ts'),
+      import('../guard/origin.ts'),
+      import('../probe/client/user-agent.ts'),
+    ]);
+  const policy = allowingOrigin(target.origin, DEFAULT_POLICY);
+  const engine = await startEngine(null);
+  const scanner = createScanner({
+    ...engine,
+    policy,
+    standing: OFFLINE_STANDING,
+    userAgent: scannerUserAgent('command line'),
+    gatherDeadlineMs: GATHER_MS,
+    resolver: {
+      resolve4: async () => [],
+      resolve6: async () => [],
+      lookup: async () => [...target.addresses],
+    },
+  });
+  try {
+    const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
+    const found = observations.resources.probed.flatMap(({ path, method, probes }) => {
+      const paid = probes.filter(
+        (probe) =>
+          probe.number === 1 &&
+          probe.method !== 'HEAD' &&
+          probe.answer.ok &&
+          probe.answer.data.status === 402,
+      );
+      const own = paid.find((probe) => probe.method === method) ?? paid[0];
+      return own === undefined ? [] : [{ method: own.method, path, body }];
+    });
+    return found;
+  } finally {
+    await scanner.close();
+  }
+}

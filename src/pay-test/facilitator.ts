@@ -1,0 +1,193 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { judgePayment, membersOf, nonceOf } from './judge-payment.ts';
+import { Ledger, type Step } from './ledger.ts';
+import { evmNames, evmNetworks } from './networks.ts';
+
+/** A misbehaviour towards one payment; `refuse` is an honest no. */
+export type Fault = 'refuse' | 'error' | 'hang-up' | 'garbage' | 'silence';
+
+export type FacilitatorOptions = {
+  readonly host: string;
+  /** 0 takes any. */
+  readonly port: number;
+  /** Networks beside the known ones. */
+  readonly networks: readonly string[];
+  readonly silenceMs: number;
+};
+
+type Gate = {
+  left: number;
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+  readonly timer: NodeJS.Timeout;
+};
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const EXTENSIONS = ['bazaar'];
+
+/** A facilitator of x402 versions 1 and 2 without a chain, which misbehaves where it is told to. */
+export class TestFacilitator {
+  readonly ledger = new Ledger();
+  readonly #options: FacilitatorOptions;
+  readonly #server = createServer((request, response) => {
+    this.#answer(request, response).catch(() => response.destroy());
+  });
+  readonly #faults = new Map<string, Fault>();
+  readonly #gates = new Map<string, Gate>();
+  readonly #silent = new Set<NodeJS.Timeout>();
+  #supportedAsked = 0;
+
+  constructor(options: FacilitatorOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects where the address cannot be listened on. */
+  async listen(): Promise<void> {
+    const { host, port } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => resolve());
+    });
+  }
+
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo; // it listens on TCP
+    const { host } = this.#options;
+    return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  }
+
+  /** How often a seller asked what is supported. */
+  get supportedAsked(): number {
+    return this.#supportedAsked;
+  }
+
+  misbehave(step: Step, nonce: string, fault: Fault): void {
+    this.#faults.set(`${step} ${nonce}`, fault);
+  }
+
+  /** Holds the answers of verify to one payment back until so many were asked, or the time is over. */
+  holdVerify(nonce: string, count: number, ms: number): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#gates.set(nonce, { left: count, opened: promise, open: resolve, timer });
+  }
+
+  async #pass(nonce: string): Promise<void> {
+    const gate = this.#gates.get(nonce);
+    if (gate === undefined) return;
+    gate.left -= 1;
+    if (gate.left <= 0) gate.open();
+    await gate.opened;
+    clearTimeout(gate.timer);
+  }
+
+  async close(): Promise<void> {
+    for (const { timer } of this.#gates.values()) clearTimeout(timer);
+    for (const timer of this.#silent) clearTimeout(timer);
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url?.split('?', 1)[0]?.replace(/\/+$/, '') ?? '';
+    if (request.method === 'GET' && path.endsWith('/supported')) {
+      this.#supportedAsked += 1;
+      return send(response, 200, this.#supported());
+    }
+    const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
+    if (step === undefined || request.method !== 'POST') return send(response, 404, {});
+    const body = membersOf(await readJson(request));
+    const payload = membersOf(body['paymentPayload']);
+    const requirements = membersOf(body['paymentRequirements']);
+    const fault = this.#faults.get(`${step} ${nonceOf(payload)}`) ?? null;
+    const answer = await this.#judge(step, payload, requirements, fault);
+    if (step === 'verify') await this.#pass(nonceOf(payload));
+    this.#deliver(response, answer, fault);
+  }
+
+  async #judge(
+    step: Step,
+    payload: Readonly<Record<string, unknown>>,
+    requirements: Readonly<Record<string, unknown>>,
+    fault: Fault | null,
+  ): Promise<object> {
+    const judged = await judgePayment({ payload, requirements });
+    const { nonce } = judged;
+    const isRefused = 'reason' in judged || fault === 'refuse';
+    const why = 'reason' in judged ? judged.reason : 'insufficient_funds';
+    const payer = 'payer' in judged ? judged.payer : undefined;
+    const { network } = requirements;
+    if (step === 'verify') {
+      const isUsed = this.ledger.settled(nonce) !== null;
+      const isGood = !isRefused && !isUsed;
+      this.ledger.record({ step, nonce, requirements, isGood });
+      return isGood
+        ? { isValid: true, payer }
+        : { isValid: false, invalidReason: isUsed ? 'nonce_already_used' : why, payer };
+    }
+    const settled = isRefused
+      ? null
+      : this.ledger.settle(nonce, 'amount' in judged ? judged.amount : '');
+    this.ledger.record({ step, nonce, requirements, isGood: settled !== null });
+    return settled === null
+      ? {
+          success: false,
+          errorReason: isRefused ? why : 'nonce_already_used',
+          transaction: '',
+          network,
+          payer,
+        }
+      : { success: true, transaction: settled.transaction, network, payer };
+  }
+
+  #deliver(response: ServerResponse, answer: object, fault: Fault | null): void {
+    if (fault === 'error') send(response, 500, { error: 'internal_error' });
+    else if (fault === 'hang-up') response.destroy();
+    else if (fault === 'garbage') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('<html>{"isVal');
+    } else if (fault === 'silence') this.#hangUpLater(response);
+    else send(response, 200, answer);
+  }
+
+  #hangUpLater(response: ServerResponse): void {
+    const timer = setTimeout(() => {
+      this.#silent.delete(timer);
+      response.destroy();
+    }, this.#options.silenceMs);
+    this.#silent.add(timer);
+  }
+
+  #supported(): object {
+    const { networks } = this.#options;
+    const kind = (x402Version: number) => (network: string) => ({
+      x402Version,
+      scheme: 'exact',
+      network,
+    });
+    return {
+      kinds: [...evmNetworks(networks).map(kind(2)), ...evmNames(networks).map(kind(1))],
+      extensions: EXTENSIONS,
+      signers: {},
+    };
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of request) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > MAX_BODY_BYTES) return null;
+  }
+  try {
+    return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+  } catch {
+    return null;
+  }
+}

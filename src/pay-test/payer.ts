@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { x402Client, x402HTTPClient } from '@x402/core/client';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { getAddress } from 'viem';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { judgePayment, type Members, membersOf, nonceOf, TRANSFER_TYPES } from './judge-payment.ts';
+import { chainIdOf } from './networks.ts';
+import type { Answer } from './seller-client.ts';
+
+type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
+type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
+
+/** The terms of an offer that are tried, by one set of names. */
+export type Terms = {
+  readonly network: string;
+  readonly asset: string;
+  readonly payTo: string;
+  /** Base units. */
+  readonly amount: string;
+};
+
+export type Challenge = {
+  readonly required: PaymentRequired;
+  readonly version: 1 | 2;
+  readonly terms: Terms;
+  /** The body that the bazaar extension gives as an example, as JSON; null where it gives none. */
+  readonly example: string | null;
+};
+
+export type Changes = Partial<Terms> & {
+  /** Seconds from now; what is not given is as the official client has it. */
+  readonly validAfterSec?: number;
+  readonly validBeforeSec?: number;
+};
+
+type Resigned = Terms & Changes & { readonly extra: Members; readonly version: 1 | 2 };
+
+export type Payment = {
+  readonly nonce: string;
+  readonly version: 1 | 2;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: PaymentPayload;
+};
+
+/** An official client with spend controls off, and a key that no money ever reaches. */
+export class Payer {
+  readonly #account = privateKeyToAccount(generatePrivateKey());
+  readonly #client: x402HTTPClient;
+
+  constructor() {
+    const client = new x402Client();
+    registerExactEvmScheme(client, { signer: this.#account });
+    client.setSpendControls(false);
+    this.#client = new x402HTTPClient(client);
+  }
+
+  /** The first signature of a process takes long, and so does its verification: a seller would wait. */
+  async warmUp(): Promise<void> {
+    const offer = {
+      scheme: 'exact',
+      network: 'eip155:84532',
+      amount: '1',
+      maxTimeoutSeconds: 60,
+      asset: this.#account.address,
+      payTo: this.#account.address,
+      extra: { name: 'none', version: '1' },
+    } as const;
+    const resource = { url: 'http://localhost/' };
+    const payload = await this.#client.createPaymentPayload({
+      x402Version: 2,
+      resource,
+      accepts: [offer],
+    });
+    await judgePayment({ payload: membersOf(payload), requirements: offer });
+  }
+
+  /** The offer that is tried, or one line that says why there is none. */
+  read(answer: Answer): Challenge | string {
+    if (answer.status !== 402) return `answers ${answer.status} and no 402`;
+    let required: PaymentRequired;
+    try {
+      required = this.#client.getPaymentRequiredResponse(
+        (name) => answer.headers[name.toLowerCase()] ?? null,
+        jsonOf(answer.body),
+      );
+    } catch {
+      return 'its 402 holds no challenge that the official client can read';
+    }
+    const offer = required.accepts.find(isTried);
+    if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
+    const { network, asset, payTo } = offer;
+    const amount = 'amount' in offer ? offer.amount : '';
+    const asked = String(amount || membersOf(offer)['maxAmountRequired']);
+    return {
+      required: { ...required, accepts: [offer] },
+      version: required.x402Version === 1 ? 1 : 2,
+      terms: { network, asset, payTo, amount: asked },
+      example: exampleOf(membersOf(required)),
+    };
+  }
+
+  async pay({ required, version, terms }: Challenge, changes: Changes = {}): Promise<Payment> {
+    const signed = await this.#client.createPaymentPayload(required);
+    const isChanged = Object.keys(changes).length > 0;
+    const [offer] = required.accepts;
+    const extra = membersOf(offer?.extra);
+    const changed = { ...terms, ...changes, extra, version };
+    const payload = isChanged ? await this.#resign(signed, changed) : signed;
+    return {
+      nonce: nonceOf(membersOf(payload)),
+      version,
+      headers: this.#client.encodePaymentSignatureHeader(payload),
+      payload,
+    };
+  }
+
+  /** Signs other terms than those of the challenge, and says in the payload that they were accepted. */
+  async #resign(payload: PaymentPayload, wanted: Resigned): Promise<PaymentPayload> {
+    const { network, asset, payTo, amount, extra, version } = wanted;
+    const { validAfterSec, validBeforeSec } = wanted;
+    const whole = membersOf(payload);
+    const inner = membersOf(whole['payload']);
+    const before = membersOf(inner['authorization']);
+    const accepted = membersOf(whole['accepted']);
+    const nowSec = Math.floor(Date.now() / 1_000);
+    const authorization = {
+      from: this.#account.address,
+      to: getAddress(payTo),
+      value: amount,
+      validAfter:
+        validAfterSec === undefined ? String(before['validAfter']) : String(nowSec + validAfterSec),
+      validBefore:
+        validBeforeSec === undefined
+          ? String(before['validBefore'])
+          : String(nowSec + validBeforeSec),
+      nonce: `0x${randomBytes(32).toString('hex')}` as const,
+    };
+    const signature = await this.#account.signTypedData({
+      domain: {
+        name: String(extra['name']),
+        version: String(extra['version']),
+        chainId: chainIdOf(network) ?? 0,
+        verifyingContract: getAddress(asset),
+      },
+      types: TRANSFER_TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        ...authorization,
+        value: BigInt(authorization.value),
+        validAfter: BigInt(authorization.validAfter),
+        validBefore: BigInt(authorization.validBefore),
+      },
+    });
+    const terms = { network, asset, payTo, amount };
+    const changed = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
+    // A payload of the official client with members of the same types.
+    return {
+      ...whole,
+      ...changed,
+      payload: { ...inner, signature, authorization },
+    } as unknown as PaymentPayload;
+  }
+}
+
+function isTried(offer: PaymentRequired['accepts'][number]): boolean {
+  const { assetTransferMethod = 'eip3009', name } = membersOf(offer.extra);
+  return (
+    offer.scheme === 'exact' &&
+    chainIdOf(offer.network) !== null &&
+    assetTransferMethod === 'eip3009' &&
+    typeof name === 'string'
+  );
+}
+
+function exampleOf(required: Members): string | null {
+  const bazaar = membersOf(membersOf(required['extensions'])['bazaar']);
+  const { body } = membersOf(membersOf(bazaar['info'])['input']);
+  return body === undefined ? null : JSON.stringify(body);
+}
+
+function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Bench, type BenchParts, nameOf, type SellerRoute } from './bench.ts';
+import { TestFacilitator } from './facilitator.ts';
+import { Payer } from './payer.ts';
+import { type PayTested, PayTestImpossible, type TrialId } from './result.ts';
+import { SellerClient } from './seller-client.ts';
+import { isListening, SellerProcess } from './seller-process.ts';
+import { ownAddresses, resolveTarget, type Target } from './target.ts';
+import { DEFAULT_TIMING, type Timing } from './timing.ts';
+import { runTrials } from './trial-run.ts';
+
+export type PayTestOptions = {
+  /** As typed: "http://127.0.0.1:3000". */
+  readonly target: string;
+  /** A command that starts the seller; null where it runs already, or is about to. */
+  readonly start: string | null;
+  /** Default: what a scan finds. */
+  readonly routes: readonly SellerRoute[];
+  readonly failingRoute: SellerRoute | null;
+  readonly facilitatorHost: string;
+  /** 0 takes any. */
+  readonly facilitatorPort: number;
+  /** Environment variables that name the facilitator to the seller. */
+  readonly variables: readonly string[];
+  /** Networks beside the known ones. */
+  readonly networks: readonly string[];
+  readonly only: readonly TrialId[] | null;
+  readonly timing?: Partial<Timing>;
+  /** Paid routes of the seller, as a scan finds them. */
+  readonly findRoutes: (target: Target) => Promise<readonly SellerRoute[]>;
+  /** Told what a person may want to know before and while it runs. */
+  readonly say: (line: string) => void;
+  /** Ends the run: it rejects with the reason, and everything it started is stopped. */
+  readonly signal?: AbortSignal;
+};
+
+const LOOK_AGAIN_MS = 2_000;
+const POLL_MS = 200;
+
+/** Pays a seller with play money. Throws PayTestImpossible where there is nothing to judge. */
+export async function runPayTest(options: PayTestOptions): Promise<PayTested> {
+  const undo: Undo = [];
+  try {
+    const work = perform(options, undo);
+    return await (options.signal === undefined ? work : untilAborted(work, options.signal));
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+/** What was started, in order; the last is stopped first. */
+type Undo = (() => Promise<void>)[];
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, ended]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function perform(options: PayTestOptions, undo: Undo): Promise<PayTested> {
+  const { facilitatorHost, facilitatorPort, networks, start, say } = options;
+  const timing = { ...DEFAULT_TIMING, ...options.timing };
+  const target = await resolveTarget(options.target);
+  await ownAddresses(facilitatorHost.replace(/^\[|\]$/g, ''));
+  const facilitator = new TestFacilitator({
+    host: facilitatorHost,
+    port: facilitatorPort,
+    networks,
+    silenceMs: timing.silenceMs,
+  });
+  await facilitator.listen();
+  undo.push(() => facilitator.close());
+  const client = new SellerClient(target, timing.answerMs);
+  undo.push(() => client.close());
+
+  const seller =
+    start === null
+      ? null
+      : new SellerProcess({
+          command: start,
+          variables: options.variables,
+          facilitatorUrl: facilitator.url,
+        });
+  if (seller === null) {
+    say(`The facilitator is ${facilitator.url}: let the seller ask it (FACILITATOR_URL).`);
+  } else {
+    undo.push(() => seller.close());
+    await seller.start(target, timing.startMs);
+  }
+  const payer = new Payer();
+  await payer.warmUp();
+  const parts = { client, facilitator, payer, timing };
+  const routes = await routesOf(options, target, parts, seller);
+  return await runTrials({
+    target,
+    parts,
+    seller,
+    benches: routes.map((route) => new Bench(route, parts)),
+    failing: options.failingRoute === null ? null : new Bench(options.failingRoute, parts),
+    only: options.only,
+    say,
+  });
+}
+
+/** The routes to pay. Throws PayTestImpossible where there are none, or nobody answers. */
+async function routesOf(
+  options: PayTestOptions,
+  target: Target,
+  parts: BenchParts,
+  seller: SellerProcess | null,
+): Promise<readonly SellerRoute[]> {
+  const until = performance.now() + parts.timing.startMs;
+  for (;;) {
+    if (await isListening(target)) {
+      const found = await lookForRoutes(options, target, parts);
+      if (found.length > 0) return found;
+      // A seller that was started, or that asked for the facilitator, is as ready as it gets.
+      if (seller !== null || parts.facilitator.supportedAsked > 0) break;
+    }
+    if (performance.now() > until) break;
+    await pause(seller === null && (await isListening(target)) ? LOOK_AGAIN_MS : POLL_MS);
+  }
+  if (!(await isListening(target))) {
+    throw new PayTestImpossible(`${target.origin} does not listen: start it, or use --start`);
+  }
+  throw new PayTestImpossible(
+    `${target.origin}: no route asks for a payment; name one by --route "GET /path"`,
+  );
+}
+
+async function lookForRoutes(
+  { routes, failingRoute, findRoutes }: PayTestOptions,
+  target: Target,
+  parts: BenchParts,
+): Promise<readonly SellerRoute[]> {
+  const [named] = routes;
+  const first = new Bench(named ?? { method: 'GET', path: '/', body: null }, parts);
+  const reply = await first.ask();
+  if (!reply.ok && reply.why === 'silent') {
+    throw new PayTestImpossible(
+      `${target.origin} takes a connection and does not answer ${nameOf(first.route)} within ${parts.timing.answerMs / 1_000} s`,
+    );
+  }
+  if (named !== undefined) return reply.ok ? routes : [];
+  const found = await findRoutes(target);
+  return found.filter((route) => failingRoute === null || nameOf(route) !== nameOf(failingRoute));
+}

@@ -1,0 +1,113 @@
+import type { LookupFunction } from 'node:net';
+import { Agent } from 'undici';
+import type { Target } from './target.ts';
+
+export type Answer = {
+  readonly ok: true;
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly ms: number;
+};
+
+export type NoAnswer = {
+  readonly ok: false;
+  /** `silent`: nothing came in time. `broken`: the connection was closed or never opened. */
+  readonly why: 'silent' | 'broken';
+  readonly ms: number;
+};
+
+export type Reply = Answer | NoAnswer;
+
+export type Request = {
+  readonly method: string;
+  /** As it is sent: no step of it is normalised. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly timeoutMs?: number;
+};
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_HEADER_BYTES = 256 * 1024;
+const KEPT_MS = 1;
+
+/** Sends requests to the seller alone: its addresses are pinned, and no redirect is followed. */
+export class SellerClient {
+  readonly #target: Target;
+  readonly #agent: Agent;
+  readonly #answerMs: number;
+
+  constructor(target: Target, answerMs: number) {
+    this.#target = target;
+    this.#answerMs = answerMs;
+    const pinned: LookupFunction = (_hostname, options, done) => {
+      const [first] = target.addresses;
+      if (options.all) done(null, [...target.addresses]);
+      else done(null, first.address, first.family);
+    };
+    // A connection a request: a seller that closes kept ones would look like one that hangs up.
+    this.#agent = new Agent({
+      connect: { lookup: pinned },
+      pipelining: 0,
+      keepAliveTimeout: KEPT_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
+  }
+
+  async send({
+    method,
+    path,
+    headers = {},
+    body,
+    timeoutMs = this.#answerMs,
+  }: Request): Promise<Reply> {
+    const began = performance.now();
+    const signal = AbortSignal.timeout(timeoutMs);
+    const elapsed = () => performance.now() - began;
+    try {
+      const answer = await this.#agent.request({
+        origin: this.#target.origin,
+        path,
+        method: method as 'GET', // undici's type lists the usual methods alone
+        headers: { accept: 'application/json, */*;q=0.5', ...contentType(body), ...headers },
+        body: body ?? null,
+        signal,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+      });
+      const bytes = await readUpTo(answer.body, MAX_BODY_BYTES);
+      return {
+        ok: true,
+        status: answer.statusCode,
+        headers: Object.fromEntries(
+          Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+        ),
+        body: bytes,
+        ms: elapsed(),
+      };
+    } catch {
+      return { ok: false, why: signal.aborted ? 'silent' : 'broken', ms: elapsed() };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy();
+  }
+}
+
+function contentType(body: string | undefined): Readonly<Record<string, string>> {
+  return body === undefined ? {} : { 'content-type': 'application/json' };
+}
+
+async function readUpTo(stream: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > most) break;
+  }
+  return Buffer.concat(pieces);
+}

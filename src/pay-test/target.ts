@@ -1,0 +1,58 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import type { Address } from '../guard/resolve.ts';
+import { PayTestImpossible } from './result.ts';
+
+/** The seller under test: its addresses are looked up once, and no others are dialled. */
+export type Target = {
+  /** "http://127.0.0.1:3000" */
+  readonly origin: string;
+  readonly hostname: string;
+  readonly port: number;
+  readonly addresses: readonly [Address, ...Address[]];
+};
+
+const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
+
+/** Loopback, RFC 1918 and fc00::/7: no stranger's server. */
+export function isOwnAddress(address: string): boolean {
+  if (isIP(address) === 0 || address.includes('%')) return false;
+  return OWN_RANGES.has(ipaddr.process(address).range());
+}
+
+export type Lookup = (hostname: string) => Promise<readonly Address[]>;
+
+const systemLookup: Lookup = async (hostname) => {
+  const found = await lookup(hostname, { all: true });
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
+};
+
+/** Throws PayTestImpossible where the address is not one's own. */
+export async function resolveTarget(typed: string, look: Lookup = systemLookup): Promise<Target> {
+  const url = URL.parse(typed.includes('://') ? typed : `http://${typed}`);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
+    throw new PayTestImpossible(
+      `${typed}: give the address of your seller, such as http://127.0.0.1:3000`,
+    );
+  }
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const [first, ...others] = await ownAddresses(hostname, look);
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+  return { origin: url.origin, hostname, port, addresses: [first, ...others] };
+}
+
+/** Every address of a name must be one's own. Throws PayTestImpossible. */
+export async function ownAddresses(
+  hostname: string,
+  look: Lookup = systemLookup,
+): Promise<readonly [Address, ...Address[]]> {
+  const addresses = await look(hostname).catch(() => []);
+  const [first, ...others] = addresses;
+  if (first === undefined) throw new PayTestImpossible(`${hostname}: its name gives no address`);
+  const foreign = addresses.find(({ address }) => !isOwnAddress(address));
+  if (foreign === undefined) return [first, ...others];
+  throw new PayTestImpossible(
+    `${hostname} is at ${foreign.address}: a pay-test asks loopback and private addresses alone, because it is for your own seller`,
+  );
+}

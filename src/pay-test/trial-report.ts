@@ -1,0 +1,62 @@
+import { EXPLANATIONS } from './explanations.ts';
+import {
+  type Finding,
+  type PayTestReport,
+  TRIAL_IDS,
+  TRIALS,
+  type TrialId,
+  type TrialResult,
+} from './result.ts';
+
+export type Found = Finding & { readonly id: TrialId; readonly route: string | null };
+
+/** How often a trial may run the handler of a route. */
+const MOST_RUNS: Readonly<Record<TrialId, number>> = {
+  ...{ T1: 1, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 22, T12: 8 },
+  ...{ T13: 0, T14: 1 },
+};
+
+export function mostRuns(ids: readonly TrialId[], routes: number, isFailing: boolean): number {
+  return ids.reduce((total, id) => {
+    const times = id === 'T14' ? Number(isFailing) : id === 'T4' || id === 'T6' ? 1 : routes;
+    return total + MOST_RUNS[id] * times;
+  }, 0);
+}
+
+export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes'> & {
+  readonly found: readonly Found[];
+  readonly isWanted: (id: TrialId) => boolean;
+};
+
+/** T1 is always run, and shown where it is wanted. */
+export function toPayTestReport(parts: ReportParts): PayTestReport {
+  const { target, facilitator, routes, found, isWanted } = parts;
+  const shown = found
+    .filter(({ id }) => isWanted(id))
+    .toSorted((one, other) => TRIAL_IDS.indexOf(one.id) - TRIAL_IDS.indexOf(other.id));
+  const count = (status: Found['status']) => shown.filter((one) => one.status === status).length;
+  const paid = found.filter(({ id }) => id === 'T1');
+  const gifts = shown.filter(({ status, isGift }) => status === 'fail' && isGift === true);
+  return {
+    target,
+    facilitator,
+    routes,
+    trials: shown.map(toResult),
+    summary: {
+      pass: count('pass'),
+      warn: count('warn'),
+      fail: count('fail'),
+      not_run: count('not_run'),
+      delivers: paid.some(isDelivered) && paid.every(({ status }) => status !== 'fail'),
+      gifts: new Set(gifts.map(({ id }) => id)).size,
+    },
+  };
+}
+
+function isDelivered({ status }: Found): boolean {
+  return status === 'pass' || status === 'warn';
+}
+
+function toResult({ id, status, evidence, route }: Found): TrialResult {
+  return { id, title: TRIALS[id], status, evidence, fix: EXPLANATIONS[id].fix, route };
+}
