@@ -1,4 +1,4 @@
-/** `npm run demo`: an agent buys the scans of two sellers, on a chain of its own. Ends on Ctrl-C. */
+/** `npm run demo`: an agent buys the scans of two sellers on a chain of its own, then a pay-test of both. Ends on Ctrl-C. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { startChain, type TestChain } from '../test/fixtures/chain/test-chain.ts
 import { startExpressV2Seller } from '../test/fixtures/sellers/express-v2-seller.ts';
 import { freePort } from '../test/fixtures/service/free-port.ts';
 import { buyScan } from './buy-scan.ts';
+import { payTestSeller } from './pay-test-seller.ts';
 
 const OUR_ADDRESS = '0x1111111111111111111111111111111111111111';
 
@@ -87,8 +88,15 @@ async function main(): Promise<void> {
       throw new Error('the balances did not move by the price of one scan');
     }
   }
+  for (const [about, name] of [
+    ['6. Play money and a facilitator that misbehaves, for the good seller', 'good'],
+    ['7. And for the one as it comes', 'as-it-comes'],
+  ] as const) {
+    say(`${about} (a minute of waits on purpose) …`);
+    say(await payTestSeller(name, (line) => say(`   ${line}`)));
+  }
   say(
-    `6. The site is open: ${baseUrl}/ and ${baseUrl}/o/${new URL(good.url).host} (Ctrl-C ends it)`,
+    `8. The site is open: ${baseUrl}/ and ${baseUrl}/o/${new URL(good.url).host} (Ctrl-C ends it)`,
   );
 }
 

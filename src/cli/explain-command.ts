@@ -8,10 +8,12 @@ import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { isStack } from '../patches/patches-for.ts';
+import { EXPLANATIONS } from '../pay-test/explanations.ts';
+import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
 import { explainTopic, TOPICS } from './explain-topics.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { parsePublicUrl } from './public-url.ts';
-import { type PatchedSeller, showPatches, showStacks } from './show-patches.ts';
+import { type PatchedSeller, showPatches, showStacks, showTrialPatch } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
@@ -28,16 +30,22 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   const report =
     file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
   const seller = { report, publicOrigin };
+  const wanted = id.toUpperCase();
+  if (isTrialId(wanted)) {
+    const text =
+      stack === null ? renderTrial(wanted, seller) : showTrialPatch(wanted, stack, seller);
+    await write(out, breakCommands(text));
+    return 0;
+  }
   const newest = (await listCatalogs()).at(-1) ?? 'at all';
   const { catalog, isChanged } = await readCatalog(newest);
   if (isChanged) {
     throw new CatalogError(`catalog/${newest}.json is refused: it is published and was changed.`);
   }
-  const wanted = id.toUpperCase();
   if (!catalog.checks.some((check) => check.id === wanted)) {
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(
-      `${id}: no such check; there are ${ids}, and of a report's other parts ${TOPICS.join(', ')}`,
+      `${id}: no such check; there are ${ids}, the trials T1 to T14, and of a report's other parts ${TOPICS.join(', ')}`,
     );
   }
   const text =
@@ -93,5 +101,28 @@ function render(explanation: Explanation, seller: PatchedSeller): string {
     ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, seller)]),
     `Outcomes, first match wins: ${outcomes.join(', ')}`,
     '',
+  ].join('\n');
+}
+
+/** A trial of the pay-test: why it is there, and how to mend what it finds. */
+function renderTrial(id: TrialId, seller: PatchedSeller): string {
+  const { why, fix, upstream } = EXPLANATIONS[id];
+  return [
+    `${id} ${TRIALS[id]} (a trial of pay-test; docs/pay-test.md has the rule)`,
+    '',
+    'WHY',
+    '',
+    why,
+    '',
+    'FIX',
+    '',
+    fix,
+    '',
+    ...(upstream.length === 0 ? [] : ['SEEN IN MIDDLEWARES', '', ...upstream, '']),
+    'PATCH',
+    '',
+    `Stacks: ${STACKS.join(', ')} (--report FILE fills in your own values; --stack NAME prints one alone)`,
+    '',
+    showTrialPatch(id, STACKS[0], seller),
   ].join('\n');
 }

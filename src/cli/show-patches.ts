@@ -1,5 +1,6 @@
 /** Patches as text for a terminal: what matters, then each file. */
-import { STACKS, type Stack } from '../patches/patch.ts';
+
+import { type Patch, STACKS, type Stack } from '../patches/patch.ts';
 import {
   addressValues,
   type PatchReport,
@@ -8,6 +9,9 @@ import {
   readPatchValues,
 } from '../patches/patch-values.ts';
 import { patchesFor } from '../patches/patches-for.ts';
+import { trialPatch } from '../patches/trial-patches.ts';
+import { EXPLANATIONS } from '../pay-test/explanations.ts';
+import type { TrialId } from '../pay-test/result.ts';
 import { publicOriginOf } from './public-url.ts';
 
 export type PatchedSeller = {
@@ -25,12 +29,21 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
   if (found === null) {
     return `${checkId}: no patch; what it looks at is not the seller's to serve.\n`;
   }
-  const lines = found.patches.flatMap(({ topic, patch }) =>
-    'whyNot' in patch
-      ? [`${topic}: ${patch.whyNot}`, '']
-      : patch.parts.flatMap(({ file, code }) => [`--- ${topic}: ${file}`, code]),
-  );
+  const lines = found.patches.flatMap(({ topic, patch }) => patchLines(topic, patch));
   return [`${checkId} for ${stack}. ${found.lead}`, '', ...lines].join('\n');
+}
+
+/** The patch of a trial of the pay-test. */
+export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSeller): string {
+  const { topic, patch } = trialPatch(trialId, stack, valuesFor(trialId, seller));
+  const { fix } = EXPLANATIONS[trialId];
+  return [`${trialId} for ${stack}. ${fix}`, '', ...patchLines(topic, patch)].join('\n');
+}
+
+function patchLines(topic: string, patch: Patch): readonly string[] {
+  return 'whyNot' in patch
+    ? [`${topic}: ${patch.whyNot}`, '']
+    : patch.parts.flatMap(({ file, code }) => [`--- ${topic}: ${file}`, code]);
 }
 
 function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {

@@ -70,7 +70,7 @@ export function patchesFor(
   return { lead, patches: [patchOf(byOutcome?.[outcome] ?? otherwise, stack, values)] };
 }
 
-function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
+export function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
   const patches = PATCHES[stack];
   if (!isDocument(topic)) return { topic, patch: withInstall(patches[topic](values)) };
   const document = DOCUMENTS[topic](values);
@@ -84,7 +84,7 @@ function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
 }
 
 /** The packages that the code imports, as its first line. */
-function withInstall(patch: Patch): Patch {
+export function withInstall(patch: Patch): Patch {
   if ('whyNot' in patch) return patch;
   return {
     parts: patch.parts.map((one) => {

@@ -15,6 +15,7 @@ export type SellerCommand = {
 
 const POLL_MS = 100;
 const KILL_AFTER_MS = 3_000;
+const FREE_AFTER_MS = 5_000;
 const MAX_SAID_CHARS = 2_000;
 
 /** The seller by `--start`: a process group of its own, stopped whole. */
@@ -31,7 +32,7 @@ export class SellerProcess {
 
   /** Resolves once it listens. Throws PayTestImpossible where it ends before, or takes too long. */
   async start(target: Target, startMs: number): Promise<void> {
-    const isTaken = await isListening(target);
+    const isTaken = !(await isFree(target));
     if (this.#isClosed) throw new PayTestImpossible('the test was given up');
     if (isTaken) {
       throw new PayTestImpossible(
@@ -104,6 +105,16 @@ export class SellerProcess {
       said.findLast((line) => /error/i.test(line))?.trim() ?? said.slice(-2).join(' | ');
     return new PayTestImpossible(lines === '' ? what : `${what}: ${lines}`);
   }
+}
+
+/** Whether nobody listens there; one who was told to end is waited for. */
+async function isFree(target: Target): Promise<boolean> {
+  const until = performance.now() + FREE_AFTER_MS;
+  while (await isListening(target)) {
+    if (performance.now() > until) return false;
+    await pause(POLL_MS);
+  }
+  return true;
 }
 
 /** Whether a connection is taken at the seller's address. */

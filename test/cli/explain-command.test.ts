@@ -53,6 +53,16 @@ describe('explain', () => {
     expect(await explain('D1', '--stack', 'go')).toMatch(/^D1: no patch/);
   });
 
+  test('tells why and how to mend what a trial of the pay-test finds', async () => {
+    const text = await explain('t7');
+    expect(text.split('\n')[0]).toMatch(/^T7 replay /);
+    for (const heading of ['WHY', 'FIX', 'PATCH']) expect(text).toContain(`\n${heading}\n`);
+    expect(await explain('T7', '--stack', 'go')).toContain('claimed.LoadOrStore');
+    const own = await explain('T2', '--stack', 'hono', '--report', await savedReport());
+    expect(own).toContain("'GET /weather': sold1");
+    expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can mend it');
+  });
+
   test.each([
     'http://127.0.0.1:3300',
     'http://localhost:3300',

@@ -14,6 +14,7 @@ import {
 } from '../../src/patches/patch-values.ts';
 import { patchesFor } from '../../src/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../src/patches/topics.ts';
+import { trialPatch } from '../../src/patches/trial-patches.ts';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -44,7 +45,10 @@ type Source = { readonly name: string; readonly code: string };
 
 /** Every patch of these stacks, once, in the given language. */
 function sources(stacks: readonly Stack[], language: Language): readonly Source[] {
-  const all = stacks.flatMap((stack) => allValues().flatMap((one) => partsOf(stack, ...one)));
+  const all = stacks.flatMap((stack) => [
+    ...allValues().flatMap((one) => partsOf(stack, ...one)),
+    ...claimsOf(stack),
+  ]);
   const codes = new Map(
     all.filter((one) => one.language === language).map((one) => [one.code, one]),
   );
@@ -56,6 +60,12 @@ function partsOf(stack: Stack, id: string, values: PatchValues) {
     const name = `${stack}_${topic.replaceAll('-', '_')}`;
     return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
   });
+}
+
+function claimsOf(stack: Stack) {
+  const { patch } = trialPatch('T7', stack, readPatchValues(report()));
+  const name = `${stack}_claim`;
+  return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
 }
 
 function allValues(): readonly (readonly [id: string, values: PatchValues])[] {

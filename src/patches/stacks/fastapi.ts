@@ -35,7 +35,7 @@ export const FASTAPI: StackPatches = {
       '@app.middleware("http")',
       'async def no_store(request: Request, call_next):',
       '    response = await call_next(request)',
-      '    if response.status_code == 402:',
+      '    if response.status_code == 402 or "payment-response" in response.headers:',
       '        response.headers["Cache-Control"] = "no-store"',
       '    return response',
     ]),
