@@ -7,8 +7,6 @@ import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 
 /** Keys read at a time. */
 const UNFINISHED_BATCH = 500;
-/** Longer than any claim that was sent as often as a payment may be. */
-const NEWEST_STEPS = 16;
 
 export function ledgerOn(context: StoreContext): LedgerStore {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
@@ -122,12 +120,11 @@ async function removeMarkers(
 /** Steps before the last claim are not touched: any caller can make a key have many. */
 async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerEntry | null> {
   const { ledger, ledgerWritten } = tables;
-  const [found, written] = await Promise.all([
-    ledger.all({ key }, { order: [['step', 'desc']], limit: NEWEST_STEPS }),
+  const claim = await ledger.first({ key, state: 'claimed' }, { order: [['step', 'desc']] });
+  const [rows, written] = await Promise.all([
+    ledger.all({ key, step: { from: claim?.step ?? 0 } }),
     ledgerWritten.get(key),
   ]);
-  const isCut = found.length === NEWEST_STEPS && found.every((row) => row.state !== 'claimed');
-  const rows = isCut ? await ledger.all({ key }) : found;
   return ledgerEntry(rows.map(toLedgerRow), written?.atMs ?? null);
 }
 

@@ -52,8 +52,11 @@ export type TableSpec<R> = {
   readonly unique?: readonly (readonly (keyof R & string)[])[];
   /** What rows are looked for by. */
   readonly indexes?: readonly (readonly (keyof R & string)[])[];
-  /** Rows that stand for work of their writer end with it, and need not outlive a loss of power. Default: none. */
-  readonly endsWithWriter?: (row: R) => boolean;
+  /**
+   * Rows that need not outlive a loss of power by themselves: they stand for work of their writer, or another row that
+   * does outlive it is written after them, and all before it with it. Default: none.
+   */
+  readonly passing?: (row: R) => boolean;
 };
 
 /**

@@ -56,6 +56,8 @@ export const TABLES: TableSpecs = {
       sinceMs: 'integer',
     },
     key: ['key', 'claimStep'],
+    // The claim follows.
+    passing: () => true,
     indexes: [['sinceMs'], ['payer', 'request']],
   },
   ledgerWritten: {
@@ -95,6 +97,8 @@ export const TABLES: TableSpecs = {
     name: 'reports',
     columns: { scanId: 'text', scannedAtMs: 'integer', report: 'bytes' },
     key: ['scanId'],
+    // The result follows.
+    passing: () => true,
     indexes: [['scannedAtMs']],
   },
   identifiers: {
@@ -136,6 +140,8 @@ export const TABLES: TableSpecs = {
       scan: 'text or null',
     },
     key: ['host', 'seq'],
+    // The change follows.
+    passing: () => true,
     unique: [['scanId']],
     indexes: [['host', 'scannedAtMs', 'scanId']],
   },
@@ -154,6 +160,8 @@ export const TABLES: TableSpecs = {
       scan: 'text',
     },
     key: ['host'],
+    // The change follows.
+    passing: () => true,
   },
   changes: {
     name: 'changes',
@@ -210,7 +218,7 @@ export const TABLES: TableSpecs = {
     key: ['attempt'],
     unique: [['scope', 'n']],
     indexes: [['group'], ['expiresAtMs']],
-    endsWithWriter: (row) => row.endsWithOwner,
+    passing: (row) => row.endsWithOwner,
   },
   leases: {
     name: 'leases',
@@ -225,7 +233,7 @@ export const TABLES: TableSpecs = {
     },
     key: ['name', 'turn'],
     indexes: [['takenAtMs']],
-    endsWithWriter: () => true,
+    passing: () => true,
   },
   snapshots: {
     name: 'snapshots',

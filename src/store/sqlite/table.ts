@@ -40,9 +40,14 @@ export function sqliteTable<R extends object>(
     ${others.map((column) => `${quoted(column)} = excluded.${quoted(column)}`).join(', ')}`;
 
   function tryInsert(row: R): boolean {
-    const inserting = () => connection.run(`${insertion} ON CONFLICT DO NOTHING`, ...flat(row));
-    const endsWithWriter = spec.endsWithWriter?.(row) ?? false;
-    return (endsWithWriter ? connection.passing(inserting) : inserting()) > 0;
+    return write(row, `${insertion} ON CONFLICT DO NOTHING`, flat(row)) > 0;
+  }
+
+  function write(row: R | null, sql: string, values: readonly SQLInputValue[]): number {
+    const writing = () => connection.run(sql, ...values);
+    // Of rows that are changed or removed, as of all of their table.
+    const isPassing = row === null ? spec.passing !== undefined : (spec.passing?.(row) ?? false);
+    return isPassing ? connection.passing(writing) : writing();
   }
 
   function select(what: string, where: Where<R>, { order = [], limit }: RangeOptions<R>) {
@@ -117,23 +122,20 @@ export function sqliteTable<R extends object>(
     },
 
     async replace(row) {
-      connection.run(replacement, ...flat(row));
+      write(row, replacement, flat(row));
     },
 
     async set(row, members, only = {}) {
       const { sql, values } = whereSql({ ...only, ...keyOf(row) });
       const set = Object.keys(members).flatMap((column) => flatNames(spec, column));
-      connection.run(
-        `UPDATE ${name} SET ${set.map((column) => `${quoted(column)} = ?`).join(', ')} WHERE ${sql}`,
-        ...flat(members, Object.keys(members)),
-        ...values,
-      );
+      const sets = set.map((column) => `${quoted(column)} = ?`).join(', ');
+      const given = [...flat(members, Object.keys(members)), ...values];
+      write(null, `UPDATE ${name} SET ${sets} WHERE ${sql}`, given);
     },
 
     async remove(where) {
       const { sql, values } = whereSql(where);
-      const removing = () => connection.run(`DELETE FROM ${name} WHERE ${sql}`, ...values);
-      return spec.endsWithWriter === undefined ? removing() : connection.passing(removing);
+      return write(null, `DELETE FROM ${name} WHERE ${sql}`, values);
     },
 
     async removeInBatches(where, size) {
