@@ -93,6 +93,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         ...(revision === '0.3.0' ? { charged: true } : {}),
         payableBy: null,
         payability: [],
+        indexed: [],
         clients: [],
         advice: [],
       });
