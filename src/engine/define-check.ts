@@ -1,4 +1,3 @@
-/** The shape of a check: what it needs, what it presumes, the closed table of what it can find. */
 import type { ObservationName, Observations } from '../model/observations.ts';
 import type { EngineOutcome, Verdict } from '../model/verdict.ts';
 import type { Kit } from '../parse/kit/kit.ts';
@@ -19,25 +18,25 @@ export { listed, worst, worstOf } from './worst-of.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 
-/** The check in three sentences for people, each whole and without the id. */
+/** Three complete sentences for people, without the check's id. */
 export type Sentences = {
-  /** Said of an origin that passes: "Paid resources answer an unpaid request with a challenge." */
+  /** For an origin that passes: "Paid resources answer an unpaid request with a challenge." */
   readonly right: string;
-  /** Said of one that was judged and does not: "Some paid resources do not ask for payment." */
+  /** For an origin that was judged and does not pass: "Some paid resources do not ask for payment." */
   readonly wrong: string;
-  /** Said where it was not judged; why stands in the evidence: "It is not known whether …". */
+  /** For an origin that was not judged; the evidence gives the reason: "It is not known whether …". */
   readonly unjudged: string;
 };
 
 type Terms<Needs extends readonly ObservationName[]> = {
-  /** As in the catalog: "P6". */
+  /** The id in the catalog: "P6". */
   readonly id: string;
-  /** Published versions never change; a rule that moves any verdict is a new version. */
+  /** Published versions never change; a rule that changes any verdict needs a new version. */
   readonly version: number;
   readonly says: Sentences;
-  /** The observations it may see. Nothing else crosses to the worker. */
+  /** The observations that `evaluate` receives. Nothing else is sent to the worker. */
   readonly needs: Needs;
-  /** Checks without which this one means nothing: where one fails, this is `not_evaluated`. */
+  /** Checks that must not fail; when one fails, this check is `not_evaluated`. */
   readonly requires: readonly string[];
 };
 
@@ -45,9 +44,9 @@ export type CheckOptions<
   Needs extends readonly ObservationName[],
   Name extends string,
 > = Terms<Needs> & {
-  /** What can be seen, in order of precedence; the README and the cases have the same list. */
+  /** Outcomes in order of precedence; the README and the cases have the same list. */
   readonly outcomes: Outcomes<Name>;
-  /** Pure and synchronous: no clock, no network, no state; frozen input. Names a row and the facts. */
+  /** Pure and synchronous: no clock, network or state; input is frozen. Returns a row's name and the facts. */
   evaluate(seen: Seen<Needs[number]>, kit: Kit): Finding<NoInfer<Name>>;
 };
 
@@ -56,7 +55,7 @@ export type CheckDefinition<
   Needs extends readonly ObservationName[] = readonly ObservationName[],
   Name extends string = string,
 > = Terms<Needs> & {
-  /** Names of the table's rows, in its order. */
+  /** Outcome names in the table's order. */
   readonly outcomes: readonly Name[];
   evaluate(seen: Seen<Needs[number]>, kit: Kit): Verdict<Name | EngineOutcome>;
 };
@@ -73,7 +72,7 @@ export function defineCheck<
   };
 }
 
-/** `Object.keys` forgets which keys it lists. */
+/** `Object.keys` loses the key type. */
 function namesOf<Name extends string>(outcomes: Outcomes<Name>): readonly Name[] {
   const isName = (key: string): key is Name => Object.hasOwn(outcomes, key);
   return Object.keys(outcomes).filter(isName);
@@ -82,7 +81,7 @@ function namesOf<Name extends string>(outcomes: Outcomes<Name>): readonly Name[]
 /** One row of a check's cases.ts: observations in, the named finding out. */
 export type CheckCase<Name extends ObservationName = ObservationName> = {
   readonly name: string;
-  /** Versions the case holds for; all where absent. */
+  /** Versions the case holds for; absent means all. */
   readonly versions?: readonly number[];
   readonly seen: Partial<Seen<Name>>;
   readonly expect: {

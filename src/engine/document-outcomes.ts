@@ -1,4 +1,3 @@
-/** The states of a document that must stand at a path, as findings of the checks that ask for one. */
 import type { HttpObservation } from '../model/observations.ts';
 import type { DocumentReading, Kit } from '../parse/kit/kit.ts';
 import { type Found, fail, type Outcome } from './outcomes.ts';
@@ -8,7 +7,7 @@ const FIREWALL_FIX =
 
 type Absent = Exclude<DocumentReading['state'], 'present'>;
 
-/** Rows for what stands in the place of a document, in the order in which `kit.document` finds it out. */
+/** Outcomes for a missing document, in the order in which `kit.document` tests them. */
 export function documentOutcomes(fix: string): Readonly<Record<Absent, Outcome>> {
   return {
     unreadable: fail(fix),
@@ -19,7 +18,7 @@ export function documentOutcomes(fix: string): Readonly<Record<Absent, Outcome>>
   };
 }
 
-/** Why there is no JSON document at a path; null where there is one. */
+/** Finds the reason why a path has no JSON document; null when it has one. */
 export function absence(
   path: string,
   answer: HttpObservation,

@@ -1,4 +1,3 @@
-/** Findings that are the same in every check that can have them. */
 import type { Lookup } from '../model/observations.ts';
 import { notEvaluated, notSeen, type Verdict } from '../model/verdict.ts';
 import type { OpenApiReading } from '../parse/kit/kit.ts';
@@ -7,7 +6,7 @@ const HOUR_SEC = 3_600;
 const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';
 const CHALLENGE_FIX = 'Correct what P2 names first.';
 
-/** A third party that was not asked, or gave no good answer, is no fault of the origin. */
+/** A third party that was not asked, or failed to answer, is no fault of the origin. */
 export function unanswered(
   lookup: Exclude<Lookup<unknown>, { state: 'seen' }>,
   what: string,
@@ -24,7 +23,7 @@ export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageS
   return `as of ${asOf} (${Math.floor(ageSec / HOUR_SEC)} h old)`;
 }
 
-/** What reads the OpenAPI document means nothing without one: S1 says why there is none. */
+/** Checks that read the OpenAPI document cannot judge without one; S1 reports why it is missing. */
 export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
 ): Verdict<'prerequisite-failed'> {
@@ -32,13 +31,13 @@ export function needsOpenApi(
   return notEvaluated('S1', what, OPENAPI_FIX);
 }
 
-/** No challenge was seen, and P2 did not fail: seeing one takes a request that is not sent. */
+/** P2 did not fail, yet no challenge was seen: seeing one takes a request that the scan may not send. */
 export function unchallenged(probed: number): Verdict<'unseen'> {
   const evidence = `0 of ${probed} resources challenged by what we may send`;
   return notSeen('unseen', evidence, CHALLENGE_FIX);
 }
 
-/** The resources to probe could not be picked within limits of time or memory. */
+/** The probe plan exceeded its limits of time or memory. */
 export function unplanned(planFailure: string): Verdict<'limits'> {
   return {
     status: 'fail',

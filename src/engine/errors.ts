@@ -1,6 +1,6 @@
 import { EngineFault } from '../workers/errors.ts';
 
-/** Checks or tasks of ours break even on an origin that said nothing: no scan of this process can be judged. */
+/** A check or task throws even on a silent origin, so this process cannot judge any scan. */
 export class BrokenChecks extends EngineFault {
   override readonly name = 'BrokenChecks';
 
@@ -9,12 +9,12 @@ export class BrokenChecks extends EngineFault {
   }
 }
 
-/** A check file that does not keep to the contract; the message lists every breach. */
+/** A check file breaks the contract; the message lists every breach. */
 export class CheckModuleError extends Error {
   override readonly name = 'CheckModuleError';
 }
 
-/** A catalog that cannot be trusted; the message names the file and the mistake. */
+/** A catalog is invalid; the message names the file and the mistake. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }

@@ -14,7 +14,7 @@ type Evaluable = {
   evaluate(seen: unknown, kit: unknown): unknown;
 };
 
-/** Outlives a task, as a thread does that did not fail. */
+/** Cached across tasks: the thread is reused unless a task fails. */
 const memo = createScanMemo();
 
 /** Runs on a worker thread, which has loaded the module of the check. */
@@ -28,7 +28,7 @@ export function judgeOnThread(
   return readVerdict(check.evaluate(observations, memo.kit(scanKey)), check.outcomes);
 }
 
-/** Discovery has validated the rest of the definition in the host. */
+/** Checks `evaluate` alone; discovery has validated the rest of the definition on the main thread. */
 function isDefinition(value: unknown): value is Evaluable {
   return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
 }

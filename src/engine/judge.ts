@@ -1,5 +1,3 @@
-/** Judges one scan: every check of the catalog on the pool, then who depends on whom. */
-
 import type { ObservationName, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { notEvaluated, type Verdict } from '../model/verdict.ts';
@@ -17,9 +15,9 @@ export type JudgeOptions = {
   readonly observations: Observations;
   readonly pool: Pool;
   readonly account: ScanAccount;
-  /** The caller gives up: nothing is to be said. */
+  /** Aborted when the caller gives up; judging then rejects. */
   readonly signal?: AbortSignal | undefined;
-  /** The scan ran out of time: what is not judged by then ran out of limits. */
+  /** Aborted when the scan's time is over; checks that are still unjudged get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
@@ -30,17 +28,17 @@ export type Judged = {
   readonly verdict: Verdict;
 };
 
-/** How much of the root cause's evidence is repeated where it is named. */
+/** Characters of the root cause's evidence that a dependent check repeats. */
 const CAUSE_CHARS = 160;
 
 /**
- * One verdict a check, in catalog order. Rejects with EngineFault where the fault is ours, or with
- * the signal's reason; then nothing is left running.
+ * Returns one verdict for each check, in catalog order. Rejects with EngineFault when the fault is ours,
+ * or with the signal's reason; all tasks have ended by then.
  */
 export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]> {
   const { catalog, checks } = options;
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
-  // One thread of ours that is broken spoils the report: the rest is not worth waiting for.
+  // One broken thread invalidates the report, so the other checks are aborted.
   const abandon = new AbortController();
 
   const entries = catalog.checks.map((entry) => {
@@ -70,7 +68,7 @@ async function judgeOne(
   { observations, pool, account, signal, deadline }: JudgeOptions,
 ): Promise<Verdict> {
   const budget = isStanding ? account.standing : account.origin;
-  // Whatever this one would say is not going to be in the report.
+  // The verdict is replaced in the report anyway, so judging is skipped.
   if (budget.isSpent()) return budgetVerdict(isStanding);
   const ends = [abandoned, signal, deadline].filter((one) => one !== undefined);
   try {
@@ -85,9 +83,8 @@ async function judgeOne(
 }
 
 /**
- * The results of a scan whose work is done. Where a budget is spent, every check on it fails alike,
- * those that were judged already too: the report is the same whatever came first, and no seller
- * chooses which of his checks are judged.
+ * Results of a finished scan. When a budget is spent, every check on it fails, those judged already too:
+ * results must not depend on timing, and sellers must not choose which checks are judged.
  */
 export function resultsOf(judged: readonly Judged[], account: ScanAccount): readonly CheckResult[] {
   const results = applyPrerequisites(judged);
@@ -105,12 +102,12 @@ function only(
   return Object.fromEntries(needs.map((name) => [name, observations[name]]));
 }
 
-/** A check whose prerequisite failed means nothing, whatever it found: it names the root cause. */
+/** A check whose prerequisite failed is not evaluated; its evidence names the root cause. */
 function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   const byId = new Map(judged.map((one) => [one.entry.id, one]));
   const roots = new Map<string, Judged | null>();
 
-  /** The failed check at the start of the chain, `one` itself included; null where it stands. */
+  /** Finds the failed check at the start of the chain, which may be `one`; null when nothing failed. */
   function rootOf(one: Judged): Judged | null {
     const known = roots.get(one.entry.id);
     if (known !== undefined) return known;
@@ -119,7 +116,7 @@ function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
     return root;
   }
 
-  /** The order of `requires` decides which of several causes is named. */
+  /** The first broken entry of `requires` is the one named. */
   function brokenPrerequisite(one: Judged): Judged | null {
     for (const id of one.requires) {
       const prerequisite = byId.get(id);

@@ -9,11 +9,11 @@ import { createObservationSerializer } from './observation-serializer.ts';
 import { readVerdict } from './read-verdict.ts';
 import { faultVerdict, isStandingCheck, limitsVerdict } from './unjudged-verdicts.ts';
 
-/** The worker threads of scans, which run checks, plans and other work on what origins sent. */
+/** Worker threads that run checks, plans and other work on untrusted documents. */
 export type Pool = WorkerPool & {
   /**
-   * Judges by one check; `seen` holds what it needs and nothing else. A check out of limits, or one
-   * that throws twice, is a verdict, not an error.
+   * Judges with one check; `seen` holds only its `needs`. A check that exceeds its limits, or throws
+   * twice, gets a verdict and does not reject.
    */
   judge(
     check: DiscoveredCheck,
@@ -23,7 +23,7 @@ export type Pool = WorkerPool & {
   ): Promise<Verdict>;
 };
 
-/** Bytes of observations that are kept in the form in which they cross to workers. */
+/** Cache size in bytes of serialized observations. */
 const MAX_SERIALIZED_BYTES = 32 * 1024 * 1024;
 const JUDGE_MODULE = new URL('./judge-on-thread.ts', import.meta.url).href;
 

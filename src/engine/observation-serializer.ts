@@ -1,17 +1,17 @@
 import type { ObservationName, Observations } from '../model/observations.ts';
 import { type Serialized, serialize, textBytes } from '../parse/json/transfer.ts';
 
-/** `part` is the same number wherever the same observation is sent, so that a worker can keep it. */
+/** `part` identifies the observation across tasks, so that a worker can cache it. */
 export type SerializedObservation = {
   readonly name: string;
   readonly part: number;
   readonly value: Serialized;
 };
 
-/** The part of an observation that was not made. */
+/** Id of an observation that was not made. */
 const NOTHING_SEEN = 0;
 
-/** Serializes each observation once a scan, however many checks need it. */
+/** Serializes each observation once a scan, for all checks. */
 export type ObservationSerializer = (
   scanKey: string,
   seen: Partial<Observations>,
@@ -19,11 +19,11 @@ export type ObservationSerializer = (
 
 type Kept = { bytes: number; readonly values: WeakMap<object, Serialized> };
 
-/** Caches the texts of the scans that were asked for last, up to `maxBytes`. */
+/** Caches serialized observations of the most recent scans, up to `maxBytes`. */
 export function createObservationSerializer(maxBytes: number): ObservationSerializer {
-  /** The scan that was asked for last is the last. */
+  /** In order of use; the most recently used scan is last. */
   const recent = new Map<string, Kept>();
-  /** Observations are frozen, so identity will do; the number stays when a text is made anew. */
+  /** Keyed by identity, because observations are frozen. Ids stay when a text is serialized again. */
   const parts = new WeakMap<object, number>();
   let count = 0;
 
@@ -63,6 +63,6 @@ export function createObservationSerializer(maxBytes: number): ObservationSerial
 }
 
 function namesOf(seen: Partial<Observations>): readonly ObservationName[] {
-  // Object.keys forgets the key type; the parameter's type has just stated it.
+  // Object.keys loses the key type, which the parameter states.
   return Object.keys(seen) as ObservationName[];
 }

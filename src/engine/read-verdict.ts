@@ -1,12 +1,10 @@
-/** What a check returned, held to its contract: a breach is our fault, never a finding. */
-
 import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from '../model/verdict.ts';
 import { cleanText } from '../parse/text/text.ts';
 
-/** Security rules, "Hostile origins". */
+/** Limit of security.md, "Hostile origins". */
 export const MAX_EVIDENCE_CHARS = 500;
 
-/** The statuses that each basis may have (checks.md, "Common rules"). */
+/** Statuses allowed for each basis (checks.md, "Common rules"). */
 const STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
   measured: ['pass', 'warn', 'fail'],
   not_applicable: ['pass'],
@@ -14,7 +12,7 @@ const STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
   not_evaluated: ['fail'],
 };
 
-/** Throws TypeError naming the breach; evidence comes back clean and cut. */
+/** Throws TypeError with the breach, a defect of the check; returns cleaned and cut evidence. */
 export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict {
   if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is no object.');
   if ('then' in raw) throw new TypeError('The verdict is a promise: evaluate must be synchronous.');

@@ -4,13 +4,13 @@ import type { Kit } from '../parse/kit/kit.ts';
 import type { SerializedObservation } from './observation-serializer.ts';
 
 /**
- * A worker's cache between the checks of a scan: the kit with its parsed documents, and the
- * observations. Scans take turns on a worker, so the last few are kept while they are small; a large
- * one is kept alone, so memory stays that of one scan.
+ * A worker's cache between the checks of a scan: the kit with its parsed documents, and the observations.
+ * Workers alternate between scans, so several small scans are cached; a large one is cached alone, which
+ * bounds memory to one scan.
  */
 export type ScanMemo = {
   kit(scanKey: string): Kit;
-  /** Frozen observations by name, each deserialized once a scan. */
+  /** Returns frozen observations by name, each deserialized once a scan. */
   seen(
     scanKey: string,
     serialized: readonly SerializedObservation[],
@@ -19,12 +19,12 @@ export type ScanMemo = {
 
 type Kept = { readonly kit: Kit; readonly parts: Map<number, unknown>; bytes: number };
 
-/** Bytes of text that are remembered; values parsed from it take several times as much. */
+/** Bytes of text that are cached; values parsed from it take several times as much. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const MAX_KEPT_SCANS = 8;
 
 export function createScanMemo(): ScanMemo {
-  /** The scan that was asked for last is the last. */
+  /** In order of use; the most recently used scan is last. */
   const recent = new Map<string, Kept>();
 
   function open(scanKey: string): Kept {
@@ -50,7 +50,7 @@ export function createScanMemo(): ScanMemo {
       for (const { part, value } of serialized) {
         if (!kept.parts.has(part)) kept.bytes += textBytes(value);
       }
-      // Older texts are dropped before this one is parsed, so that both never need room at once.
+      // Older texts are dropped before this one is parsed, so that memory never holds both.
       dropOldest();
       const entries = serialized.map(({ name, part, value }) => {
         if (!kept.parts.has(part)) kept.parts.set(part, deserializeFrozen(value));

@@ -1,4 +1,3 @@
-/** What each finding costs, so that a reader sees a score as a sum: "100 − P3 8 − S5 6 = 86". */
 import type { PayableBy } from '../model/payability.ts';
 import { EARNED_HALVES, isCapping, POINTS, type Scored, type Scoring, WEIGHTS } from './score.ts';
 
@@ -9,10 +8,10 @@ const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;
 const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
 
 /**
- * In the order in which they are shown, the gravest first: by severity, failures before warnings.
- * Whole points that add up to exactly what is missing from 100. Findings that cap the score bear
- * what the cap takes beside their own points, in proportion to those; the others cost the same
- * whether a cap binds or not, or equal findings would read as unequal.
+ * Returns costs in display order: by severity, failures before warnings. They are whole points that add
+ * up to 100 minus the score: "100 − P3 8 − S5 6 = 86". Findings that cap the score share the cap's loss
+ * in proportion to their own points; the others cost the same with and without a cap, so that equal
+ * findings cost equal points.
  */
 export function scoreCosts(
   results: readonly Scored[],
@@ -46,7 +45,7 @@ function passed(result: Scored): Scored {
   return { ...result, status: 'pass', basis: 'measured' };
 }
 
-/** What a finding takes from the weighted mean, before any rounding; comparable across categories. */
+/** Loss in the weighted mean before rounding; comparable across categories. */
 function shareOfLoss({ category, severity, status }: Scored, results: readonly Scored[]): number {
   const possible = results
     .filter((one) => one.category === category && one.basis !== 'not_determined')
@@ -54,7 +53,7 @@ function shareOfLoss({ category, severity, status }: Scored, results: readonly S
   return (WEIGHTS[category] * POINTS[severity] * (2 - EARNED_HALVES[status])) / possible;
 }
 
-/** Whole points by share; those that rounding leaves over go to the largest remainders. */
+/** Rounds to whole points by the largest remainder method. */
 function distributed(
   total: number,
   findings: readonly Scored[],

@@ -1,6 +1,6 @@
 /**
- * scoring@1: integers throughout, so that any reader can recompute a score from the results and
- * the catalog. A scoring that changes any of this is a new name beside the old one.
+ * scoring@1 uses integers only, so that any reader can recompute a score from results and catalog. A
+ * changed scoring gets a new name and leaves this one as it is.
  */
 import type { PayableBy } from '../model/payability.ts';
 import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
@@ -12,7 +12,7 @@ export type Score = {
   readonly grade: Grade;
   readonly subScores: SubScores;
 };
-/** `payableBy` as the report has it: null where no challenge was seen, or no client was run. */
+/** `payableBy` is the report's: null when no challenge was seen, or no client ran. */
 export type Scoring = (results: readonly Scored[], payableBy?: PayableBy | null) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
@@ -23,7 +23,7 @@ export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
   docs: 40,
   directory: 10,
 };
-/** Best first, with the score from which each is given; F below the last. */
+/** Best first, each with its lowest score; F is below all of them. */
 export const GRADES = [
   ['A', 90],
   ['B', 80],
@@ -31,22 +31,22 @@ export const GRADES = [
   ['D', 50],
 ] as const satisfies readonly (readonly [Grade, number])[];
 
-/** The most points of a score where a grave finding caps it. */
+/** Highest score that each grave finding allows. */
 export const CAP_POINTS = { unreachable: 0, criticalFail: 49, unpayable: 49, flawed: 89 } as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
 };
 
-/** A row caps the score where a result has every value that the row names. */
+/** A row caps the score when a result has every value in it. */
 const CAPS: readonly Cap[] = [
-  // P1: the origin cannot be reached, so nothing that was seen of it counts.
+  // An unreachable origin scores 0, whatever else was observed.
   { id: 'P1', status: 'fail', atMost: CAP_POINTS.unreachable },
   { severity: 'critical', status: 'fail', atMost: CAP_POINTS.criticalFail },
   { severity: 'critical', status: 'warn', atMost: CAP_POINTS.flawed },
   { category: 'protocol', severity: 'major', status: 'fail', atMost: CAP_POINTS.flawed },
 ];
-/** What could not be determined is never held against an origin. */
+/** A check that was not determined never lowers the score. */
 const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];
 
 export const scoreResults: Scoring = (results, payableBy) => {
@@ -55,7 +55,7 @@ export const scoreResults: Scoring = (results, payableBy) => {
     docs: subScore(results, 'docs'),
     standing: subScore(results, 'directory'),
   };
-  // The clients were run, and none can pay: what the checks make of it is no comfort to a buyer.
+  // Clients ran and none can pay, which counts more for a buyer than passed checks.
   const payable = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
   const score = Math.min(weightedMean(subScores), payable, ...capsOf(results));
   return { score, grade: gradeOf(score), subScores };
@@ -69,7 +69,7 @@ export function isScoringName(name: string): name is ScoringName {
   return Object.hasOwn(SCORINGS, name);
 }
 
-/** Grades a score from 0 to 100, without any cap. */
+/** Converts an uncapped score from 0 to 100. */
 export function gradeOf(score: number): Grade {
   return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';
 }
@@ -101,7 +101,7 @@ function weightedMean({ protocol, docs, standing }: SubScores): number {
   return weights === 0 ? 0 : Math.floor(sum / weights);
 }
 
-/** Whether this result alone holds the score below what the points give. */
+/** Returns true when this result alone holds the score below its points. */
 export function isCapping(result: Scored): boolean {
   return CAPS.some((cap) => isCapped(result, cap));
 }

@@ -1,7 +1,7 @@
 /**
- * The findings where a check could not do its work on what it was given. Either fails the origin, or
- * a seller could dodge grading by hanging or breaking one; on the data of third parties, which the
- * origin did not write, nothing is determined.
+ * Verdicts for checks that exceeded their limits or threw. They fail the origin, or a seller could dodge
+ * grading by hanging or breaking a check. Data of third parties is exempt, because the origin did not
+ * write it: the check is then not determined.
  */
 
 import { STANDING_OBSERVATIONS } from '../model/observations.ts';
@@ -20,7 +20,7 @@ const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
 const FAULT_FIX = 'Report this scan to us, and scan again once we have corrected it.';
 const STANDING_FIX = 'Nothing to do here: scan again later.';
 
-/** Whether a check judges what third parties said. */
+/** Returns true for checks that judge third parties' answers. */
 export function isStandingCheck({ needs }: Pick<CheckDefinition, 'needs'>): boolean {
   return STANDING_OBSERVATIONS.some((name) => needs.includes(name));
 }
@@ -35,7 +35,7 @@ export function limitsVerdict(
   return isStanding ? standingLimits(what) : originLimits(what);
 }
 
-/** The verdict of every check of a scan that used up its processor time, whichever check used it. */
+/** Verdict of every check in a scan that spent its processor time, whichever check spent it. */
 export function budgetVerdict(isStanding: boolean): Verdict<'limits'> {
   if (isStanding) return standingLimits('the answers about this origin took all its time');
   return originLimits('the documents of this origin took all the processor time that a scan has');

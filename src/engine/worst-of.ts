@@ -1,16 +1,15 @@
-/** One finding for many resources: the first in precedence, of all that have it, three shown. */
 import type { ResourceSet } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
 import { unchallenged } from './engine-findings.ts';
 import type { Finding, Found, Outcomes } from './outcomes.ts';
 
-/** More would not fit into evidence, and one is enough to go by. */
+/** Limited by the length of evidence; one example is enough to act on. */
 const MAX_SHOWN = 3;
 
 /**
- * Judges each resource that challenged: the worst finding, with "2 of 3" and where it was seen;
- * `sound` where none was found, told "2 of 3 resources". What `inspect` says follows the request.
+ * Judges each resource that challenged. Returns the worst finding with its count ("2 of 3") and requests,
+ * or `sound` with "2 of 3 resources". `inspect` returns the text after the request.
  */
 export function worstOf<Name extends string>(
   outcomes: Outcomes<Name>,
@@ -25,7 +24,7 @@ export function worstOf<Name extends string>(
     const request = kit.request(one.probe.method, one.resource.path);
     return inspect(one).map(([name, text, fix]): Found<Name> => [name, `${request} ${text}`, fix]);
   });
-  // Where no method is declared, one path may be two resources; a sign-in is none.
+  // One path can be two resources when no method is declared; sign-ins are not counted.
   const signIns = kit.signIns(resources);
   const silent = resources.probed.filter(
     (one) =>
@@ -37,7 +36,7 @@ export function worstOf<Name extends string>(
   return worst(outcomes, found) ?? sound(count, challenged);
 }
 
-/** `found` has a list for each thing that was judged. Null where all of them are empty. */
+/** `found` has one list per judged item. Returns null when all lists are empty. */
 export function worst<Name extends string>(
   outcomes: Outcomes<Name>,
   found: readonly (readonly Found<NoInfer<Name>>[])[],
@@ -52,7 +51,7 @@ export function worst<Name extends string>(
   return [first[0], evidence, first[2]];
 }
 
-/** The first three, and how many more there are. */
+/** Lists the first three and the number of the others. */
 export function listed(texts: readonly string[]): string {
   const rest = texts.length - MAX_SHOWN;
   return texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');

@@ -1,4 +1,4 @@
-/** What a seller should know and no check grades: the 25 checks are the interface's. */
+/** Advice covers what a seller should know and no check grades; the interface fixes the 25 checks. */
 export const ADVICE_IDS = [
   'testnet-only',
   'over-default-limit',
@@ -20,8 +20,8 @@ export type AdviceId = (typeof ADVICE_IDS)[number];
 
 export type Advice = {
   readonly id: AdviceId;
-  /** What was seen: request, JSON pointer and value, quoted short and sanitised. */
+  /** Request, JSON pointer and value; quoted short and sanitised. */
   readonly evidence: string;
-  /** One imperative line. Never holds text of the origin. */
+  /** One imperative line. It never quotes the origin. */
   readonly fix: string;
 };

@@ -1,4 +1,4 @@
-/** Every error code of the API, with its status. Codes are stable: clients key on them. */
+/** Codes are stable, because clients key on them. */
 export const ERROR_CODES = {
   invalid_url: { status: 400, meaning: 'The URL or host is not one that can be scanned.' },
   invalid_request: { status: 400, meaning: 'The body does not have the form of the schema.' },
@@ -53,21 +53,18 @@ type ErrorOptions = {
   readonly cause?: unknown;
   /** Answered as `Retry-After`. */
   readonly retryAfterSec?: number;
-  /** How many a 429 allows; answered as `RateLimit-Limit`. */
+  /** The limit that a 429 enforces; answered as `RateLimit-Limit`. */
   readonly limit?: number;
-  /** Further members of the body. */
+  /** Extra members of the response body. */
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly charged?: Charged;
 };
 
-/**
- * What became of the payment that the request carried: charged, not charged, or null while that
- * is not known.
- */
+/** True when the request's payment was charged, false when not, null while that is unknown. */
 export type Charged = boolean | null;
 
-/** What happened and what to do about it, with a stable code and its status. */
+/** Subclasses have a stable code and status; the message says what happened and what to do. */
 export abstract class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -75,7 +72,7 @@ export abstract class ServiceError extends Error {
   readonly limit: number | null;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined where the thrower knows nothing of payments. */
+  /** Undefined when the thrower knows nothing of payments. */
   readonly charged: Charged | undefined;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -91,7 +88,7 @@ export abstract class ServiceError extends Error {
   }
 }
 
-/** Whatever ended a paid call, and what is known of the payment that came along. */
+/** Wraps any error of a paid call together with the state of its payment. */
 export class PaidCallFailed extends Error {
   override readonly name = 'PaidCallFailed';
   readonly charged: Charged;

@@ -1,14 +1,13 @@
 /**
- * Every error that the API answers, a class each. `plugins/errors.ts` turns them into answers.
- * None of them is ever charged for; `charged` tells what became of the payment that came along. A 402 is no error but a challenge, and belongs to the payment
- * gate.
+ * `plugins/errors.ts` answers these errors. None is ever charged for; `charged` reports the state of the
+ * request's payment. A 402 is no error but a challenge of the payment gate.
  */
 import { ServiceError } from './error-codes.ts';
 
 export { ServiceError } from './error-codes.ts';
 
 export class InvalidUrl extends ServiceError {
-  /** `reason` is the stable name of what is wrong with it. */
+  /** `reason` is a stable name. */
   constructor(message: string, reason: string) {
     super('invalid_url', message, { body: { reason } });
   }
@@ -35,7 +34,7 @@ export class InvalidParameter extends ServiceError {
   }
 }
 
-/** A parameter that its schema refuses; `accepted` is the schema's description, or nothing. */
+/** `accepted` is the description in the parameter's schema, if it has one. */
 export class RejectedParameter extends ServiceError {
   constructor(name: string, accepted: string) {
     const problem = accepted === '' ? 'is missing' : `is not accepted: ${accepted}`;
@@ -76,7 +75,7 @@ export class NotVerified extends ServiceError {
   }
 }
 
-/** Within the hour of a confirm, to a caller who is not the one that started its token. */
+/** Thrown within an hour of a confirm when the caller did not start the token. */
 export class NotYourProof extends ServiceError {
   constructor(message: string) {
     super('not_your_proof', message);
@@ -122,14 +121,14 @@ export class MethodNotAllowed extends ServiceError {
 }
 
 export class PaymentConflict extends ServiceError {
-  /** `field` is what differs from the request that the payment was used for. */
+  /** `field` differs from the request that the payment was first used for. */
   constructor(field: string, message: string) {
     super('payment_conflict', message, { body: { field } });
   }
 }
 
 export class AnswerExpired extends ServiceError {
-  /** `isOwn`: the payment that was sent bought the answer, not another with its identifier. */
+  /** `isOwn` is true when this payment bought the answer, false when another with its identifier did. */
   constructor(isOwn: boolean) {
     const message = isOwn
       ? 'This payment was settled and answered, and the answer was deleted after 24 hours. Sign a new payment for a new answer.'
@@ -213,7 +212,7 @@ export class TooManyOpen extends ServiceError {
 }
 
 export class TooManyTries extends ServiceError {
-  /** `charged` is what became of the payment that was tried. */
+  /** `charged` is the state of the attempted payment. */
   constructor(message: string, retryAfterSec: number, charged: boolean) {
     super('too_many_tries', message, { retryAfterSec, charged });
   }
@@ -268,7 +267,7 @@ export class PaymentsUnavailable extends ServiceError {
   }
 }
 
-/** Where to look for the payment while its settlement is being reconciled. */
+/** Locates the payment while its settlement is being reconciled. */
 export type UnsettledPayment = {
   readonly network: string;
   readonly payer: string;

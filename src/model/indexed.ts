@@ -1,19 +1,18 @@
-/** How the indexes list what a scan saw live. */
 export const INDEXES = ['bazaar', 'x402scan'] as const;
 export type IndexName = (typeof INDEXES)[number];
 
 export const INDEXED_STATES = [
   'listed',
   'differs',
-  /** The same path stands there under another host or scheme. */
+  /** The index has the same path under another host or scheme. */
   'listed_elsewhere',
   'not_listed',
-  /** The index did not answer, was not asked, or holds more than it shows. */
+  /** The index did not answer, was not asked, or returned only part of its list. */
   'unknown',
 ] as const;
 export type IndexedState = (typeof INDEXED_STATES)[number];
 
-/** In the order in which reports show them. */
+/** Reports use this order. */
 export const INDEXED_FIELDS = [
   'price',
   'payTo',
@@ -27,7 +26,7 @@ export const INDEXED_FIELDS = [
 ] as const;
 export type IndexedField = (typeof INDEXED_FIELDS)[number];
 
-/** Why a resource may be missing, in the order in which reports show them. */
+/** Reasons for a missing resource, in report order. */
 export const INDEXED_REASONS = [
   'not_registered',
   'no_settlement_seen',
@@ -44,7 +43,7 @@ export const INDEXED_REASONS = [
 ] as const;
 export type IndexedReasonCode = (typeof INDEXED_REASONS)[number];
 
-/** Values as the two sides write them, cleaned and cut. */
+/** Both values as written, cleaned and cut. */
 export type IndexedDifference = {
   readonly field: IndexedField;
   readonly live: string;
@@ -54,20 +53,20 @@ export type IndexedDifference = {
 export type IndexedReason = {
   readonly code: IndexedReasonCode;
   readonly evidence: string;
-  /** The check that judges it; null where none does. */
+  /** Id of the check that judges it; null when none does. */
   readonly check: string | null;
 };
 
-/** One paid resource and one index. */
+/** One row per paid resource and index. */
 export type IndexedRow = {
   readonly index: IndexName;
-  /** The URL that was asked. */
+  /** The requested URL. */
   readonly resource: string;
   readonly method: string;
   readonly state: IndexedState;
-  /** The address in the index, where it is another. */
+  /** The index's address, if it differs. */
   readonly listedAs: string | null;
   readonly differences: readonly IndexedDifference[];
-  /** Empty where nothing that is seen from outside says why. */
+  /** Empty when no reason is visible from outside. */
   readonly reasons: readonly IndexedReason[];
 };

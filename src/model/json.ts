@@ -1,5 +1,5 @@
-/** JSON as it is parsed and stored. Numbers are finite; our own money travels as decimal strings. */
+/** Numbers are finite. Money is carried as decimal strings. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** An object at the top; members that are `undefined` are dropped when stored. */
+/** Members that are `undefined` are dropped when stored. */
 export type JsonObject = { readonly [key: string]: JsonValue | undefined };

@@ -1,4 +1,4 @@
-/** The names that `needs` may hold, at run time; the compiler keeps the list complete. */
+/** Runtime list of the names allowed in `needs`; the compiler checks that it is complete. */
 import type { ObservationName } from './observations.ts';
 
 const NAMES: Readonly<Record<ObservationName, true>> = {

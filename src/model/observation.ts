@@ -1,13 +1,12 @@
 /**
- * What a request to an origin left behind. Plain data: it is stored, sent to workers and replayed.
- *
- * An HTTP status of 400 or more is an answer (`ok: true`). `ok: false` means that no answer was
- * seen at all. A body that is too long or breaks off is `ok: true, truncated: true`: a header is
- * read whatever becomes of the body.
+ * The result of a request to an origin. It is plain data: stored, sent to workers, replayed. A status of
+ * 400 or more is an answer (`ok: true`); `ok: false` means that no answer was seen. A body that is too
+ * long or breaks off gives `ok: true, truncated: true`, because headers count whatever becomes of the
+ * body.
  */
 export type FailureReason =
   | 'dns'
-  /** The guard refuses the host: nothing was dialled. */
+  /** The guard refused the host; nothing was dialled. */
   | 'blocked-address'
   | 'refused'
   | 'reset'
@@ -26,7 +25,7 @@ export type FailureReason =
 export type Seen<T> = {
   readonly ok: true;
   readonly data: T;
-  /** From the call to the end of the answer, waiting for a free connection included. */
+  /** Milliseconds from the call to the end of the answer, waiting for a free connection included. */
   readonly ms: number;
   readonly truncated: boolean;
 };
@@ -34,7 +33,7 @@ export type Seen<T> = {
 export type Failed = {
   readonly ok: false;
   readonly reason: FailureReason;
-  /** One line for evidence; holds no text that the origin chose. */
+  /** One line for evidence. It never quotes the origin. */
   readonly detail: string;
   readonly ms: number;
 };
@@ -47,7 +46,7 @@ export type Hop = { readonly url: string; readonly status: number; readonly loca
 export type HttpMethod = 'GET' | 'HEAD' | 'POST';
 
 export type HttpData = {
-  /** The URL that gave this answer, after the redirects. */
+  /** URL of this answer, after redirects. */
   readonly url: string;
   readonly method: HttpMethod;
   readonly status: number;
@@ -55,13 +54,13 @@ export type HttpData = {
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Decoded text; empty for HEAD and where `binary` is set. */
   readonly body: string;
-  /** From the moment the request got its connection (opening it included) to the first byte. */
+  /** Milliseconds from the request's start on its connection (opening it included) to the first byte. */
   readonly firstByteMs: number;
   readonly redirects: readonly Hop[];
-  /** A hop that was not taken, or led nowhere; this answer is the redirect itself. */
+  /** A redirect that was not followed; this answer is the redirect itself. */
   readonly refusedRedirect?: { readonly to: string; readonly why: string };
-  /** The body is no text (a NUL byte), or its encoding could not be undone. */
+  /** The body contains a NUL byte, or its encoding could not be undone. */
   readonly binary?: true;
-  /** Why the body broke off, where it was not the size limit. */
+  /** Reason why the body broke off, other than the size limit. */
   readonly bodyFailure?: FailureReason;
 };

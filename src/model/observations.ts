@@ -1,6 +1,6 @@
 /**
- * What one scan saw, and all that a check may know: plain, JSON-safe, frozen data. Bodies are text;
- * nothing here is parsed, so that a hostile document costs the host nothing.
+ * Everything that checks may read of one scan: plain, JSON-safe, frozen data. Bodies stay unparsed text,
+ * so that the main thread never parses a hostile document.
  */
 import type { HttpData, Observation } from './observation.ts';
 import type { Payability } from './payability.ts';
@@ -16,15 +16,15 @@ export type OriginFacts = {
   readonly host: string;
 };
 
-/** How the catalog lets us probe; recorded, because a replay is judged by what was sent. */
+/** Probing settings of the catalog, recorded because a replay is judged by the requests that were sent. */
 export type ProbingOptions = {
-  /** Whether `{}` is posted to resources that are declared paid. */
+  /** Post `{}` to resources that are declared paid. */
   readonly post: boolean;
-  /** Whether the tools of an MCP endpoint are called, which no catalog asks for: the caller does. */
+  /** Call the tools of an MCP endpoint; set by the caller, never by a catalog. */
   readonly mcp?: true;
 };
 
-/** An answer at one of several paths where the same document may stand. */
+/** The answer at one of several possible paths of a document. */
 export type PathAnswer = { readonly path: string; readonly answer: HttpObservation };
 
 export type ResourceSource =
@@ -37,72 +37,72 @@ export type ResourceSource =
   | 'mcp';
 
 /**
- * A paid tool of an MCP endpoint. Its answer stands in the probes as HTTP would have carried it
- * (`tool-answer.ts`): status 402 for a result that asks for payment, PAYMENT-REQUIRED for the
- * challenge in the structured result, the body for the text beside it.
+ * A paid tool of an MCP endpoint. Its probes have its answer in HTTP form (`tool-answer.ts`): status 402
+ * for a result that asks for payment, PAYMENT-REQUIRED for the challenge in the structured result, the
+ * body for the text beside it.
  */
 export type ToolFacts = {
   readonly name: string;
   /** Path of the endpoint. */
   readonly endpoint: string;
-  /** How the challenge came; null where none did. */
+  /** The binding that carried the challenge; null without one. */
   readonly binding: 'tool-result' | 'extension' | null;
-  /** What the result says of itself; null where there is no result. */
+  /** The result's `isError`; null without a result. */
   readonly isError: boolean | null;
-  /** Who of the two had offered the extension `org.x402/payment` when the tool was called. */
+  /** Parties that had offered the extension `org.x402/payment` when the tool was called. */
   readonly extension: 'nobody' | 'client' | 'both';
-  /** Decimal dollars as tools/list states them, and the member that does; null where none does. */
+  /** Decimal dollars in tools/list and the member that states them; null when none does. */
   readonly price: { readonly dollars: string; readonly member: string } | null;
 };
 
 export type Probe = {
   readonly method: 'GET' | 'HEAD' | 'POST';
-  /** 2 is the second probe of the same request, for the checks that compare two. */
+  /** 2 is the second probe of the same request, for checks that compare both. */
   readonly number: 1 | 2;
   /**
-   * A POST that was answered by 307 or 308 to this origin was sent once more to that place:
-   * `data.redirects` then holds the one hop, and `data.url` is the place that gave this answer. One
-   * that redirects again, or elsewhere, is that redirect itself, with `data.refusedRedirect`.
-   * Recordings of schema 2 and older never followed a POST.
+   * A POST that is redirected by 307 or 308 within this origin is sent once more: `data.redirects` then
+   * holds that hop, and `data.url` its target. A second redirect, or one to another origin, is not
+   * followed: the answer is that redirect, with `data.refusedRedirect`. Recordings of schema 2 and older
+   * never followed a POST.
    */
   readonly answer: HttpObservation;
 };
 
-/** A resource that a document or index calls paid, or that may turn out to be, with the answers it gave. */
+/** A resource that a document or index lists, with its answers. */
 export type ResourceObservation = {
   readonly url: string;
-  /** Path and query as requested, path and required query parameters filled in. */
+  /** Requested path and query, with path and required query parameters filled in. */
   readonly path: string;
-  /** The path as OpenAPI writes it ("/users/{id}"); equal to the path elsewhere. */
+  /** OpenAPI's path template ("/users/{id}"); for other sources the path itself. */
   readonly template: string;
-  /** The declared method; null where the source names none. */
+  /** The declared method; null when the source names none. */
   readonly method: 'GET' | 'POST' | null;
   readonly sources: readonly ResourceSource[];
-  /** Whether OpenAPI, manifest or an index calls it paid. Candidates are probed with GET only. */
+  /** OpenAPI, manifest or an index calls it paid. Other candidates are probed with GET only. */
   readonly declaredPaid: boolean;
   /**
-   * A path or required query parameter has no declared example, default or enum, so its value in
-   * `path` is made up: a 404 says nothing of the resource. Absent where every value is declared.
+   * A path or required query parameter has no declared example, default or enum, so its value in `path`
+   * is made up and a 404 says nothing of the resource. Absent when every value is declared.
    */
   readonly madeUp?: true;
   readonly probes: readonly Probe[];
-  /** Set where it is a tool: `path` is then the endpoint's, and the name of the tool its fragment. */
+  /** Set for a tool: `path` is the endpoint's, with the tool's name as its fragment. */
   readonly tool?: ToolFacts;
 };
 
 export type ResourceSet = {
   readonly probed: readonly ResourceObservation[];
-  /** Paid resources that were found, probed or not ("6 of 41 probed"). */
+  /** Number of paid resources found, probed or not ("6 of 41 probed"). */
   readonly declared: number;
-  /** Paid operations that no probe can reach, by method: PUT, PATCH, DELETE. */
+  /** Number of paid operations whose method is never probed: PUT, PATCH, DELETE. */
   readonly otherMethods: number;
-  /** Where we looked, for "no paid resource found": "/openapi.json: 404", … */
+  /** Places that were searched, for the evidence of an empty result: "/openapi.json: 404", … */
   readonly looked: readonly string[];
-  /** Other origins that the OpenAPI document sends paid operations to; absent where there is none. */
+  /** Other origins that serve paid operations of the OpenAPI document; absent when there is none. */
   readonly elsewhere?: readonly string[];
-  /** Paid tools that are not called, because their seller does not say that they only read. */
+  /** Number of paid tools that are not called, because they are not declared read-only. */
   readonly uncalledTools?: number;
-  /** Set where the plan itself could not be made within limits of time or memory. */
+  /** Set when planning exceeded its limits of time or memory. */
   readonly planFailure?: string;
 };
 
@@ -118,26 +118,26 @@ export type LinkObservation = {
 
 export type LinkSet = {
   readonly checked: readonly LinkObservation[];
-  /** Same-origin links found, checked or not. */
+  /** Number of same-origin links found, checked or not. */
   readonly found: number;
-  /** Links to other hosts: counted, never contacted. */
+  /** Number of links to other hosts, which are never contacted. */
   readonly otherHosts: number;
-  /** How many documents with links could be read. */
+  /** Number of readable documents with links. */
   readonly documents: number;
 };
 
 export type IconSet = {
   /** Icons that the root names on this origin, then /favicon.ico, .png, .svg, until one is an image. */
   readonly checked: readonly PathAnswer[];
-  /** Icons that the root names on other hosts: never fetched. */
+  /** Icons that the root names on other hosts; never fetched. */
   readonly otherHosts: readonly string[];
-  /** A data: icon is named. */
+  /** The root names a `data:` icon. */
   readonly inline: boolean;
 };
 
-/** What a third party said of this origin: an index, a chain, a listing. */
+/** The answer of an index, a chain or a listing about this origin. */
 export type Lookup<T> =
-  /** `asOf` is when the source said it (ISO 8601); it may be a good answer of the past. */
+  /** `asOf` is the time of the source's answer (ISO 8601), which may be a cached one. */
   | {
       readonly state: 'seen';
       readonly source: string;
@@ -149,27 +149,27 @@ export type Lookup<T> =
   | { readonly state: 'off'; readonly why: 'offline' | 'switched-off' }
   | { readonly state: 'failed'; readonly source: string; readonly detail: string };
 
-/** The site that a script in a browser is said to be of: no name can ever be there (RFC 2606). */
+/** The `Origin` that browser probes send. RFC 2606 reserves `.invalid`, so no site can have it. */
 export const BROWSER_ORIGIN = 'https://x402-scan.invalid';
 
-/** Two requests as a browser sends them, to the first paid resource that GET reaches. */
+/** Answers to two requests in a browser's form, to the first paid resource that GET reaches. */
 export type BrowserAnswers = {
   readonly path: string;
-  /** GET with `Origin: https://x402-scan.invalid`, as a script of another site fetches. */
+  /** GET with `Origin: https://x402-scan.invalid`, like a fetch from another site. */
   readonly fetched: HttpObservation;
-  /** GET with `Accept: text/html` and a User-Agent of a browser, as a page is opened. */
+  /** GET with `Accept: text/html` and a browser's User-Agent, like a page visit. */
   readonly opened: HttpObservation;
 };
 
-/** What a node of its chain said of an offer. */
+/** A chain node's facts about an offer. */
 export type OfferOnChain = {
   /** CAIP-2 */
   readonly network: string;
   readonly asset: string;
   readonly payTo: string;
-  /** True where it was not asked, because the asset is known. */
+  /** True without a request when the asset is known. */
   readonly hasCode: boolean;
-  /** Whether DOMAIN_SEPARATOR() is that of the offer, and what eip712Domain() names; null where it does not say. */
+  /** Compares DOMAIN_SEPARATOR() with the offer's; `named` is eip712Domain(). Null without an answer. */
   readonly domain: {
     readonly agrees: boolean;
     readonly named: { readonly name: string; readonly version: string } | null;
@@ -180,7 +180,7 @@ export type OfferOnChain = {
   readonly noTokenAccount: boolean | null;
 };
 
-/** What an index asks for a resource, by one set of names; null where it does not say. */
+/** An index's terms for a resource; null members are not stated. */
 export type ListedTerms = {
   readonly x402Version: number | null;
   readonly description: string | null;
@@ -202,39 +202,39 @@ export type ListedResource = {
   readonly terms: ListedTerms;
 };
 
-/** What the Bazaar lists under the origin's recipients. */
+/** The Bazaar's entries under the origin's recipients. */
 export type BazaarListings = {
   readonly resources: readonly ListedResource[];
-  /** Every item was seen: what is not among the resources is not listed. */
+  /** False when the list may have further items, so a missing resource proves nothing. */
   readonly isComplete: boolean;
 };
 
 export type IndexedResource = {
   readonly resource: string;
   readonly method: string | null;
-  /** ISO 8601, or null where the index does not say. */
+  /** ISO 8601, or null when the index does not say. */
   readonly lastUpdated: string | null;
-  /** How many payment options the index shows; 0 is not displayable. */
+  /** Number of payment options in the index; 0 is not displayable. */
   readonly accepts: number;
   readonly deprecated: boolean;
-  /** Absent in recordings that are older than it. */
+  /** Absent in recordings that predate it. */
   readonly terms?: ListedTerms;
 };
 
 export type IndexedOrigin = {
   readonly resources: readonly IndexedResource[];
   readonly ownershipVerified: boolean | null;
-  /** Resources of the same host under another scheme or port, and of its parents and children. */
+  /** Resources on the same host under another scheme or port, and on its parent and child hosts. */
   readonly elsewhere?: readonly string[];
 };
 
 export type SettlementFacts = {
-  /** The payTo address that was looked up; null where the source answers by origin. */
+  /** The payTo address looked up; null when the source answers by origin. */
   readonly address: string | null;
   readonly windowDays: number;
   readonly settlements: number;
   readonly payers: number;
-  /** ISO 8601 of the newest one, null where none was seen. */
+  /** ISO 8601 of the newest settlement, null when none was seen. */
   readonly lastAt: string | null;
 };
 
@@ -244,12 +244,12 @@ export type ListingFacts = {
   readonly website: string | null;
 };
 
-/** Every observation, by the name that a check lists in `needs`. */
+/** Keys are the names that checks list in `needs`. */
 export type Observations = {
   readonly origin: OriginFacts;
   readonly probing: ProbingOptions;
   readonly root: HttpObservation;
-  /** The answer to one random path: what this site says where nothing is. */
+  /** The answer to one random path: the site's page for missing paths. */
   readonly soft404: HttpObservation;
   readonly openapi: HttpObservation;
   /** /.well-known/openapi.json, /api/openapi.json, /swagger.json, /openapi.yaml, in this order. */
@@ -259,28 +259,28 @@ export type Observations = {
   readonly manifestJson: HttpObservation;
   readonly llmsTxt: HttpObservation;
   readonly agentCard: HttpObservation;
-  /** /.well-known/agent.json, the name of old. */
+  /** /.well-known/agent.json, the earlier name. */
   readonly agentJson: HttpObservation;
   readonly robots: HttpObservation;
   readonly resources: ResourceSet;
   readonly links: LinkSet;
   readonly icons: IconSet;
-  /** What the official clients say of the challenges; null in recordings that are older than it. */
+  /** The official clients' verdicts on the challenges; null in recordings that predate it. */
   readonly payability: Payability | null;
   readonly x402scan: Lookup<IndexedOrigin>;
   readonly settlements: Lookup<SettlementFacts>;
   readonly listing: Lookup<ListingFacts>;
-  /** Absent in recordings that are older than it, and where GET reaches nothing that is paid. */
+  /** Absent in recordings that predate it, and when GET reaches no paid resource. */
   readonly browser?: BrowserAnswers;
-  /** Absent in recordings that are older than it, and where no node is set that knows an offer's chain. */
+  /** Absent in recordings that predate it, and when no configured node serves an offer's chain. */
   readonly chain?: readonly OfferOnChain[];
-  /** Absent in recordings that are older than it, and where no paid resource was found. */
+  /** Absent in recordings that predate it, and when no paid resource was found. */
   readonly bazaar?: Lookup<BazaarListings>;
 };
 
 export type ObservationName = keyof Observations;
 
-/** The names that belong to third parties: an outage there is no fault of the origin. */
+/** Observations of third parties, whose outages are no fault of the origin. */
 export const STANDING_OBSERVATIONS = [
   'x402scan',
   'settlements',

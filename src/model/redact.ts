@@ -1,13 +1,11 @@
-/** Text without what must not be kept: paths and credentials of URLs, signatures, keys. */
-
-/** But for those of files, which stand in stacks. */
+/** File URLs are excluded, because stack traces need them. */
 const URL_TEXT = /\b(?!file:)[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'`<>()\\]+/gi;
-/** Longer than a hash or a key: signatures and calldata, which holds them. */
+/** Longer than a hash or a key; matches signatures and the calldata that holds them. */
 const LONG_HEX = /0x[0-9a-fA-F]{100,}/g;
 
 /**
- * Leaves of every URL its origin, for nodes and facilitators carry their keys in path, query or user
- * info, and of long hexadecimal text its beginning.
+ * Reduces every URL to its origin, because nodes and facilitators carry API keys in path, query or user
+ * info, and shortens long hexadecimal text.
  */
 export function redact(text: string): string {
   return text

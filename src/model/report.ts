@@ -1,4 +1,4 @@
-/** The scan report of interface spec 2.2, as the engine makes it; hosts add cache, reportUrl, charged. */
+/** The scan report of interface spec 2.2. Hosts add cache, reportUrl and charged. */
 import type { Advice } from './advice.ts';
 import type { IndexedRow } from './indexed.ts';
 import type { ClientVersion, PayableBy, ResourcePayability } from './payability.ts';
@@ -23,10 +23,10 @@ export type CheckResult = {
   readonly fix: string;
 };
 
-/** What a scan has processor time for: the origin's own documents, and what third parties say. */
+/** Processor time is budgeted apart for the origin's documents and for third parties' answers. */
 export type BudgetName = 'origin' | 'standing';
 
-/** Null where nothing in the category was determined. */
+/** Null when no check of the category was determined. */
 export type SubScores = {
   readonly protocol: number | null;
   readonly docs: number | null;
@@ -40,22 +40,22 @@ export type ScanReport = {
   readonly score: number;
   readonly subScores: SubScores;
   readonly checksVersion: string;
-  /** ISO 8601, UTC: when the scan began. */
+  /** ISO 8601, UTC; the scan's start. */
   readonly scannedAt: string;
   /** One per check, in catalog order. */
   readonly results: readonly CheckResult[];
-  /** What the official clients say of each paid resource; null in what is older than they are. */
+  /** The official clients' verdicts on each paid resource; null in reports that predate them. */
   readonly payability: readonly ResourcePayability[] | null;
-  /** The best of its resources; null where no challenge was seen. */
+  /** The best of its resources; null when no challenge was seen. */
   readonly payableBy: PayableBy | null;
-  /** The clients that said it. */
+  /** The clients that were run. */
   readonly clients: readonly ClientVersion[];
-  /** What no check grades; in the order of its ids. */
+  /** Ungraded findings, in the order of ADVICE_IDS. */
   readonly advice: readonly Advice[];
-  /** What is sold where; null where it could not be read, absent in reports that are older. */
+  /** Paid and free routes; null when they could not be read, absent in reports that predate them. */
   readonly routes?: RouteFacts | null;
-  /** How indexes list each paid resource, ungraded; empty where none is asked. */
+  /** Ungraded: the index entries of each paid resource; empty when no index is asked. */
   readonly indexed: readonly IndexedRow[];
-  /** Budgets that were used up, so that no check on them was judged; absent where none was. */
+  /** Budgets that were spent, so that their checks were not judged; absent when none was. */
   readonly exhausted?: readonly BudgetName[];
 };

@@ -1,9 +1,7 @@
-/** Operations of an origin as its documents and challenges state them: facts to write fixes from. */
-
-/** One way to pay, as the challenge has it; cleaned and cut, null where it is missing. */
+/** One payment option of the challenge, cleaned and cut; null members are missing. */
 export type RouteOffer = {
   readonly scheme: string | null;
-  /** CAIP-2, also where the challenge is of version 1 and names it otherwise. */
+  /** CAIP-2; names of version 1 are converted. */
   readonly network: string | null;
   readonly asset: string | null;
   /** Base units. */
@@ -12,16 +10,16 @@ export type RouteOffer = {
 };
 
 export type PaidRoute = {
-  /** Upper case; null where no document and no answer tells. */
+  /** Upper case; null when no document or answer states it. */
   readonly method: string | null;
   /**
-   * The declared path, base path of the server included: "/weather/{city}". Null where no document
-   * declares one: a path that was asked may be one of many that a route serves.
+   * The declared path, base path of the server included: "/weather/{city}". Null when no document
+   * declares one: a requested path may be one of many that a route serves.
    */
   readonly template: string | null;
-  /** The path that stands for it in requests, which a scan may have sent. */
+  /** A concrete path of the route, which a scan may have requested. */
   readonly path: string;
-  /** Of the challenge, at most 500 characters. */
+  /** The challenge's description, at most 500 characters. */
   readonly description: string | null;
   readonly mimeType: string | null;
   readonly offers: readonly RouteOffer[];
@@ -31,10 +29,10 @@ export type FreeRoute = { readonly method: string; readonly template: string };
 
 export type RouteFacts = {
   readonly paid: readonly PaidRoute[];
-  /** Operations whose 402 asks who the caller is, and sells nothing. */
+  /** Operations whose 402 asks for a sign-in and sells nothing. */
   readonly signIn: readonly FreeRoute[];
-  /** Operations of OpenAPI that nothing calls paid, the first few. */
+  /** The first OpenAPI operations that nothing calls paid. */
   readonly free: readonly FreeRoute[];
-  /** False where there are more paid routes than are listed, or documents could not be read. */
+  /** False when the list of paid routes was cut, or documents could not be read. */
   readonly isComplete: boolean;
 };

@@ -1,12 +1,11 @@
-/** What a finished scan hands over: the report, and what the directory keeps of the origin. */
 import type { Observations } from './observations.ts';
 import type { ScanReport } from './report.ts';
 
-/** Unverified text and links copied from the origin: cleaned, cut, never instructions. */
+/** Unverified text and links of the origin: cleaned, cut, never instructions. */
 export type Branding = {
   readonly displayName: string;
   readonly description: string;
-  /** One of the directory's categories; "other" where the origin declares none of them. */
+  /** One of the directory's categories; "other" when the origin declares none of them. */
   readonly category: string;
   readonly iconUrl: string | null;
   readonly ogImageUrl: string | null;

@@ -1,4 +1,3 @@
-/** The questions of the gatherer to third parties; `src/ecosystem` answers them, or they stay open. */
 import type {
   BazaarListings,
   IndexedOrigin,
@@ -11,38 +10,38 @@ import type { Origin } from './origin.ts';
 
 export type Payee = { readonly network: string; readonly address: string };
 
-/** An offer as a node of its chain is asked about it. */
+/** The members of an offer that a chain node is asked about. */
 export type ChainOffer = {
   /** CAIP-2 */
   readonly network: string;
   readonly asset: string;
   readonly payTo: string;
-  /** Of the EIP-712 domain, as the offer has them. */
+  /** The offer's EIP-712 domain. */
   readonly name: string | null;
   readonly version: string | null;
-  /** The catalog knows the asset: its code and domain need no asking. */
+  /** The catalog knows the asset, so its code and domain are not requested. */
   readonly isKnown: boolean;
 };
 
 export type Standing = {
-  /** Asks no third party, so recipients need not be looked for; default false. */
+  /** No third party is asked, so recipients need not be chosen; default false. */
   readonly isOff?: boolean;
-  /** Asked beside the first wave; resolves within its own time limit, never rejects. */
+  /** Runs beside the first wave; resolves within its own time limit, never rejects. */
   origin(origin: Origin): Promise<{
     readonly x402scan: Lookup<IndexedOrigin>;
     readonly listing: Lookup<ListingFacts>;
   }>;
-  /** Asked once the origin's recipients are known; resolves within its own limit, never rejects. */
+  /** Runs once the origin's recipients are known; resolves within its own limit, never rejects. */
   settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
-  /** What nodes say of these offers; empty where none is set, or none answers. Never rejects. */
+  /** Asks chain nodes about these offers; empty when none is set or none answers. Never rejects. */
   onChain?(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]>;
-  /** What the Bazaar lists under these recipients; absent where it is never asked. */
+  /** Bazaar entries under these recipients; absent when the Bazaar is never asked. */
   listings?(payees: readonly Payee[]): Promise<Lookup<BazaarListings>>;
 };
 
 const OFF = { state: 'off', why: 'offline' } as const;
 
-/** Asks no third party: the checks that stand on it are not determined. */
+/** Asks no third party, so the standing checks are not determined. */
 export const OFFLINE_STANDING: Standing = {
   isOff: true,
   origin: async () => ({ x402scan: OFF, listing: OFF }),

@@ -1,9 +1,7 @@
-/** Verdicts: what a check says of an origin. The engine adds title, category and severity. */
-
 export type Status = 'pass' | 'warn' | 'fail';
 export type Basis = 'measured' | 'not_applicable' | 'not_determined' | 'not_evaluated';
 
-/** Outcomes that any check may have beside its own: the engine sets them, or a check asks for them. */
+/** Outcomes that every check shares: the engine sets them, or a check returns them. */
 export const ENGINE_OUTCOMES = [
   'prerequisite-failed',
   'limits',
@@ -17,13 +15,13 @@ export type Verdict<Outcome extends string = string> = {
   readonly status: Status;
   readonly basis: Basis;
   readonly outcome: Outcome;
-  /** What was seen: path, status, JSON pointer and value; quoted short and sanitised. */
+  /** Path, status, JSON pointer and value; quoted short and sanitised. */
   readonly evidence: string;
-  /** One imperative line. Never holds text of the origin. */
+  /** One imperative line. It never quotes the origin. */
   readonly fix: string;
 };
 
-/** Could not be observed through no fault that we may judge: left out of the score. */
+/** Excludes the check from the score: its observation is missing through no fault of the origin. */
 export function notSeen<const O extends 'unseen' | 'offline'>(
   outcome: O,
   evidence: string,
@@ -32,7 +30,7 @@ export function notSeen<const O extends 'unseen' | 'offline'>(
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix };
 }
 
-/** A prerequisite failed; `cause` is the id of the check that names the root of it. */
+/** `cause` is the id of the failed check at the root. */
 export function notEvaluated(
   cause: string,
   evidence: string,

@@ -1,4 +1,3 @@
-/** What a preflight is asked of, and its answer where no seller is. */
 import type { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, originOf, validateUrl } from '../guard/origin.ts';
 import { type Preflight, preflightOf } from './result.ts';
@@ -7,7 +6,7 @@ export type Asked = {
   readonly origin: Origin;
   /** Path and query. */
   readonly path: string;
-  /** The method that the buyer is going to send, in capitals. */
+  /** Upper case; the method of the buyer's coming request. */
   readonly method: string;
   readonly maxPrice: string | null;
 };
@@ -25,7 +24,7 @@ export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin
   return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
 }
 
-/** The answer where the guard refuses what was typed. */
+/** The answer when the guard refuses the URL. */
 export function refusedPreflight({ message }: OriginRefused): Preflight {
   return preflightOf([{ code: 'refused', evidence: message }]);
 }

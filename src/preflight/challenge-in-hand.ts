@@ -1,5 +1,3 @@
-/** Judges a challenge that the caller already has: no request is sent. */
-
 import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
@@ -11,8 +9,8 @@ const NOWHERE = 'https://unknown.invalid';
 const MCP_URL = /^mcp:\/\//i;
 
 /**
- * `url` is where the challenge came from; null where the caller does not say, and then `resource.url` is taken
- * at its word. Rejects with OriginRefused where it is no URL, and where the failure is ours.
+ * Judges the caller's challenge and sends no request. `url` is its source; when it is null,
+ * `resource.url` is trusted. Rejects with OriginRefused for an invalid URL, and when the failure is ours.
  */
 export async function preflightInHand(
   required: object,
@@ -22,7 +20,7 @@ export async function preflightInHand(
 ): Promise<Preflight> {
   const resourceUrl = resourceUrlOf(required);
   const stated = originText(url ?? resourceUrl);
-  // Nothing is asked here: an address that the guard would refuse is the caller's own.
+  // Nothing is requested, so an address that the guard would refuse does no harm.
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
   const answer = answerOf(required, url ?? NOWHERE);
   const asked = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
@@ -30,14 +28,14 @@ export async function preflightInHand(
   return verdictOn(judged, { ...buyer, origin: url === null ? null : origin });
 }
 
-/** "mcp://api.example.com/tools/x" names its server, "mcp://tool/x" none. */
+/** "mcp://api.example.com/tools/x" names its server, "mcp://tool/x" does not. */
 function originText(url: string): string {
   const named = MCP_URL.test(url) ? url.replace(MCP_URL, 'https://') : url;
   const parsed = /^https?:\/\//i.test(named) ? URL.parse(named) : null;
   return parsed === null || parsed.hostname === 'tool' ? NOWHERE : parsed.origin;
 }
 
-/** Version 2 stands in the header, version 1 in the body. */
+/** Version 2 goes into the header, version 1 into the body. */
 function answerOf(required: object, url: string): HttpData {
   const text = JSON.stringify(required);
   const isHeader = !('x402Version' in required) || required.x402Version !== 1;

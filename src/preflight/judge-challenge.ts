@@ -1,4 +1,3 @@
-/** Judges one challenge by P3 and by the official clients, with the engine that grades. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { judgeAll } from '../engine/judge.ts';
@@ -20,16 +19,16 @@ export type Judges = {
   readonly oracle: Oracle;
 };
 
-/** The request that was answered by the challenge. */
+/** The request that the challenge answered. */
 export type AskedFor = {
   readonly origin: Origin;
   readonly method: 'GET' | 'POST';
-  /** Whether it came over MCP, where `mcp://tool/NAME` is a good `resource.url`. */
+  /** Set for MCP, where `mcp://tool/NAME` is a valid `resource.url`. */
   readonly isTool?: boolean;
 };
 
 export type JudgedChallenge = {
-  /** Null where there is none, or where it could not be read within limits. */
+  /** Null without terms, or when they could not be read within limits. */
   readonly terms: ReadTerms | null;
   readonly payability: ResourcePayability | null;
   readonly schema: Verdict | null;
@@ -45,7 +44,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts
   import.meta.url,
 );
 
-/** Rejects where the failure is ours, or with the signal's reason. */
+/** Rejects when the failure is ours, or with the signal's reason. */
 export async function judgeChallenge(
   asked: AskedFor,
   answer: HttpData,
@@ -82,7 +81,7 @@ function factsOf({ url, scheme, hostname, port, host }: Origin) {
   return { url, scheme, hostname, port, host };
 }
 
-/** A tool whose challenge the caller has in hand: a client read it already. */
+/** Facts of a tool whose challenge the caller supplied: a client has read it already. */
 const TOOL_IN_HAND: ToolFacts = {
   name: '',
   endpoint: '/',

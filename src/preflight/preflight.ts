@@ -8,15 +8,15 @@ import { type Judges, judgeChallenge } from './judge-challenge.ts';
 import { type Preflight, type PreflightReason, preflightOf } from './result.ts';
 import { verdictOn } from './verdict.ts';
 
-/** Closed by the caller; of this one URL alone. */
+/** Serves one URL; the caller closes it. */
 type Client = Pick<ProbeClient, 'check' | 'request'>;
 
 export type PreflightOptions = Judges & { readonly client: Client };
 
 export type StrangersOptions = PreflightOptions & {
-  /** For the look-up of the name, and again for the answer. */
+  /** Limits the DNS lookup, and then the answer. */
   readonly answerWithinMs: number;
-  /** Whether these addresses may be dialled. */
+  /** Returns false when these addresses must not be dialled. */
   readonly admit: (addresses: readonly Address[]) => Promise<boolean>;
 };
 
@@ -24,9 +24,8 @@ const CAP_BYTES = 64 * 1024;
 const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
- * Asks one URL once, without a payment, and judges what it answers, for whoever runs this process:
- * GET is followed within the origin, POST is sent with an empty object. Rejects where the failure
- * is ours.
+ * Requests one URL once, without a payment, and judges the answer, for the operator of this process: GET
+ * redirects are followed within the origin, POST sends an empty object. Rejects when the failure is ours.
  */
 export async function preflightUrl(
   asked: Asked,
@@ -47,8 +46,8 @@ export async function preflightUrl(
 }
 
 /**
- * The same for an anonymous caller: one GET, and one answer for all names that give no public
- * address, so that nobody reads our DNS through it. Null where `admit` says no.
+ * Serves anonymous callers: one GET, and the same answer for all names without a public address, so that
+ * nobody can query our DNS through it. Null when `admit` refuses.
  */
 export async function preflightForStranger(
   asked: Asked & { readonly method: 'GET' },
@@ -96,7 +95,7 @@ function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>):
   return notAsked(`the resolver here does not answer: ${detail}`);
 }
 
-/** Null where the time ran out first. */
+/** Null when the time ran out first. */
 async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
   const ended = new AbortController();
   try {

@@ -1,4 +1,4 @@
-/** The terms of one challenge; runs on a worker, because a seller wrote them. */
+/** Runs on a worker, because a seller wrote the challenge. */
 import { hash } from 'node:crypto';
 import type { HttpData } from '../model/observation.ts';
 import type { JsonValue } from '../parse/json/json.ts';
@@ -11,21 +11,21 @@ import { caip2, isTestnet } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, offerTerms } from '../payable/offer-terms.ts';
 import type { PreflightOffer } from './result.ts';
 
-/** An offer that can be compared with a limit: base units of an asset whose decimals are known. */
+/** An offer with its asset's decimals, so that a price limit can be compared with its base units. */
 export type PricedOffer = Omit<PreflightOffer, 'client'> & { readonly decimals: number | null };
 
 export type ReadTerms = {
   readonly x402Version: number | null;
   readonly resourceUrl: string | null;
   readonly offers: readonly PricedOffer[];
-  /** Null where not all of the terms are known. */
+  /** Null unless all terms are known. */
   readonly digest: string | null;
 };
 
 const MAX_TERM_CHARS = 120;
 const MAX_URL_CHARS = 2_048;
 
-/** Null where the answer holds no challenge. */
+/** Null when the answer holds no challenge. */
 export function readTerms(answer: HttpData): ReadTerms | null {
   const { challenge } = readChallenge(answer);
   if (challenge === null) return null;
@@ -51,7 +51,7 @@ function priced(offer: Offer): PricedOffer {
 
 type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
 
-/** Writes an amount in people's words, where the asset is known. */
+/** Formats an amount for people when the asset is known. */
 export function priceOf(network: Term, asset: Term, stated: Term): Price {
   const known =
     typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;

@@ -1,10 +1,9 @@
-/** The answer to a buyer before paying: a verdict, why, and the terms as they stood. */
 import type { OfferVerdict, PayableBy } from '../model/payability.ts';
 
 export const VERDICTS = ['go', 'caution', 'no-go'] as const;
 export type PreflightVerdict = (typeof VERDICTS)[number];
 
-/** Reasons that refuse a payment, and those that only ask for a second look. */
+/** Reasons that refuse a payment, and reasons that ask for caution. */
 export const REASON_CODES = {
   refused: 'no-go',
   unreachable: 'no-go',
@@ -31,11 +30,11 @@ export type ReasonCode = keyof typeof REASON_CODES;
 
 export type PreflightReason = {
   readonly code: ReasonCode;
-  /** The facts on one line; text of the seller is quoted, cleaned and cut. */
+  /** Facts on one line; quotes of the seller are cleaned and cut. */
   readonly evidence: string;
 };
 
-/** One way to pay, as the challenge has it, cleaned and cut; null where a member is missing. */
+/** One payment option of the challenge, cleaned and cut; null members are missing. */
 export type PreflightOffer = {
   /** "/accepts/0" */
   readonly pointer: string;
@@ -46,17 +45,17 @@ export type PreflightOffer = {
   readonly amount: string | null;
   readonly payTo: string | null;
   readonly maxTimeoutSeconds: number | null;
-  /** "0.05 USDC", where the asset is known. */
+  /** "0.05 USDC", when the asset is known. */
   readonly price: string | null;
   readonly isTestnet: boolean;
-  /** The official client's verdict on this offer alone; null where it was not run. */
+  /** The official client's verdict on this offer alone; null when it was not run. */
   readonly client: OfferVerdict | null;
 };
 
 export type PreflightTerms = {
-  /** Null where a stored report is all that is known. */
+  /** Null when only a stored report is known. */
   readonly x402Version: number | null;
-  /** The URL that the challenge states, cleaned and cut. */
+  /** The URL stated in the challenge, cleaned and cut. */
   readonly resourceUrl: string | null;
   readonly payableBy: PayableBy | null;
   readonly offers: readonly PreflightOffer[];
@@ -66,11 +65,11 @@ export type Preflight = {
   readonly verdict: PreflightVerdict;
   /** Refusals first; empty for go. */
   readonly reasons: readonly PreflightReason[];
-  /** Null where no challenge was seen. */
+  /** Null when no challenge was seen. */
   readonly terms: PreflightTerms | null;
   /**
-   * Of version, scheme, network, asset, amount and recipient of every offer, in order: equal digests
-   * are equal terms.
+   * Covers version, scheme, network, asset, amount and recipient of every offer, in order; equal digests
+   * mean equal terms.
    */
   readonly termsDigest: string | null;
 };

@@ -1,11 +1,13 @@
-/** A verdict from a stored report, for what is not asked now. */
 import type { ResourcePayability } from '../model/payability.ts';
 import type { Asked } from './asked.ts';
 import { priceOf } from './read-terms.ts';
 import type { Preflight } from './result.ts';
 import { verdictOn } from './verdict.ts';
 
-/** Null where the report says nothing of this method and path. Its terms name no recipient. */
+/**
+ * Answers without a request, from a stored report. Null when it lacks this method and path. Its terms
+ * name no recipient.
+ */
 export function storedPreflight(
   { method, path, origin, maxPrice }: Asked,
   payability: readonly ResourcePayability[] | null,

@@ -1,4 +1,3 @@
-/** Says what a judged challenge means to a buyer who is about to pay. */
 import type { Origin } from '../guard/origin.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
@@ -12,11 +11,11 @@ import {
 } from './result.ts';
 
 export type BuyerTerms = {
-  /** The origin that was asked; null where the caller did not say where the challenge comes from. */
+  /** The requested origin; null when the caller did not say where the challenge comes from. */
   readonly origin: Origin | null;
   /** "0.05", in whole units of the asset; null sets no limit. */
   readonly maxPrice: string | null;
-  /** The one offer that the client chose; null where all of them stand. */
+  /** Index of the offer that the client chose; null keeps all of them. */
   readonly chosen?: number | null;
 };
 
@@ -65,7 +64,7 @@ function clientReasons({ payability }: JudgedChallenge): readonly PreflightReaso
   }
 }
 
-/** A challenge for another origin takes money there, or was copied from there. */
+/** A challenge for another origin pays that origin, or was copied from it. */
 function originReasons(
   { resourceUrl }: ReadTerms,
   origin: Origin | null,
@@ -76,10 +75,10 @@ function originReasons(
   return [{ code: 'other_origin', evidence }];
 }
 
-/** TLS that ends at a proxy makes "http://" of the seller's own address, which P3 names. */
+/** Behind a proxy that ends TLS, sellers state "http://" for their own address; P3 reports that. */
 function isSame(url: URL, origin: Origin): boolean {
   if (url.origin === origin.url) return true;
-  // A tool's "mcp://tool/NAME" names no server; P3 refuses it where no tool was called.
+  // A tool's "mcp://tool/NAME" names no server; P3 refuses it when no tool was called.
   if (url.protocol === 'mcp:') return url.host === 'tool' || url.hostname === origin.hostname;
   return (
     url.protocol === 'http:' && url.port === '' && url.hostname === new URL(origin.url).hostname
@@ -120,10 +119,10 @@ function priceReasons(
   return reasons;
 }
 
-/** Null where the asset's decimals are not known. */
+/** Null when the asset's decimals are unknown. */
 function isOver({ amount, decimals }: PricedOffer, maxPrice: string): boolean | null {
   if (amount === null || decimals === null) return null;
-  // Digits beyond the asset's own are less than its least unit.
+  // Digits beyond the asset's decimals are below its smallest unit.
   const [whole = '', fraction = ''] = maxPrice.split('.');
   const limit = baseUnits(`${whole}.${fraction.slice(0, decimals).padEnd(1, '0')}`, decimals);
   return limit === null ? null : BigInt(amount) > limit;

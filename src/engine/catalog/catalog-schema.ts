@@ -1,9 +1,8 @@
-/** A catalog held to its schema: the folder's own file, so that editors and others can use it. */
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { CatalogError } from '../errors.ts';
 
-/** Throws CatalogError that names every breach of the schema in `folder`. */
+/** Uses the schema file in `folder`, which editors read too. Throws CatalogError with every breach. */
 export async function holdToSchema(value: unknown, version: string, folder: URL): Promise<void> {
   const schema: object = JSON.parse(await readFile(new URL('schema.json', folder), 'utf8'));
   const validate = new Ajv2020({ allErrors: true }).compile(schema);

@@ -1,4 +1,3 @@
-/** The catalog: which implementations run, what they weigh and how we may probe. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { ProbingOptions } from '../../model/observations.ts';
 import type { CategoryKey, Severity } from '../../model/report.ts';
@@ -22,7 +21,7 @@ export type CatalogCheck = {
   readonly category: CategoryKey;
   /** "P6@2": version 2 of P6 runs. */
   readonly impl: string;
-  /** Of the implementation's file. */
+  /** Digest of the implementation's file. */
   readonly digest: string;
 };
 
@@ -39,7 +38,7 @@ export type Catalog = {
 export type CatalogSource = {
   /** Folder of the catalogs, ending in a slash. */
   readonly folder?: URL;
-  /** What `discoverChecks` found; it runs where this is absent. */
+  /** Discovered checks; absent, `discoverChecks` runs. */
   readonly checks?: readonly DiscoveredCheck[];
 };
 
@@ -50,9 +49,9 @@ export const TOTAL_CHECKS = 25;
 
 const FILE = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
 
-/** All versions that can be run, newest last. */
+/** Lists every catalog version, newest last. */
 export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly string[]> {
-  // Small files, read at once: a start would spend more on waiting for each than on reading it.
+  // The files are small: awaiting each read would cost a start more than reading it.
   return readdirSync(folder)
     .flatMap((name) => {
       const [, date, number] = FILE.exec(name) ?? [];
@@ -62,13 +61,13 @@ export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly st
     .map(({ date, number }) => `${date}.${number}`);
 }
 
-/** By code units, which is the order of dates: a collator takes 6 ms to load. */
+/** Compares by code units, which sorts dates. Intl.Collator would take 6 ms to load. */
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
 
-/** Throws CatalogError naming the file and everything that is wrong with it. */
+/** Throws CatalogError with the file and every breach in it. */
 export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
   const folder = source.folder ?? CATALOG_FOLDER;
   const { catalog, isChanged } = await readCatalog(version, folder);
@@ -86,13 +85,14 @@ export async function loadCatalog(version: string, source: CatalogSource = {}): 
 export type CatalogFile = {
   readonly catalog: Catalog;
   readonly digest: string;
-  /** It is published, and is not what was published. */
+  /** True when the version is published and its text differs from the published one. */
   readonly isChanged: boolean;
 };
 
 /**
- * What the file says, held to its schema alone: for tools, which mend the rest. A file as it was
- * published was held to it before that, and the schema is slow to load. Throws CatalogError.
+ * Reads a catalog for tools that repair the rest: only its schema is checked. Published text was checked
+ * at publication and is not checked again, because the schema library is slow to load. Throws
+ * CatalogError.
  */
 export async function readCatalog(version: string, folder = CATALOG_FOLDER): Promise<CatalogFile> {
   const versions = await listCatalogs(folder);
@@ -109,18 +109,18 @@ export async function readCatalog(version: string, folder = CATALOG_FOLDER): Pro
     throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
   }
   const pinned = (await readPublished(folder)).catalogs[version];
-  // The schema was asked when the catalog was published; any other text is asked now.
+  // A published text passed the schema when it was pinned.
   if (pinned !== digest) {
     const { holdToSchema } = await import('./catalog-schema.ts');
     await holdToSchema(parsed, version, folder);
   }
-  // Only what the type names goes on: `$schema` is for editors.
+  // Other members are dropped: `$schema` is for editors.
   const { checksVersion, scoring, probing, categories, checks } = parsed as Catalog;
   const catalog = { checksVersion, scoring, probing, categories, checks };
   return { catalog, digest, isChanged: pinned !== undefined && pinned !== digest };
 }
 
-/** What a schema cannot say. */
+/** Finds breaches that a JSON Schema cannot express. */
 function catalogBreaches(
   catalog: Catalog,
   version: string,
@@ -143,7 +143,7 @@ function catalogBreaches(
   return breaches;
 }
 
-/** What keeps a catalog from running this check. */
+/** Finds the reasons why a catalog cannot run this check. */
 export function entryBreaches(
   entry: CatalogCheck,
   check: DiscoveredCheck | undefined,

@@ -1,4 +1,3 @@
-/** Finds every implementation of every check, and holds each to the contract of defineCheck. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
@@ -8,12 +7,12 @@ import { fileDigest } from './file-digest.ts';
 
 export type DiscoveredCheck = {
   readonly id: string;
-  /** From the folder's name: "price-integrity". */
+  /** From the folder name: "price-integrity". */
   readonly title: string;
   readonly version: number;
-  /** As catalogs name it: "P6@2". */
+  /** Catalogs use this name: "P6@2". */
   readonly impl: string;
-  /** File URL; a worker imports it. */
+  /** File URL that workers import. */
   readonly url: string;
   /** File URL of the folder with README.md and cases.ts, ending in a slash. */
   readonly folder: string;
@@ -23,8 +22,8 @@ export type DiscoveredCheck = {
 
 export const CHECKS_FOLDER = new URL('../../../checks/', import.meta.url);
 /**
- * In the npm package, whose check files are built: the digests of their sources, by path
- * ("P6-price-integrity/v2.js").
+ * The npm package ships built check files; this file maps their paths ("P6-price-integrity/v2.js") to the
+ * digests of their sources.
  */
 export const DIGESTS = 'digests.json';
 
@@ -33,7 +32,7 @@ const FILE = /^v([1-9][0-9]*)\.(?:ts|js)$/;
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
-/** Loads every check, sorted by folder, then version. Throws CheckModuleError with every breach that was found. */
+/** Loads every check, sorted by folder, then version. Throws CheckModuleError with every breach. */
 export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly DiscoveredCheck[]> {
   const { checks, breaches } = await loadFolders(root, readdirSync(root));
   refuse([...breaches, ...duplicates(checks), ...prerequisiteBreaches(checks)]);
@@ -41,8 +40,8 @@ export async function discoverChecks(root = CHECKS_FOLDER): Promise<readonly Dis
 }
 
 /**
- * Every version of one check, and nothing of the others is loaded: what it requires is taken on
- * trust. Throws CheckModuleError; empty where there is no such check.
+ * Loads every version of one check and no other check, so its `requires` are not validated. Throws
+ * CheckModuleError; returns an empty list for an unknown id.
  */
 export async function discoverCheck(
   id: string,
@@ -70,13 +69,13 @@ async function loadFolders(root: URL, names: readonly string[]) {
 
 type Digests = Readonly<Record<string, string>>;
 
-/** Empty where files are sources, whose digests are their own. */
+/** Returns an empty map for source files, which are digested directly. */
 function readDigests(root: URL): Digests {
   const url = new URL(DIGESTS, root);
   return existsSync(url) ? JSON.parse(readFileSync(url, 'utf8')) : {};
 }
 
-/** In order of version; in place of an implementation what is wrong with it. */
+/** Returns implementations in version order; an invalid one is replaced by its breach. */
 async function loadFolder(
   root: URL,
   name: string,
@@ -96,7 +95,7 @@ function refuse(breaches: readonly string[]): void {
   throw new CheckModuleError(`Correct these checks:\n${breaches.join('\n')}`);
 }
 
-/** File names in order of version; a file beside the folders has none. */
+/** Lists file names in version order; empty for a file beside the check folders. */
 function implementations(folder: URL): readonly string[] {
   return entriesOf(folder)
     .filter((entry) => FILE.test(entry))
@@ -194,7 +193,7 @@ function duplicates(checks: readonly DiscoveredCheck[]): readonly string[] {
   });
 }
 
-/** A prerequisite must exist, and no check may presume itself, directly or through others. */
+/** A prerequisite must exist, and no check may require itself, directly or through others. */
 function prerequisiteBreaches(checks: readonly DiscoveredCheck[]): readonly string[] {
   const requires = new Map<string, Set<string>>();
   for (const { id, definition } of checks) {

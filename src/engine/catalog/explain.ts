@@ -1,4 +1,3 @@
-/** A check in the words of its own README, with what the catalog says of it: for people. */
 import { readFile } from 'node:fs/promises';
 import type { CategoryKey, Severity } from '../../model/report.ts';
 import { EngineFault } from '../../workers/errors.ts';
@@ -20,17 +19,17 @@ export type Explanation = {
   readonly severity: Severity;
   readonly category: CategoryKey;
   readonly impl: string;
-  /** The rule in two sentences: of an origin that passes, and of one that does not. */
+  /** The rule in two sentences: for an origin that passes, and for one that does not. */
   readonly says: Sentences;
   readonly needs: readonly string[];
   readonly requires: readonly string[];
-  /** What it can find, in order of precedence. */
+  /** Outcome names in order of precedence. */
   readonly outcomes: readonly string[];
-  /** In the order of the README. */
+  /** Sections in README order. */
   readonly sections: readonly ExplanationSection[];
 };
 
-/** Throws EngineFault where the catalog does not run such a check, or its folder has no README. */
+/** Throws EngineFault when the catalog does not run the check, or its folder has no README. */
 export async function explainCheck(
   id: string,
   catalog: Pick<Catalog, 'checks' | 'checksVersion'>,
@@ -42,8 +41,8 @@ export async function explainCheck(
 }
 
 /**
- * One check of a catalog, of which nothing else is loaded. Throws EngineFault as explainCheck, and
- * CatalogError where the check is not the one that the catalog was made with.
+ * Loads this check alone. Throws EngineFault as explainCheck does, and CatalogError when the check's file
+ * differs from the one that the catalog pins.
  */
 export async function explainAlone(id: string, catalog: Catalog): Promise<Explanation> {
   const checks = await discoverCheck(id);
@@ -61,12 +60,12 @@ export async function explainAlone(id: string, catalog: Catalog): Promise<Explan
   return explainCheck(id, catalog, checks);
 }
 
-/** Second-level headings make sections; what stands before the first belongs to none. */
+/** Splits at second-level headings; text before the first one is dropped. */
 export function readSections(markdown: string): readonly ExplanationSection[] {
   const sections: { heading: string; lines: string[] }[] = [];
   let fenced = false;
   for (const line of markdown.split(/\r?\n/)) {
-    // In a fenced example "## " is the example's own.
+    // A fenced example may contain "## " lines that are no headings.
     if (line.startsWith('```')) fenced = !fenced;
     if (!fenced && line.startsWith('## ')) sections.push({ heading: line.slice(3), lines: [] });
     else sections.at(-1)?.lines.push(line);

@@ -1,4 +1,3 @@
-/** What is published stays as it is: digests of catalogs and check files, pinned in one file. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { CatalogError } from '../errors.ts';
@@ -6,15 +5,15 @@ import type { DiscoveredCheck } from './discover-checks.ts';
 import { fileDigest } from './file-digest.ts';
 
 export type Published = {
-  /** By checksVersion. */
+  /** Digests by checksVersion. */
   readonly catalogs: Readonly<Record<string, string>>;
-  /** By impl, "P6@2". */
+  /** Digests by impl, "P6@2". */
   readonly checks: Readonly<Record<string, string>>;
 };
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** Throws CatalogError where published.json is missing or malformed. */
+/** Throws CatalogError when published.json is missing or malformed. */
 export async function readPublished(catalogFolder: URL): Promise<Published> {
   const url = new URL('published.json', catalogFolder);
   let parsed: unknown;
@@ -32,7 +31,7 @@ export async function readPublished(catalogFolder: URL): Promise<Published> {
   return parsed;
 }
 
-/** Every published catalog and check file that is gone or was changed, one line each. */
+/** Lists every published catalog and check file that is missing or changed, one line each. */
 export async function publishedBreaches(
   catalogFolder: URL,
   checks: readonly DiscoveredCheck[],
