@@ -1,6 +1,6 @@
 /**
- * Freezes a value with everything in it, and returns it. Without recursion: values come from
- * documents. What is frozen already is taken to be frozen throughout, so shared parts cost once.
+ * Freezes a value and everything in it, and returns it. It does not recurse, because nesting depth comes
+ * from documents. A frozen value counts as deeply frozen, so shared parts are visited once.
  */
 export function deepFreeze<T>(value: T): T {
   const waiting: unknown[] = [value];

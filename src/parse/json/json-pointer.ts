@@ -1,17 +1,16 @@
-/** JSON pointers (RFC 6901): written for evidence, followed in documents. */
 import { isJsonList, isJsonObject, type JsonValue } from './json.ts';
 
-/** References followed in a row; a longer chain is a cycle, or as good as one. */
+/** Limit of chained references; longer chains are treated as cycles. */
 const MAX_HOPS = 8;
-/** A longer pointer is refused: documents that people write nest less deeply than it would reach. */
+/** Longer pointers are refused; documents that people write nest less deeply. */
 const MAX_POINTER_CHARS = 1_000;
 
-/** One step of a JSON pointer (RFC 6901): "/weather" is "~1weather". */
+/** Escapes one step of a JSON pointer (RFC 6901): "/weather" is "~1weather". */
 export function pointerStep(member: string): string {
   return member.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** What a JSON pointer leads to; undefined where it leads nowhere. The empty pointer is the value. */
+/** Follows a JSON pointer; undefined when it leads nowhere. The empty pointer is the value itself. */
 export function atPointer(value: JsonValue | undefined, pointer: string): JsonValue | undefined {
   if (pointer === '') return value;
   if (!pointer.startsWith('/') || pointer.length > MAX_POINTER_CHARS) return undefined;
@@ -23,12 +22,12 @@ export function atPointer(value: JsonValue | undefined, pointer: string): JsonVa
   return current;
 }
 
-/** What a value of one document stands for: itself, or what its `$ref` names there. */
+/** Resolves a `$ref` within one document; other values are returned as they are. */
 export type RefReader = (value: JsonValue | undefined) => JsonValue | undefined;
 
 /**
- * Undefined where the reference is not local, leads nowhere or in circles. Nothing is ever fetched.
- * A reference is followed once, however many values hold it: documents share them by the thousand.
+ * Resolves to undefined when a reference is remote, leads nowhere or is circular; nothing is fetched.
+ * Results are cached by reference, because documents share one among thousands of values.
  */
 export function refReader(document: JsonValue): RefReader {
   const known = new Map<string, JsonValue | undefined>();
@@ -39,7 +38,8 @@ export function refReader(document: JsonValue): RefReader {
     while (!known.has(at)) {
       const isCircle = passed.includes(at);
       if (isCircle || passed.push(at) > MAX_HOPS) {
-        // Too long a way says nothing of those who stand nearer to its end.
+        // Only a cycle rules out all of its members: a chain that is too long may be short from a later
+        // member.
         for (const one of isCircle ? passed : [reference]) known.set(one, undefined);
         return undefined;
       }
@@ -58,14 +58,14 @@ function isReference(value: JsonValue | undefined): value is { readonly $ref: st
   return isJsonObject(value) && typeof value['$ref'] === 'string';
 }
 
-/** A pointer in a URI is percent-encoded (RFC 6901, 6). */
+/** A pointer in a URI is percent-encoded (RFC 6901, section 6). */
 function atFragment(document: JsonValue, reference: string): JsonValue | undefined {
   return reference.startsWith('#')
     ? atPointer(document, percentDecoded(reference.slice(1)))
     : undefined;
 }
 
-/** Own members only: "#/constructor" names nothing. */
+/** Inherited members are excluded: "#/constructor" names nothing. */
 function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (isJsonList(value))
     return /^(?:0|[1-9][0-9]{0,8})$/.test(name) ? value[Number(name)] : undefined;

@@ -20,7 +20,7 @@ type Kind =
   | 'text'
   | 'any';
 
-/** Keywords of 2020-12 with the form of their value. Members that are no keywords are kept. */
+/** Keywords of 2020-12 with the form of their value. Other members are copied unchanged. */
 const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...each('schema', 'not if then else items contains additionalProperties propertyNames'),
   ...each('schema', 'unevaluatedItems unevaluatedProperties'),
@@ -40,9 +40,9 @@ const KEYWORDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 ]);
 
 /**
- * Never copied: text of an origin that would become a regular expression, bases that would make a
- * local reference another document's, names that the library keeps its own notes under, and
- * annotations. `patternProperties` takes the keywords with it that count on it.
+ * Never copied: regular expressions written by an origin, `$id` bases that would redirect local
+ * references, names that the library reserves, and annotations. Keywords that depend on
+ * `patternProperties` go with it.
  */
 const LEFT_OUT = new Set(
   'pattern patternProperties format $id id $schema $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $comment title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema dependencies additionalItems __absolute_uri__ __absolute_ref__ __absolute_recursive_ref__'.split(
@@ -54,9 +54,9 @@ const COUNTS_ON_PATTERNS = new Set(['additionalProperties', 'unevaluatedProperti
 export type SafeSchema = { readonly copy: Schema; readonly errors: readonly string[] };
 
 /**
- * A copy of an origin's schema that builds no regular expression. Its cost is unbounded: a few lines
- * of nested `anyOf` ask for 2^n steps, so it is evaluated on a thread that can be killed. `errors`
- * says where the schema is none, by JSON pointers into it.
+ * Copies an origin's schema without its regular expressions. Evaluation has unbounded cost (a few lines
+ * of nested `anyOf` take 2^n steps), so it must run on a thread that can be killed. `errors` has JSON
+ * pointers to invalid parts of the schema.
  */
 export function safeSchema(schema: JsonValue): SafeSchema {
   const copier = new Copier();
@@ -94,7 +94,7 @@ class Copier {
       case 'schema-map':
         return this.#schemaMap(value, at);
       case undefined:
-        // A place of the author's own for schemas ("#/components/schemas/X" may point into it).
+        // Authors may keep schemas under any member ("#/components/schemas/X" may point into it).
         return isJsonObject(value) ? this.#unknown(value, at) : undefined;
       default:
         if (!isOfKind(kind, value)) this.#refuse(at, EXPECTED[kind], value);
@@ -119,7 +119,7 @@ class Copier {
     return copy;
   }
 
-  /** Whatever stands there is no fault until a `$ref` names it. */
+  /** An unknown member may hold anything until a `$ref` names it. */
   #unknown(value: JsonObject, at: string): unknown {
     const known = this.errors.length;
     const copy = this.schema(value, at);
@@ -176,7 +176,7 @@ function isNames(value: JsonValue | undefined): boolean {
   return isJsonList(value) && value.every((name) => typeof name === 'string');
 }
 
-/** Defined, not assigned: "__proto__" is a member like any other in JSON. */
+/** Defines the member: assigning "__proto__", an ordinary JSON member, would set the prototype. */
 function set<T extends object>(target: T, name: string, value: unknown): T {
   if (value === undefined) return target;
   return Object.defineProperty(target, name, {

@@ -7,7 +7,7 @@ const MAX_ERRORS = 5;
 const MAX_ERROR_CHARS = 160;
 const MAX_REFERENCE_CHARS = 80;
 const UNRESOLVED = /^Unresolved \$ref "([^"]*)"/;
-/** Keywords whose message only says that something below them failed. */
+/** Keywords whose errors only repeat that a nested schema failed. */
 const WRAPPERS = new Set([
   'properties',
   'items',
@@ -21,10 +21,10 @@ const WRAPPERS = new Set([
 ]);
 
 /**
- * JSON Schema 2020-12: the first violations, empty where the schema is one and the instance valid.
- * Patterns are not applied, because they are regular expressions built from an origin's text, nor
- * is `format`, an annotation in 2020-12 anyway. Only local `$ref`. Takes as long as the schema
- * makes it: run it where it can be killed.
+ * Validates by JSON Schema 2020-12 and returns the first violations; empty when schema and instance are
+ * valid. `pattern` is skipped, because it is a regular expression written by an origin, and so is
+ * `format`, an annotation in 2020-12. Only local `$ref` are followed. Runtime depends on the schema: call
+ * it where it can be killed.
  */
 export function schemaErrors(schema: JsonValue, instance: JsonValue): readonly string[] {
   const { copy, errors } = safeSchema(schema);
@@ -49,7 +49,7 @@ function describe(units: readonly OutputUnit[]): readonly string[] {
   });
 }
 
-/** What the library throws is about the schema: a reference that leads nowhere, or in circles. */
+/** The library throws for faults of the schema: a reference that leads nowhere, or is circular. */
 function whyNot(error: unknown): string {
   if (error instanceof RangeError) return 'schema: its references run in circles';
   const reference = error instanceof Error ? UNRESOLVED.exec(error.message)?.[1] : undefined;

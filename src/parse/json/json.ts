@@ -5,14 +5,14 @@ export type { JsonObject, JsonValue } from '../../model/json.ts';
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
-  /** `detail` is fit for evidence: "not JSON at character 12", "deeper than 64", "over 50000 nodes". */
+  /** `detail` is safe for evidence: "not JSON at character 12", "deeper than 64", "over 50000 nodes". */
   | { readonly ok: false; readonly detail: string };
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Depth and size are measured on the text, because `JSON.parse` takes five million nested lists
- * and leaves a value that no recursion survives. A byte order mark is tolerated.
+ * Depth and size are measured on the text, because `JSON.parse` accepts five million nested lists and
+ * returns a value too deep for any recursion. A byte order mark is skipped.
  */
 export function parseJson(text: string): JsonReading {
   const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
@@ -30,17 +30,17 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
   return Array.isArray(value);
 }
 
-/** The members of an object; none where the value is something else. */
+/** Returns an empty object for any other value. */
 export function jsonObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The items of a list; none where the value is something else. */
+/** Returns an empty list for any other value. */
 export function jsonList(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonList(value) ? value : [];
 }
 
-/** A text that says something; null for anything else, the empty text included. */
+/** Returns null for anything but a non-empty text. */
 export function jsonText(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -5,10 +5,10 @@ export const MAX_JSON_NODES = 50_000;
 
 const BLANK = /^[ \t\r\n]*$/;
 
-/** Ends the visit, which goes on after errors and recurses into whatever is nested. */
+/** Thrown to stop the parser, which continues after errors and recurses into nested values. */
 class Refusal extends Error {}
 
-/** Null where a text is JSON within the limits; else the reason, in words fit for evidence. */
+/** Returns the reason why a text is no JSON within the limits, safe for evidence; null when it is. */
 export function refuseJson(text: string): string | null {
   if (BLANK.test(text)) return 'empty';
   let depth = 0;

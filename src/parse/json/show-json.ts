@@ -1,12 +1,11 @@
-/** JSON values as short text for evidence, whatever their type. */
 import { cleanText, quoteExact } from '../text/text.ts';
 import type { JsonValue } from './json.ts';
 
 const MAX_CHARS = 80;
 
 /**
- * A JSON value as evidence shows it: short, one line, unseen characters as escapes; "missing" for a
- * member that is not there. A long list costs no more than a short one.
+ * Formats a JSON value for evidence: short, one line, unseen characters as escapes, "missing" for an
+ * absent member. Cost is bounded by `maxChars`, not by the value.
  */
 export function showJson(value: JsonValue | undefined, maxChars: number = MAX_CHARS): string {
   if (value === undefined) return 'missing';
@@ -14,20 +13,20 @@ export function showJson(value: JsonValue | undefined, maxChars: number = MAX_CH
   return cleanText(writeJson(value, maxChars), maxChars);
 }
 
-/** An address as evidence shows it: no blank belongs into one, so each is an escape. */
+/** Formats an address for evidence; blanks are escaped, because an address has none. */
 export function showAddress(value: JsonValue | undefined): string {
   return showJson(value).replaceAll(' ', '\\u0020');
 }
 
 /**
- * A JSON value as a text to compare or look up: a text as it is, anything else as evidence shows it.
- * `String(value)` would call what an origin wrote: `{"toString": 1}` has no such method.
+ * Converts a JSON value to a text for comparison: texts unchanged, others as `showJson` has them.
+ * `String(value)` would call `toString`, which an origin may have written: `{"toString": 1}`.
  */
 export function jsonAsText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : showJson(value);
 }
 
-/** JSON that stops early: `budget` characters are enough to know that the rest is cut. */
+/** Stops after `budget` characters, enough to know that the rest is cut. */
 function writeJson(value: JsonValue, budget: number): string {
   if (typeof value === 'string') return quoteExact(value, Math.max(budget, 1));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -1,10 +1,9 @@
 /**
- * How plain data crosses between threads. A long text travels as shared memory, so that 25 checks
- * that need one document do not copy it 25 times; it is text again, and everything frozen, before a
- * check sees it.
+ * Serializes plain data for other threads. A long text travels as shared memory, so that 25 checks that
+ * need one document do not copy it 25 times; the receiver decodes and freezes it before a check reads it.
  */
 
-/** Texts of this length are shared between threads. Shorter ones are cheaper to copy. */
+/** Shorter texts are cheaper to copy than to share. */
 export const SHARED_FROM_CHARS = 64 * 1024;
 
 export type Serialized =
@@ -17,7 +16,7 @@ export type Serialized =
   | readonly Serialized[]
   | { readonly [member: string]: Serialized };
 
-/** Plain data only (JSON shapes and `undefined`); throws TypeError on anything else. */
+/** Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. */
 export function serialize(value: unknown): Serialized {
   if (typeof value === 'string') return serializeText(value);
   if (value === null || value === undefined) return value;
@@ -27,7 +26,7 @@ export function serialize(value: unknown): Serialized {
   throw new TypeError(`Only plain data crosses to a worker, not ${describe(value)}.`);
 }
 
-/** The value again, with texts as strings, frozen at every level. */
+/** Restores texts as strings and freezes every level. */
 export function deserializeFrozen(serialized: Serialized): unknown {
   if (serialized instanceof SharedArrayBuffer) return textOf(serialized);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
@@ -39,7 +38,7 @@ export function deserializeFrozen(serialized: Serialized): unknown {
   );
 }
 
-/** How many bytes of UTF-8 text a serialized value carries. */
+/** Returns the UTF-8 bytes of all texts in a serialized value. */
 export function textBytes(serialized: Serialized): number {
   if (typeof serialized === 'string') return Buffer.byteLength(serialized, 'utf8');
   if (serialized instanceof SharedArrayBuffer) return serialized.byteLength;
@@ -54,11 +53,11 @@ function serializeMembers(value: object): Serialized {
 }
 
 /**
- * Memory that can grow has pages of its own, which go back to the system with it. Any other lies
- * where the C library puts it, and of a heap with holes between documents nothing goes back.
+ * Growable memory has its own pages, which are returned to the system when freed. Other buffers live in
+ * the C heap, which stays fragmented between documents.
  */
 function serializeText(text: string): Serialized {
-  // UTF-8 cannot carry a lone surrogate; such a text (only a recording can hold one) is copied.
+  // UTF-8 cannot encode a lone surrogate, which only a recording can hold, so such a text is copied.
   if (text.length < SHARED_FROM_CHARS || !text.isWellFormed()) return text;
   const bytes = Buffer.byteLength(text, 'utf8');
   const shared = new SharedArrayBuffer(bytes, { maxByteLength: bytes });

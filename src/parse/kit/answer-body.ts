@@ -1,5 +1,3 @@
-/** What an answer's body is, before anything is parsed: HTML, or the page that stands for a 404. */
-
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { headerValue } from '../text/http-header.ts';
@@ -8,15 +6,15 @@ const HTML_START = /^<(?:!doctype\s+html|html|head|body|title|script|meta|div)[\
 const HTML_WITHIN = /<(?:!doctype\s+html|html|head|body)[\s>]/i;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
 const SNIFFED_CHARS = 1_024;
-/** A path shorter than this ("/a") stands in any text for many other reasons. */
+/** Shorter paths ("/a") occur in any text by chance. */
 const MIN_PATH_CHARS = 4;
 const MAX_COMPARED_CHARS = 64 * 1024;
 /** No page repeats a longer path whole. */
 const MAX_SPELLING_CHARS = 256;
 
 /**
- * Whether a page for people was sent. The body decides, not the type alone: JSON and Markdown under
- * `text/html` are still what they are. Without a body (HEAD) the type is all there is.
+ * Returns true for a page for people. The body decides: JSON and Markdown under `text/html` keep their
+ * kind. Without a body (HEAD) only the type is known.
  */
 export function isHtmlAnswer(answer: HttpObservation): boolean {
   if (!answer.ok) return false;
@@ -27,14 +25,14 @@ export function isHtmlAnswer(answer: HttpObservation): boolean {
   return isTyped && (start.startsWith('<') || HTML_WITHIN.test(start));
 }
 
-/** Whether an answer is the one that this site gives to any path. */
+/** Returns true when an answer equals the site's page for missing paths. */
 export type BodyComparison = (answer: HttpObservation, soft404: HttpObservation) => boolean;
 
 /**
- * The status comes first: a site with real error answers has no such page, whatever its body. Pages
- * repeat the path that was asked for, so it is taken out of both, once an answer. Only the beginning
- * is compared: a path that the origin chose, searched for in a body that it wrote, takes time by the
- * product of both.
+ * The status comes first: a site that answers real errors has no soft 404, whatever its body. Pages
+ * repeat the requested path, so it is removed from both bodies, once an answer. Only the beginning is
+ * compared: searching a body for a path, both written by the origin, takes time in proportion to their
+ * product.
  */
 export function createBodyComparison(): BodyComparison {
   const known = new WeakMap<HttpData, string>();
@@ -52,7 +50,7 @@ export function createBodyComparison(): BodyComparison {
     if (!isSuccess(one) || !isSuccess(other)) return false;
     if (one.body === other.body) return true;
     if (isLong(one) !== isLong(other)) return false;
-    // With paths of different lengths taken out, what was cut at one place ends at two.
+    // Removing paths of different lengths shifts the ends of equally cut bodies.
     const chars = isLong(one)
       ? Math.min(beginning(one).length, beginning(other).length)
       : undefined;
@@ -76,7 +74,7 @@ function withoutPath({ body, url, redirects }: HttpData): string {
   return rest;
 }
 
-/** Spellings of a path: plain, as a query ("?next=…") has it, and as PHP writes it into JSON. */
+/** Lists a path's spellings: plain, as a query value ("?next=…"), and in JSON written by PHP. */
 function spellingsOf(address: string | undefined): readonly string[] {
   const url = URL.parse(address ?? '');
   if (url === null) return [];

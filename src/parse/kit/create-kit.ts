@@ -1,5 +1,3 @@
-/** Makes the kit of parsers that one scan's checks share; what was parsed once is kept. */
-
 import { originOf } from '../../guard/origin.ts';
 import { sameOriginUrl } from '../../guard/reference.ts';
 import type { HttpData } from '../../model/observation.ts';
@@ -54,7 +52,7 @@ import { failureText, readDocument } from './read-document.ts';
 
 const QUOTED_CHARS = 80;
 
-/** The part of the kit that remembers nothing. */
+/** Members of the kit without a cache. */
 const STATELESS = {
   quote: (text, maxChars = QUOTED_CHARS) => quoteText(text, maxChars),
   show: (value) => showJson(value),
@@ -101,8 +99,8 @@ const STATELESS = {
 } satisfies Partial<Kit>;
 
 /**
- * The kit of one scan. Each text is parsed once, and what comes of it is frozen: several checks
- * work with the same values. Holds no state but that memory.
+ * Caches each parsed text for one scan. Results are frozen, because several checks share them; the cache
+ * is the kit's only state.
  */
 export function createKit(): Kit {
   const sameBody = createBodyComparison();
@@ -146,7 +144,7 @@ function isPaidOffer({ scheme, network, extra }: Offer): boolean {
   return row !== null && isPaidMethod(row, extra);
 }
 
-/** The fragment names a place in the document, not another document. */
+/** The fragment is dropped: it names a place in the document, not another document. */
 function sameOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(originOf(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
@@ -185,14 +183,14 @@ function rememberIndex(): (facts: ManifestFacts, originUrl: string) => EntryInde
   };
 }
 
-/** A challenge depends on nothing but header and body. */
+/** Keyed by header and body, which determine the challenge. */
 function rememberChallenge(): (answer: HttpData) => ChallengeReading {
   const byAnswer = new WeakMap<HttpData, ChallengeReading>();
   const byContent = new Map<string, ChallengeReading>();
   return (answer) => {
     const before = byAnswer.get(answer);
     if (before !== undefined) return before;
-    // Probes of one resource mostly answer alike.
+    // Most probes of one resource have equal answers.
     const content = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
     const reading = byContent.get(content) ?? deepFreeze(readChallenge(answer));
     byContent.set(content, reading);

@@ -1,4 +1,3 @@
-/** The manifest of an origin, at whichever of its two places it was found. */
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
@@ -21,7 +20,7 @@ type Found = Extract<ManifestReading, { state: 'found' }>;
 const CANONICAL = '/.well-known/x402';
 const OTHER = '/.well-known/x402.json';
 
-/** A known shape wherever it stands, the canonical path first; else JSON of an unknown one. */
+/** Prefers a known shape, the canonical path first; falls back to JSON of an unknown shape. */
 export function findManifest(
   { manifest, manifestJson, soft404 }: ManifestSources,
   parsers: ManifestParsers,

@@ -1,4 +1,3 @@
-/** The OpenAPI document of an origin, at whichever of its places it was found. */
 import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
@@ -24,8 +23,8 @@ const YAML_CHARS = 65_536;
 const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
 
 /**
- * The OpenAPI document of an origin: a usable one (3.x with paths) wherever it stands, the
- * canonical path first; else the first JSON that claims to be one; else YAML, which is not read.
+ * Prefers a usable document (3.x with paths), the canonical path first; then the first JSON that claims
+ * to be OpenAPI; then YAML, which is not parsed.
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,

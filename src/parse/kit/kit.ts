@@ -1,6 +1,6 @@
 /**
- * What a check works with: memoised parsers and text helpers over observations. Everything here is
- * pure; there is no network and no clock. One kit serves one scan on one worker, and is frozen.
+ * Cached parsers and text helpers that checks use. Everything is pure: no network, no clock. One frozen
+ * kit serves one scan on one worker.
  */
 
 import type { HttpData } from '../../model/observation.ts';
@@ -31,13 +31,13 @@ import type { OtherProtocol } from '../x402/other-protocol.ts';
 import type { PaymentSchemes } from '../x402/payment-schemes.ts';
 import type { SchemeRow } from '../x402/schemes.ts';
 
-/** A document that must be at a path: what stands there, in the order in which it is found out. */
+/** The states of a document's path, in the order in which they are tested. */
 export type DocumentReading =
   | { readonly state: 'unreadable'; readonly evidence: string }
   | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
   | { readonly state: 'soft-404'; readonly evidence: string }
   | { readonly state: 'html'; readonly evidence: string }
-  /** Longer than the cap: the rest was not read. */
+  /** Longer than the cap; the rest was not read. */
   | { readonly state: 'oversize'; readonly evidence: string }
   | {
       readonly state: 'present';
@@ -52,7 +52,7 @@ export type DocumentReader = (
   soft404: HttpObservation,
 ) => DocumentReading;
 
-/** The OpenAPI document that S2 to S4, P6 and the plan read, and where it was found. */
+/** The OpenAPI document that S2 to S4, P6 and the probe plan read, with its path. */
 export type OpenApiReading =
   | {
       readonly state: 'found';
@@ -61,7 +61,7 @@ export type OpenApiReading =
       readonly answer: HttpData;
       readonly facts: OpenApiFacts;
     }
-  /** Only YAML is there: not read. */
+  /** Only YAML was found, which is not parsed. */
   | { readonly state: 'yaml'; readonly path: string }
   | { readonly state: 'none'; readonly evidence: string };
 
@@ -75,31 +75,31 @@ export type ManifestReading =
   | { readonly state: 'none'; readonly evidence: string };
 
 export type Kit = {
-  /** Origin text for evidence: control, format, bidi and tag characters gone, NFC, cut, in quotes. */
+  /** Cleans origin text for evidence: no control, format, bidi and tag characters, NFC, cut, in quotes. */
   quote(text: string, maxChars?: number): string;
-  /** A JSON value for evidence, short. */
+  /** Formats a JSON value for evidence, short. */
   show(value: JsonValue | undefined): string;
-  /** An address for evidence: as `show`, with each blank as an escape. */
+  /** Formats an address for evidence: as `show`, with each blank escaped. */
   showAddress(value: JsonValue | undefined): string;
-  /** A JSON value to compare or look up: a text as it is, anything else as `show` has it. */
+  /** Converts a JSON value to a text for comparison: texts unchanged, others as `show` has them. */
   text(value: JsonValue | undefined): string;
-  /** "GET /llms.txt: timeout (no answer within 10 s)" for an observation that is not ok. */
+  /** Formats an observation that is not ok: "GET /llms.txt: timeout (no answer within 10 s)". */
   failure(request: string, answer: HttpObservation & { readonly ok: false }): string;
 
-  /** First value of a header, by lower-case name; null where absent. */
+  /** Returns the first value of a header, by lower-case name; null when absent. */
   header(answer: HttpData, name: string): string | null;
   headers(answer: HttpData, name: string): readonly string[];
-  /** Bytes of the names and values of all headers, as Node counts a head. */
+  /** Bytes of the names and values of all headers, by Node's count. */
   headBytes(answer: HttpData): number;
   isHtml(answer: HttpObservation): boolean;
-  /** The soft-404 control: equal body of an answer that was no error. */
+  /** Compares with the soft-404 page; false for error answers. */
   sameBody(answer: HttpObservation, soft404: HttpObservation): boolean;
   document(path: string, answer: HttpObservation, soft404: HttpObservation): DocumentReading;
 
   json(body: string): JsonReading;
-  /** What a JSON pointer leads to ("/extra/name"); undefined where it leads nowhere. */
+  /** Follows a JSON pointer ("/extra/name"); undefined when it leads nowhere. */
   at(value: JsonValue | undefined, pointer: string): JsonValue | undefined;
-  /** The members of an object, and the items of a list; none where the value is something else. */
+  /** Returns an empty object or list for a value of another type. */
   object(value: JsonValue | undefined): JsonObject;
   list(value: JsonValue | undefined): readonly JsonValue[];
   html(body: string): HtmlFacts;
@@ -117,90 +117,90 @@ export type Kit = {
   }): ManifestReading;
 
   challenge(answer: HttpData): ChallengeReading;
-  /** The challenge that a JSON value is, wherever it stands; null where it is none. */
+  /** Reads a JSON value as a challenge; null when it is none. */
   challengeIn(value: JsonValue, where: Challenge['where']): Challenge | null;
-  /** What a body says otherwise than the header beside it; null where they agree. */
+  /** Compares a body with the header beside it; null when they agree. */
   challengeDifference(header: Challenge, body: Challenge): ChallengeDifference | null;
   /**
-   * The resources that challenged, each by the method that is declared: a challenge to another
-   * method stands in only where the declared one did not answer 402. A sign-in is none of them.
+   * Finds the resources that challenged, each by its declared method; a challenge to another method
+   * counts only when the declared one did not answer 402. Sign-ins are excluded.
    */
   challenged(resources: ResourceSet): readonly ChallengedResource[];
-  /** The probed resources whose 402 asks for a sign-in and sells nothing: no paid resources. */
+  /** Finds probed resources whose 402 asks for a sign-in and sells nothing. */
   signIns(resources: ResourceSet): readonly ResourceObservation[];
-  /** Members of a challenge of another type than the specification's: some clients refuse it whole. */
+  /** Finds members whose type breaks the specification; some clients refuse the whole challenge. */
   illTyped(challenge: Challenge): readonly IllTypedMember[];
-  /** The header by which an answer says that a payment was settled, in capitals; null for none. */
+  /** Returns the name of the receipt header, in capitals; null without one. */
   receipt(answer: HttpData): string | null;
-  /** The other payment protocol that a 402 speaks (MPP, L402), by `WWW-Authenticate`. */
+  /** Detects another payment protocol of a 402 (MPP, L402) by `WWW-Authenticate`. */
   otherProtocol(answer: HttpData): OtherProtocol | null;
 
-  /** "GET /weather", fit for evidence. */
+  /** Formats "GET /weather", safe for evidence. */
   request(method: string, path: string): string;
-  /** Status of the first answer to a method: null where none came, undefined where none was asked. */
+  /** Status of the first answer to a method: null when none came, undefined when none was requested. */
   status(resource: ResourceObservation, method: Probe['method']): number | null | undefined;
-  /** Whether the first answer to its own method is what input validation says: 400, 401 or 422. */
+  /** Returns true when its own method's first answer is that of input validation: 400, 401 or 422. */
   validatesFirst(resource: ResourceObservation): boolean;
-  /** Whether a resource was asked with a made-up id alone, and answered 404: nothing is known of it. */
+  /** Returns true when only a made-up id was requested and answered 404, so nothing is known. */
   isMadeUp(resource: ResourceObservation): boolean;
-  /** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404. */
+  /** Returns true when only POST can give a challenge: declared, or implied by GET's 404. */
   isPostOnly(resource: ResourceObservation): boolean;
-  /** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
+  /** Returns true when an OpenAPI operation answered 402 to its own method. */
   answers402(operation: Operation, resources: readonly ResourceObservation[]): boolean;
-  /** The security schemes of an OpenAPI document that stand for a payment over x402. */
+  /** Finds the security schemes of an OpenAPI document that mean payment over x402. */
   paymentSchemes(facts: OpenApiFacts): PaymentSchemes;
-  /** "GET /weather: 200; POST /weather: 422", of a few resources, for evidence. */
+  /** Formats answers of a few resources for evidence: "GET /weather: 200; POST /weather: 422". */
   answers(resources: readonly ResourceObservation[]): string;
-  /** The price that OpenAPI declares of a resource, held against those of the offers. */
+  /** Compares OpenAPI's price of a resource with its offers. */
   openapiTerms(
     facts: OpenApiFacts,
     challenged: Pick<ChallengedResource, 'resource' | 'probe'>,
     offers: readonly Offer[],
   ): OpenApiTerms;
-  /** What the manifest states of a resource, held against what the resource asks for. */
+  /** Compares the manifest's entries for a resource with its offers. */
   manifestTerms(
     facts: ManifestFacts,
     originUrl: string,
     challenged: ChallengedResource,
   ): ManifestTerms;
 
-  /** What is wrong with an offer by the specification alone; empty where it is sound, or unknown. */
+  /** Finds faults of an offer by the specification; empty when it is sound, or of an unknown scheme. */
   offerFaults(offer: Offer, version: Challenge['version']): readonly OfferFault[];
-  /** "/accepts/0/payTo: "0x0…" is zero", for evidence. */
+  /** Formats a fault for evidence: "/accepts/0/payTo: "0x0…" is zero". */
   describeFault(fault: OfferFault): string;
-  /** The offers that are sound by the specification; where none is, all of them. */
+  /** Returns the sound offers by the specification; all offers when none is sound. */
   judgedOffers(challenge: Challenge): readonly Offer[];
-  /** What the catalog knows of an offer's scheme on its network; null where that is nothing. */
+  /** Finds the catalog's row for an offer's scheme on its network; null when there is none. */
   scheme(offer: Offer): SchemeRow | null;
-  /** Whether the client of a scheme pays by the transfer method that the offer names. */
+  /** Returns true when the scheme's client supports the offer's transfer method. */
   isPaidMethod(offer: Offer): boolean;
-  /** Whether an amount is a positive number of base units, or what its network writes instead. */
+  /** Returns true for a positive number of base units, or the amount format of its network. */
   isAmount(offer: Offer): boolean;
-  /** Outdated ids and namespaces that no table here has are well formed too. */
+  /** Classifies a network name. Outdated ids and unknown namespaces can be well formed too. */
   networkForm(network: JsonValue | undefined, version: Challenge['version']): NetworkForm;
 
-  /** The CAIP-2 name of a network ("base" → "eip155:8453"); other names come back as they are. */
+  /** Converts a network to CAIP-2 ("base" → "eip155:8453"); other names are returned unchanged. */
   caip2(network: string): string;
 
-  /** Base units of an offer's amount; null where it is none: no text, zero, a sign, a decimal. */
+  /** Parses base units; null for no text, zero, a sign or a decimal. */
   amount(value: JsonValue | undefined): bigint | null;
-  /** What the amount of a scheme is, a price or a ceiling; null for schemes that we do not know. */
+  /** Price or ceiling, by the scheme; null for an unknown scheme. */
   amountKind(scheme: JsonValue | undefined): AmountKind | null;
-  /** Null where we do not know the asset on that network (v1 names of networks are known too). */
+  /** Null when the asset is unknown on that network (v1 names of networks are accepted). */
   asset(network: string, asset: string): KnownAsset | null;
-  /** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number. */
+  /** Converts a decimal to base units ("0.05", 6 → 50000n); null when it is no such number. */
   baseUnits(decimal: string, decimals: number): bigint | null;
-  /** Days from an instant to another (ISO 8601), never below 0; null where there is none. */
+  /** Days between two instants (ISO 8601), never below 0; null without an instant. */
   daysBefore(until: string, instant: string | null): number | null;
-  /** The form of an address on a network: an EIP-55 mixed-case address must carry its checksum. */
+  /** Classifies an address by its network; a mixed-case EVM address must carry its EIP-55 checksum. */
   address(
     network: string,
     address: string,
     role?: AddressRole,
   ): 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
-  /** Same-origin absolute URL of a reference in one of the origin's documents, or null. */
+  /** Resolves a reference in an origin's document; null unless it is on the same origin. */
   sameOrigin(originUrl: string, reference: string): URL | null;
-  /** JSON Schema 2020-12, local `$ref` only: the first violations, empty where the instance is valid. */
+  /** Validates by JSON Schema 2020-12, local `$ref` only; returns the first violations. */
   schemaErrors(schema: JsonValue, instance: JsonValue): readonly string[];
 };

@@ -1,4 +1,3 @@
-/** A document at a fixed path, or why there is none: absent, soft 404, HTML, oversize. */
 import type { Failed, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
@@ -8,9 +7,8 @@ import type { DocumentReading } from './kit.ts';
 const MAX_TARGET_CHARS = 100;
 
 /**
- * What stands at a path where a document is due. In this order: no answer, another status than
- * 200, a body that breaks off, the page for any path, HTML, a body that is no text, one over the
- * cap, a document.
+ * Classifies the answer at a document's path. Tested in this order: no answer, another status than 200,
+ * an incomplete body, the page for missing paths, HTML, binary, over the cap, a document.
  */
 export function readDocument(
   path: string,
@@ -25,7 +23,7 @@ export function readDocument(
     const evidence = `${request}: ${statusText(data)}`;
     return { state: 'absent', status: data.status, evidence };
   }
-  // What broke off is like anything else that broke off at the same place.
+  // The soft-404 answer may have broken off at the same place.
   if (data.bodyFailure !== undefined) {
     const evidence = `${request}: 200, but the body broke off (${data.bodyFailure})`;
     return { state: 'unreadable', evidence };
@@ -42,7 +40,7 @@ export function readDocument(
   return { state: 'present', path, answer: data, body: data.body };
 }
 
-/** "GET /llms.txt: timeout (no answer within 10 s)" */
+/** Formats "GET /llms.txt: timeout (no answer within 10 s)". */
 export function failureText(request: string, { reason, detail }: Failed): string {
   return `${request}: ${reason} (${detail})`;
 }

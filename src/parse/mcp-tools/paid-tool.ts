@@ -1,19 +1,19 @@
 /**
- * Whether the seller of an MCP tool calls it paid, and what he says that it costs. Neither x402 nor
- * MCP has a member for that in tools/list; sellers use these, and the SDKs' examples the description.
+ * Reads from tools/list whether an MCP tool is paid, and its price. Neither x402 nor MCP defines a member
+ * for that; sellers use these members, and the SDKs' examples use the description.
  */
 import { isJsonObject, type JsonObject, type JsonValue, jsonObject } from '../json/json.ts';
 
 export type PaidTerms = {
   readonly isPaid: boolean;
-  /** Decimal dollars, and the member that states them; null where no member does. */
+  /** Decimal dollars, and the member that states them; null when none does. */
   readonly price: { readonly dollars: string; readonly member: string } | null;
 };
 
-/** Namespaces of `_meta` keys: Cloudflare's agents, the Laravel package, and both transports. */
+/** Prefixes of `_meta` keys: Cloudflare's agents, the Laravel package, and both transports. */
 const PAID_KEY = /^(?:agents-x402|x402|org\.x402|x402\.org)(?:\/|$)/;
 const DOLLARS = /^\$?([0-9]{1,12}(?:\.[0-9]{1,12})?)$/;
-/** "Requires payment of $0.001.", "Paid per run with x402", "costs $0.01". */
+/** Matches "Requires payment of $0.001.", "Paid per run with x402", "costs $0.01". */
 const PAID_WORDS =
   /\bx402\b|\brequires? (?:a )?payment\b|\bpayment required\b|\bpaid\b|\bcosts? \$|\$ ?[0-9]/i;
 const FREE_WORDS = /\bfree\b|\bno payment\b|\bwithout (?:a )?payment\b|\bnot? paid\b|\bunpaid\b/i;
@@ -33,7 +33,7 @@ export function paidTerms(tool: JsonObject): PaidTerms {
   return { isPaid, price: isPaid ? statedPrice(meta, annotations) : null };
 }
 
-/** False, or an object that says so of itself: `{ "enabled": false }`. */
+/** Matches false, and an object that disables itself: `{ "enabled": false }`. */
 function isDenial(value: JsonValue | undefined): boolean {
   if (value === false) return true;
   if (!isJsonObject(value)) return false;
@@ -46,7 +46,7 @@ function isDescribedAsPaid(description: JsonValue | undefined): boolean {
   return PAID_WORDS.test(read) && !FREE_WORDS.test(read);
 }
 
-/** Members whose unit is written on them; an amount without one may be base units. */
+/** Only members with a unit in their name count; other amounts may be base units. */
 function statedPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'] {
   const candidates: readonly (readonly [string, JsonValue | undefined])[] = [
     ['/_meta/agents-x402~1priceUSD', meta['agents-x402/priceUSD']],
@@ -62,7 +62,7 @@ function statedPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['pric
   return null;
 }
 
-/** 1e-7 is "0.0000001": twelve places, which is more than any asset here has. */
+/** Writes 1e-7 as "0.0000001". Twelve places exceed the decimals of the known assets. */
 function decimalText(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }

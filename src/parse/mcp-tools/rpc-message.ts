@@ -1,4 +1,3 @@
-/** The JSON-RPC answer in what an MCP endpoint sent: one JSON object, or one event of a stream. */
 import type { HttpData } from '../../model/observation.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
@@ -6,7 +5,7 @@ import { headerValue } from '../text/http-header.ts';
 const EVENT_STREAM = /^text\/event-stream\b/i;
 const LINE_END = /\r\n|\r|\n/;
 
-/** The response to the request of this id; null where the answer holds none. */
+/** Finds the JSON-RPC response to this id in a JSON body or an event stream; null when there is none. */
 export function rpcResponse(answer: HttpData, id: number): JsonObject | null {
   if (!EVENT_STREAM.test(headerValue(answer, 'content-type') ?? '')) {
     return responseIn(answer.body, id);
@@ -21,13 +20,13 @@ export function rpcResponse(answer: HttpData, id: number): JsonObject | null {
 function responseIn(text: string, id: number): JsonObject | null {
   const read = parseJson(text);
   if (!read.ok || !isJsonObject(read.value)) return null;
-  // Servers answer without the id where they refuse a request before they read it.
+  // Servers omit the id when they refuse a request before parsing it.
   const isAnswer = read.value['id'] === id || (read.value['id'] ?? null) === null;
   const { result, error } = read.value;
   return isAnswer && (isJsonObject(result) || isJsonObject(error)) ? read.value : null;
 }
 
-/** Server-sent events (HTML standard, 9.2.6): the data of each, the last one too if it broke off. */
+/** Yields the data of server-sent events (HTML standard, 9.2.6), an unfinished last one included. */
 function* eventsOf(body: string): Generator<string> {
   let data: string[] = [];
   for (const line of body.split(LINE_END)) {

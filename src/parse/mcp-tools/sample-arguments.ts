@@ -1,6 +1,6 @@
 /**
- * Arguments for one call of a tool that only reads: what its input schema requires and nothing else.
- * Servers check them before they ask for payment, so an empty object would mostly show no challenge.
+ * Makes the arguments for one call of a read-only tool: the required members of its input schema. Servers
+ * validate them before they ask for payment, so an empty object would mostly show no challenge.
  */
 import {
   isJsonObject,
@@ -16,7 +16,7 @@ const MAX_ITEMS = 8;
 const MAX_CHARS = 256;
 const SAMPLE = 'example';
 
-/** Samples by `format` that a validator of JSON Schema accepts. */
+/** Samples by `format` that a JSON Schema validator accepts. */
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-01',
   'date-time': '2026-01-01T00:00:00Z',
@@ -30,7 +30,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Never throws; what a schema asks for beyond this (patterns, references) is left to chance. */
+/** Never throws. Patterns and references are ignored, so a sample may fail them. */
 export function sampleArguments(schema: JsonValue | undefined): JsonObject {
   const sample = sampleOf(jsonObject(schema), 0);
   return isJsonObject(sample) ? sample : {};
@@ -64,7 +64,7 @@ function statedValue(schema: JsonObject): JsonValue | undefined {
   const candidates = [only, jsonList(schema['examples'])[0], example, usual];
   const stated = candidates.find((value) => value !== undefined && value !== null);
   const value = stated ?? jsonList(schema['enum'])[0];
-  // Every call stays small, whatever a schema brings along.
+  // Bounds the size of a call, whatever example a schema has.
   return value !== undefined && JSON.stringify(value).length <= MAX_CHARS ? value : undefined;
 }
 

@@ -1,8 +1,7 @@
 /**
- * Reads a tool's answer to a call without payment as HTTP would have carried it: both bindings of
- * specs/transports-v2/mcp.md become the 402 that the checks and the clients read. The structured
- * challenge takes the place of PAYMENT-REQUIRED, the text beside it that of the body, and
- * `_meta["x402/payment-response"]` that of PAYMENT-RESPONSE.
+ * Converts a tool's answer to an unpaid call to HTTP form: both bindings of specs/transports-v2/mcp.md
+ * become the 402 that checks and clients read. The structured challenge becomes PAYMENT-REQUIRED, the
+ * text beside it the body, and `_meta["x402/payment-response"]` PAYMENT-RESPONSE.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, ToolFacts } from '../../model/observations.ts';
@@ -23,11 +22,11 @@ export type ToolAnswer = {
   readonly facts: Pick<ToolFacts, 'binding' | 'isError'>;
 };
 
-/** Error codes of JSON-RPC that refuse a call before the tool runs. */
+/** JSON-RPC error codes of calls that are refused before the tool runs. */
 const REFUSED_CODES: ReadonlySet<JsonValue | undefined> = new Set([-32_600, -32_602]);
-/** SDKs of old answered with this error, and the challenge as its data. */
+/** Older SDKs answer with this error and put the challenge into its data. */
 const PAYMENT_REQUIRED_CODE = 402;
-/** How SDKs tell arguments that did not pass: as a result that is an error. */
+/** SDKs report invalid arguments as a result that is an error. */
 const VALIDATION_WORDS = /-32602|validation|invalid (?:argument|input|param)|required propert/i;
 const MAX_TEXT_CHARS = 16_384;
 const NOTHING: ToolAnswer['facts'] = { binding: null, isError: null };
@@ -78,7 +77,7 @@ function readResult(
   return { answer, facts: { binding: 'tool-result', isError } };
 }
 
-/** HTTP errors stand as they are; a success without an answer in it is none. */
+/** HTTP errors stay; a success without a JSON-RPC response counts as no answer. */
 function withoutResponse(seen: HttpObservation & { readonly ok: true }): HttpObservation {
   if (seen.data.status >= 400) return seen;
   const { ms } = seen;
@@ -92,7 +91,7 @@ function withAnswer(
   more: HttpData['headers'],
 ): HttpData {
   const { bodyFailure: _, ...rest } = data;
-  // HTTP headers about payment speak of the endpoint, and not of the tool.
+  // HTTP payment headers belong to the endpoint, not to the tool.
   const own = data.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));
   return { ...rest, status, headers: [...own, ...more], body };
 }

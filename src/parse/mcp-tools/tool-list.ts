@@ -1,4 +1,3 @@
-/** One page of tools/list: the tools that are paid, and what a call of each takes. */
 import { type JsonObject, jsonList, jsonObject, jsonText } from '../json/json.ts';
 import { type PaidTerms, paidTerms } from './paid-tool.ts';
 import { sampleArguments } from './sample-arguments.ts';
@@ -10,9 +9,9 @@ export type PaidTool = {
 };
 
 export type ToolPage = {
-  /** Paid, and annotated as read-only: the ones that may be called. */
+  /** Paid tools that are annotated as read-only and may be called. */
   readonly callable: readonly PaidTool[];
-  /** Paid, and not annotated as read-only. */
+  /** Number of paid tools that are not annotated as read-only. */
   readonly uncalled: number;
   readonly listed: number;
   readonly nextCursor: string | null;

@@ -1,4 +1,3 @@
-/** Operations of an OpenAPI document: method, path, security, price, whether they are paid. */
 import {
   isJsonList,
   isJsonObject,
@@ -20,39 +19,39 @@ import {
 export type Operation = {
   /** Upper case. */
   readonly method: string;
-  /** As written: "/users/{id}". */
+  /** The path as written: "/users/{id}". */
   readonly template: string;
   /** JSON pointer of the operation: "/paths/~1weather/get". */
   readonly pointer: string;
-  /** The path that the server routes by: its base path, and the template after it. */
+  /** The server's base path followed by the template. */
   readonly route: string;
-  /** Path and query to request: server base path, path and required query parameters filled in. */
+  /** Path and query to request, with the base path and required query parameters filled in. */
   readonly requestPath: string;
-  /** A value in `requestPath` is declared nowhere. */
+  /** True when a value in `requestPath` is declared nowhere. */
   readonly isMadeUp: boolean;
   readonly hasPathParameters: boolean;
   readonly hasRequiredParameters: boolean;
-  /** Effective security requirements (operation overrides root): null where neither declares any. */
+  /** Effective security requirements (operation overrides root); null when neither declares any. */
   readonly security: readonly JsonObject[] | null;
-  /** Whether the operation itself requires some, whatever holds for the whole document. */
+  /** True when the operation itself declares security, whatever the root has. */
   readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
-  /** `protocols` of x-payment-info: objects are the structured form, strings the legacy one. */
+  /** Form of `protocols` in x-payment-info: objects are the structured form, strings the legacy one. */
   readonly protocols: 'objects' | 'strings' | 'missing';
   readonly protocolNames: readonly string[];
   readonly price: PriceDeclaration | null;
-  /** x-payment-info or a 402 response. */
+  /** True with x-payment-info or a 402 response. */
   readonly paid: boolean;
-  /** A 402 that asks who the caller is: no price, and no security but logins (siwx, bearer). */
+  /** True for a 402 that asks for a sign-in: no price, and only login schemes (siwx, bearer). */
   readonly signIn: boolean;
-  /** The origin of its servers, where none of them is this one; null where it is asked here. */
+  /** Origin of its servers, when none of them is the document's; null otherwise. */
   readonly elsewhere: string | null;
 };
 
 /**
- * One path item may stand for thousands of paths (`$ref`), so what is read of each is bounded, or a
- * small document would cost the product of its parts.
+ * One path item may serve thousands of paths (`$ref`). Reading each is bounded, or a small document would
+ * cost the product of its parts.
  */
 const MAX_PATHS = 2_000;
 const MAX_OPERATIONS = 4_000;
@@ -60,7 +59,7 @@ const MAX_LIST = 100;
 const MAX_NAME_CHARS = 200;
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'];
 
-/** Where an operation stands: the document, its path item, its parameters. */
+/** Position of an operation: the document, its path item, its parameters. */
 type Place = {
   readonly root: JsonObject;
   readonly follow: RefReader;
@@ -75,7 +74,7 @@ type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
 
 export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
 
-/** Operations in document order, each with the object it was read from. */
+/** Returns operations in document order, each with its source object. */
 export function readOperations(root: JsonObject, documentUrl: string): readonly SourcedOperation[] {
   const paths = Object.entries(jsonObject(root['paths']))
     .filter(([template]) => template.startsWith('/'))
@@ -96,7 +95,7 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
   return found;
 }
 
-/** Members beside a `$ref` count over those of what it names. */
+/** Members beside a `$ref` override those of its target. */
 function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
   const own = jsonObject(value);
   if (own['$ref'] === undefined) return own;
@@ -153,7 +152,7 @@ function securityOf(owner: JsonObject): readonly JsonObject[] | null {
 
 type LoginReader = (security: readonly JsonObject[] | null) => boolean;
 
-/** Whether security names schemes, and none of them can stand for a payment (x402, apiKey). */
+/** True when security names schemes and none of them can mean payment (x402, apiKey). */
 function loginReader(root: JsonObject, follow: RefReader): LoginReader {
   const declared = jsonObject(jsonObject(root['components'])['securitySchemes']);
   const known = new Map<string, boolean>();
@@ -173,7 +172,7 @@ function loginReader(root: JsonObject, follow: RefReader): LoginReader {
   };
 }
 
-/** Lists that thousands of operations share through a `$ref` are read once. */
+/** Cached, because thousands of operations share one list through a `$ref`. */
 function parameterReader(follow: RefReader): ParameterReader {
   const known = new Map<JsonValue | undefined, readonly JsonObject[]>();
   return (list) => {
@@ -185,14 +184,14 @@ function parameterReader(follow: RefReader): ParameterReader {
   };
 }
 
-/** A parameter of the operation takes the place of the path item's of the same name and place. */
+/** An operation's parameter overrides the path item's with the same `name` and `in`. */
 function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
   if (own.length === 0 || shared.length === 0) return [...own, ...shared];
   const keys = new Set(own.map(keyOf));
   return [...own, ...shared.filter((parameter) => !keys.has(keyOf(parameter)))];
 }
 
-/** Keys parameters by the start of their name: a long name may be shared by thousands of operations. */
+/** Keys use the start of the name, because thousands of operations may share a long one. */
 function keyOf(parameter: JsonObject): string {
   const name = jsonText(parameter['name']) ?? '';
   return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;

@@ -1,4 +1,3 @@
-/** The path to request for a path template: base path of the server, required parameters filled in. */
 import {
   isJsonList,
   type JsonObject,
@@ -16,9 +15,9 @@ const MAX_NAMES = 20;
 const FALLBACK = 'example';
 const UUID = '00000000-0000-4000-8000-000000000000';
 
-/** Where the requests of an operation go. */
+/** Server that an operation's requests go to. */
 export type ServerPlace =
-  /** Base path on the origin of the document, without a slash at the end. */
+  /** Base path on the document's origin, without a trailing slash. */
   | { readonly kind: 'own'; readonly basePath: string }
   | { readonly kind: 'elsewhere'; readonly origin: string };
 
@@ -26,9 +25,8 @@ const MAX_SERVERS = 20;
 const OWN_ROOT: ServerPlace = { kind: 'own', basePath: '' };
 
 /**
- * The first server on the origin of the document; where all are on others, the first of them.
- * `http://` with the own host names the same paths, behind a proxy that ends TLS. Variables take
- * their defaults.
+ * Selects the first server on the document's origin; without one, the first server. `http://` with the
+ * same host counts as the same origin, because a proxy may end TLS. Variables take their defaults.
  */
 export function serverPlace(
   servers: readonly (JsonValue | undefined)[],
@@ -59,11 +57,11 @@ function placeOf(server: JsonValue | undefined, documentUrl: string): ServerPlac
 
 export type RequestPath = {
   /**
-   * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host"
-   * would be the address of another host.
+   * Path and query, safe to append to an origin: it starts with exactly one slash, because "//host" would
+   * address another host.
    */
   readonly path: string;
-  /** A value in it is declared nowhere: the origin may have nothing under it. */
+  /** True when a value is declared nowhere, so the origin may have no such item. */
   readonly isMadeUp: boolean;
 };
 
@@ -82,7 +80,7 @@ export function requestPathOf(
     return encodeURIComponent(declared ?? madeUpValue(jsonObject(follow(parameter['schema']))));
   };
   const filled = fillTemplate(template, (name) => write(byName.get(name) ?? {}));
-  // A host of ours takes the place of the origin's: only path and query are kept.
+  // A placeholder host is used, because only path and query are kept.
   let written = `https://origin.invalid${basePath}${filled}`;
   for (const parameter of requiredQuery(parameters)) {
     if (written.length > MAX_ADDRESS_CHARS) break;
@@ -100,8 +98,8 @@ function requiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[]
 }
 
 /**
- * `{name}` by `{name}`; a brace that nothing closes stays, and so do names beyond those that any
- * address has. Ends where the result is longer than any address that is requested.
+ * Replaces each `{name}`. An unclosed brace stays, and so do names beyond MAX_NAMES. Stops once the
+ * result exceeds the longest address that is requested.
  */
 function fillTemplate(template: string, write: (name: string) => string): string {
   let filled = '';
@@ -117,7 +115,7 @@ function fillTemplate(template: string, write: (name: string) => string): string
   return filled + template.slice(at);
 }
 
-/** The declared example, default or first of the values allowed; null where there is none. */
+/** Returns the declared example, default or first enum value; null when there is none. */
 function declaredValue(parameter: JsonObject, follow: RefReader): string | null {
   const schema = jsonObject(follow(parameter['schema']));
   const candidates = [
@@ -136,7 +134,7 @@ function declaredValue(parameter: JsonObject, follow: RefReader): string | null 
   return null;
 }
 
-/** The first few: a parameter may be shared by thousands of operations. */
+/** Returns the first few: thousands of operations may share a parameter. */
 function namedExamples(
   examples: JsonValue | undefined,
   follow: RefReader,
@@ -149,7 +147,7 @@ function namedExamples(
   return values;
 }
 
-/** A value that stands for one path segment: never a dot segment, which would climb out. */
+/** Formats a value as one path segment; never a dot segment, which would leave the base path. */
 function segmentOf(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null || typeof value === 'object') return null;
   const text = String(value).slice(0, MAX_VALUE_CHARS).toWellFormed();
@@ -167,7 +165,7 @@ export function hasPathParameters(template: string): boolean {
   return template.includes('{');
 }
 
-/** Parameters that a request needs beside the path. */
+/** Returns true when a request needs parameters outside the path. */
 export function needsParameters(parameters: readonly JsonObject[]): boolean {
   return parameters.some((one) => one['in'] !== 'path' && one['required'] === true);
 }

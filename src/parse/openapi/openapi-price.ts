@@ -1,7 +1,7 @@
 /**
- * `x-payment-info` in the forms that are in use: AgentCash's structured form and its flat
- * forerunners (@agentcash/discovery, docs/SPECIFICATION.md section 7), and MPP's offers
- * (draft-payment-discovery-01, section "Payment Offer Object").
+ * Reads the forms of `x-payment-info` in use: AgentCash's structured form and its flat predecessors
+ * (@agentcash/discovery, docs/SPECIFICATION.md section 7), and MPP's offers (draft-payment-discovery-01,
+ * section "Payment Offer Object").
  */
 
 import {
@@ -28,14 +28,14 @@ export type PriceDeclaration =
       readonly currency: string;
       readonly pointer: string;
     }
-  /** MPP: amounts are base units of the asset. */
+  /** MPP amounts are base units of the asset. */
   | { readonly kind: 'mpp'; readonly amount: string | null; readonly pointer: string }
-  /** A flat or string form of old, still comparable where `amount` is not null. */
+  /** A flat or string form of earlier versions; comparable when `amount` is not null. */
   | {
       readonly kind: 'legacy';
       readonly amount: string | null;
       readonly pointer: string;
-      /** The bounds where the old form declares a dynamic price (`minPrice`, `maxPrice`). */
+      /** Bounds of a dynamic price in the earlier form (`minPrice`, `maxPrice`). */
       readonly range?: { readonly min: string | null; readonly max: string | null };
     };
 
@@ -46,10 +46,10 @@ export type Protocols = {
 
 const FLAT_PRICES = ['price', 'price_usd', 'priceUsd'];
 const MAX_LIST = 50;
-/** MPP amounts in these are cents, not base units of a token. */
+/** MPP amounts in a currency code are cents, not base units of a token. */
 const FIAT = /^[a-z]{3}$/i;
 
-/** `pointer` is that of the operation. Null where nothing readable is declared. */
+/** `pointer` is the operation's. Null when no readable price is declared. */
 export function readPrice(info: JsonValue | undefined, pointer: string): PriceDeclaration | null {
   const at = `${pointer}/x-payment-info`;
   if (!isJsonObject(info)) return flatPrice(info, at);
@@ -57,7 +57,7 @@ export function readPrice(info: JsonValue | undefined, pointer: string): PriceDe
   return flatMember(info, at) ?? mppPrice(info, at) ?? legacyPrice(info, at);
 }
 
-/** Whether the extension says that the operation costs nothing (`price.mode` "free"). */
+/** Returns true when the extension declares the operation free (`price.mode` "free"). */
 export function isDeclaredFree(info: JsonValue | undefined): boolean {
   return isJsonObject(info) && isJsonObject(info['price']) && info['price']['mode'] === 'free';
 }
@@ -92,7 +92,7 @@ function mppPrice(info: JsonObject, at: string): PriceDeclaration | null {
     const offers = info['offers'].slice(0, MAX_LIST).filter(isJsonObject);
     const amounts = new Set(offers.map(mppAmount));
     const [amount = null] = amounts;
-    // Offers in several tokens with different amounts: none of them is the one to compare with.
+    // Offers in several tokens with different amounts give no single price to compare.
     return { kind: 'mpp', amount: amounts.size === 1 ? amount : null, pointer: `${at}/offers` };
   }
   if (typeof info['intent'] !== 'string') return null;
@@ -105,7 +105,10 @@ function mppAmount(offer: JsonObject): string | null {
   return typeof amount === 'string' && /^[0-9]{1,78}$/.test(amount) ? amount : null;
 }
 
-/** `price` beside `pricingMode`, the flat form that AgentCash still reads; others name the unit. */
+/**
+ * Reads `price` beside `pricingMode`, the flat form that AgentCash still accepts; other values state a
+ * unit.
+ */
 function flatMember(info: JsonObject, at: string): PriceDeclaration | null {
   for (const name of FLAT_PRICES) {
     const price = flatPrice(info[name], `${at}/${name}`);
@@ -127,7 +130,7 @@ function flatPrice(price: JsonValue | undefined, pointer: string): PriceDeclarat
   return { kind: 'legacy', amount: writtenAmount(price), pointer };
 }
 
-/** A number as text; a text that is no plain amount stays as it is, for a check to point at. */
+/** Keeps a text that is no plain amount, so that a check can quote it. */
 function asWritten(value: JsonValue | undefined): string | null {
   return writtenAmount(value) ?? jsonText(value);
 }

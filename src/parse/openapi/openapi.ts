@@ -1,4 +1,3 @@
-/** An OpenAPI document as the checks and the plan read it: operations with what they declare. */
 import {
   isJsonObject,
   type JsonObject,
@@ -22,7 +21,7 @@ export type SecurityScheme = {
 };
 
 export type OpenApiFacts = {
-  /** The `openapi` member as text ("3.1.0"), null where it is missing (Swagger 2 has `swagger`). */
+  /** The `openapi` member ("3.1.0"); null when missing (Swagger 2 has `swagger`). */
   readonly version: string | null;
   readonly swagger: boolean;
   readonly title: string | null;
@@ -42,7 +41,7 @@ export type OpenApiFacts = {
 
 type Address = { readonly url: string; readonly pointer: string };
 
-/** Reads OpenAPI 3.x; anything else comes back with what little of it has the same form. */
+/** Reads OpenAPI 3.x; of other documents it returns the members that have the same form. */
 export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiFacts {
   const root = jsonObject(document);
   const info = jsonObject(root['info']);
@@ -68,7 +67,7 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
   };
 }
 
-/** A contact that says nothing is none. */
+/** A contact without any content counts as missing. */
 function hasContact(contact: JsonValue | undefined): boolean {
   const { name, url, email } = jsonObject(contact);
   return [name, url, email].some((way) => jsonText(way)?.trim());

@@ -1,4 +1,4 @@
-/** Prices as origins write them, and the base units that they mean. Never a floating-point sum. */
+/** Prices are handled as decimal text and bigint, because floating point would round money. */
 import type { JsonValue } from '../json/json.ts';
 
 const MAX_CHARS = 100;
@@ -7,7 +7,7 @@ const LOOSE_DECIMAL = /^[0-9]*(?:\.[0-9]+)?$/;
 const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
-/** Base units of a decimal ("0.05", 6 → 50000n); null where it is no such number, or finer. */
+/** Converts a decimal to base units ("0.05", 6 → 50000n); null when it is no such number, or finer. */
 export function baseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');
@@ -17,8 +17,8 @@ export function baseUnits(decimal: string, decimals: number): bigint | null {
 }
 
 /**
- * A dollar amount as a plain decimal: "$0.010", "0.01 USDC" and 0.01 all give "0.01"; null for
- * what is none (other currencies, ranges, negative numbers).
+ * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC" and 0.01 all give "0.01"; null for
+ * anything else (other currencies, ranges, negative numbers).
  */
 export function dollars(value: JsonValue | undefined): string | null {
   const written = writtenAmount(value);
@@ -29,7 +29,7 @@ export function dollars(value: JsonValue | undefined): string | null {
   return end === 0 ? shortWhole : `${shortWhole}.${fraction.slice(0, end)}`;
 }
 
-/** The amount with its zeroes, as the document shows it: "$0.050000" → "0.050000". */
+/** Keeps trailing zeroes, as the document has them: "$0.050000" → "0.050000". */
 export function writtenAmount(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;

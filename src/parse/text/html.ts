@@ -1,4 +1,3 @@
-/** What a root page says for machines: anchors, links, icons. */
 import { Tokenizer } from 'htmlparser2';
 
 export type HtmlLink = {
@@ -23,8 +22,8 @@ const MAX_TITLE_CHARS = 1_000;
 const READ_ELEMENTS = new Set(['a', 'link', 'meta']);
 
 /**
- * Reads tags one after the other and builds no tree: the tree builder of the library takes time by
- * the square of the depth, and nothing here depends on what encloses what.
+ * Reads tags in sequence and builds no tree: the library's tree builder takes time by the square of the
+ * depth, and no fact here depends on nesting.
  */
 export function parseHtml(text: string): HtmlFacts {
   const reader = new Reader(text);
@@ -97,7 +96,7 @@ class Reader {
   #open(start: number, end: number): void {
     this.#element = this.#slice(start, end).toLowerCase();
     this.#attributes.clear();
-    // The first title is the page's; pictures within it (SVG) may have their own.
+    // The first title is the page's; SVG images within it may have their own.
     this.#inTitle = this.#element === 'title' && this.#title === null;
     if (this.#inTitle) this.#title = '';
   }
@@ -107,7 +106,7 @@ class Reader {
     this.#value += part;
   }
 
-  /** Of an attribute given twice, the first counts. */
+  /** When an attribute is repeated, the first one counts (HTML standard). */
   #endAttribute(): void {
     if (this.#attribute === '' || this.#attributes.has(this.#attribute)) return;
     this.#attributes.set(this.#attribute, this.#value);

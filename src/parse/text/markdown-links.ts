@@ -1,16 +1,16 @@
-/** Inline links and autolinks of Markdown (CommonMark 6.3, 6.5), found in one pass. */
+/** Finds inline links and autolinks of Markdown (CommonMark 6.3, 6.5) in one pass. */
 
 export type LinkScanner = {
-  /** Reads one line of a paragraph; returns how many links end in it. */
+  /** Reads one line of a paragraph and returns the number of links that end in it. */
   scan(line: string): number;
-  /** Brackets that are open do not reach over a blank line, a heading or a list mark. */
+  /** Drops open brackets, which do not extend over a blank line, a heading or a list mark. */
   endParagraph(): void;
   readonly links: readonly string[];
 };
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** What keeps the scan linear: no character is read by more targets than this. */
+/** Keeps the scan linear: no character is read for more targets than this. */
 const MAX_NESTED_PARENTHESES = 8;
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -21,7 +21,7 @@ const AUTOLINK = /^https?:[^\s<>]+$/i;
 
 export function createLinkScanner(): LinkScanner {
   const links: string[] = [];
-  /** For each open bracket, whether it opens an image. */
+  /** Open brackets; true for an image's. */
   let open: boolean[] = [];
 
   function scan(line: string): number {
@@ -58,7 +58,7 @@ export function createLinkScanner(): LinkScanner {
   };
 }
 
-/** Returns the position of the last character that was used. */
+/** Returns the position of the last character read. */
 function closeBracket(
   line: string,
   at: number,
@@ -88,7 +88,7 @@ function autolink(line: string, at: number, links: string[]): number {
 
 type Target = { readonly text: string; readonly last: number };
 
-/** `(target "title")` from behind its parenthesis; null where it is no such thing. */
+/** Parses `(target "title")` after its opening parenthesis; null when it is malformed. */
 function readTarget(line: string, from: number): Target | null {
   let at = skipSpace(line, from);
   const start = at;
@@ -112,7 +112,7 @@ function readTarget(line: string, from: number): Target | null {
   return null;
 }
 
-/** Behind the target: nothing but a title in its marks, then the parenthesis. */
+/** Only a quoted title and the parenthesis may follow the target. */
 function closeTarget(line: string, from: number, text: string): Target | null {
   const at = skipSpace(line, from);
   if (line.charAt(at) === ')') return { text, last: at };
@@ -130,22 +130,22 @@ function skipSpace(line: string, from: number): number {
   return at;
 }
 
-/** ASCII alone, as CommonMark has it: a no-break space belongs to what it stands in. */
+/** CommonMark counts ASCII blanks only; a no-break space is part of the text. */
 function isSpace(line: string, at: number): boolean {
   const code = line.charCodeAt(at);
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Code spans by the position of their opening run: the position behind their closing run. */
+/** Maps the start of a code span's opening run to the position after its closing run. */
 function codeSpans(line: string): ReadonlyMap<number, number> {
   const runs = [...line.matchAll(/`+/g)];
-  /** By length of run, the nearest one to the right. */
+  /** Nearest run to the right, by run length. */
   const nearest = new Map<number, number>();
   const spans = new Map<number, number>();
   for (const run of runs.reverse()) {
     const length = run[0].length;
     const closing = nearest.get(length);
-    // A run that nothing closes is text, and so are all its backticks.
+    // An unclosed run is text.
     spans.set(run.index, (closing ?? run.index) + length);
     nearest.set(length, run.index);
   }

@@ -1,28 +1,27 @@
-/** llms.txt as its format has it: an H1 first, a blockquote summary, H2 sections with link lists. */
 import { createLinkScanner } from './markdown-links.ts';
 
 export type MarkdownFacts = {
-  /** The text of the H1 where it is the first block; null otherwise. */
+  /** Text of the H1 when it is the first block; null otherwise. */
   readonly leadH1: string | null;
   readonly summary: string | null;
-  /** H2 sections that hold at least one list item with a link. */
+  /** Number of H2 sections with at least one list item that has a link. */
   readonly linkLists: number;
   /** Targets of `[text](url)` and `<url>`; a bare address is text. */
   readonly links: readonly string[];
 };
 
-/*
- * Patterns that end in `.*` need the `s` flag: without it a line separator (U+2028) within a line
- * makes them try again from every blank before it, which takes time by the square of the line.
+/**
+ * Patterns that end in `.*` need the `s` flag. Without it, a line separator (U+2028) makes them retry
+ * from every blank before it, which takes quadratic time.
  */
 
-/** ATX headings only: what reads llms.txt looks for "# ", not for underlines. */
+/** ATX headings only, because readers of llms.txt look for "# ", not for underlines. */
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]/;
 const QUOTE = /^ {0,3}>[ \t]?(.*)$/s;
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s;
 
-/** Line by line, each looked at once. Text in code fences and code spans holds no links. */
+/** Visits each line once. Links in code fences and code spans are ignored. */
 export function parseMarkdown(text: string): MarkdownFacts {
   const reader = new Reader();
   for (const line of linesOutsideFences(text)) reader.read(line);
@@ -40,7 +39,7 @@ class Reader {
   #section: 'other' | 'h2' | 'h2-with-links' = 'other';
   #linkLists = 0;
 
-  /** Null is a line of a code fence. */
+  /** `line` is null for a line of a code fence. */
   read(line: string | null): void {
     if (line === null || line.trim() === '') this.#gap(line === null);
     else if (HEADING.test(line)) this.#heading(line);
@@ -94,7 +93,7 @@ class Reader {
   }
 }
 
-/** Null stands for a line of a code fence, its marks included. */
+/** Yields null for each line of a code fence, its marks included. */
 function* linesOutsideFences(text: string): Generator<string | null> {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   let fence: string | null = null;
@@ -105,16 +104,16 @@ function* linesOutsideFences(text: string): Generator<string | null> {
   }
 }
 
-/** The marks that opened the fence in which the next line stands; null outside. */
+/** Returns the marks of the fence around the next line; null outside. */
 function fenceAfter(line: string, fence: string | null): string | null {
   const [, marks = '', rest = ''] = FENCE.exec(line) ?? [];
   if (fence !== null) return marks.startsWith(fence) && rest.trim() === '' ? null : fence;
-  // A backtick behind the marks makes them an inline code span.
+  // A backtick after the marks makes them inline code.
   const opens = marks !== '' && !(marks.startsWith('`') && rest.includes('`'));
   return opens ? marks : null;
 }
 
-/** "Title ##" is closed by its marks; "C#" is not. */
+/** A heading's closing marks are dropped ("Title ##"); "C#" keeps its own. */
 function headingText(written: string): string {
   const text = written.trim();
   let end = text.length;

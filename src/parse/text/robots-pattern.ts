@@ -1,11 +1,9 @@
-/** Patterns of robots.txt: `*` is any run of characters, `$` at the end is the end of the path. */
-
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
 /**
- * Greedy, piece by piece from the left: each piece is looked for once, behind the one before, and
- * the first that is missing ends the search. So the time goes by the length of the path, however
- * many pieces a pattern has: it is matched again for every agent and every path.
+ * `*` matches any characters, a final `$` the end of the path. Each piece is searched once, after the
+ * previous one, and the first missing piece ends the search. Time is linear in the path, however many
+ * pieces a pattern has, because it is matched for every agent and path.
  */
 export function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
@@ -31,14 +29,14 @@ export function matchesPattern(pattern: string, path: string): boolean {
 }
 
 /**
- * One spelling for what means the same (RFC 9309, 2.2.2): unreserved characters plain, everything
- * else percent-encoded UTF-8 in upper case. `*` and `$` keep their meaning.
+ * Normalises equivalent spellings (RFC 9309, 2.2.2): unreserved characters plain, all others
+ * percent-encoded UTF-8 in upper case. `*` and `$` keep their meaning.
  */
 export function normalisePattern(pattern: string): string {
   return normalise(pattern);
 }
 
-/** In a path `*` and `$` are literal: the RFC has patterns spell them %2A and %24. */
+/** A path's own `*` and `$` are literal: RFC 9309 has patterns spell them %2A and %24. */
 export function normalisePath(path: string): string {
   return normalise(path).replaceAll('*', '%2A').replaceAll('$', '%24');
 }

@@ -1,11 +1,11 @@
 /**
- * robots.txt by RFC 9309. Not by a package: the one at hand ends a group at a Sitemap line, which
- * the RFC forbids (2.2.4), and does not compare percent-encoded paths as it demands (2.2.2).
+ * Parses robots.txt by RFC 9309. The available package ends a group at a Sitemap line, which the RFC
+ * forbids (2.2.4), and does not compare percent-encoded paths as it demands (2.2.2).
  */
 import { matchesPattern, normalisePath, normalisePattern } from './robots-pattern.ts';
 
 export type RobotsFacts = {
-  /** Whether `agent` may fetch `path` (longest match wins, allow wins a tie). */
+  /** Returns true when `agent` may fetch `path`: the longest match wins, and allow wins a tie. */
   allows(agent: string, path: string): boolean;
   /** Agents with a group of their own, lower case. */
   readonly agents: readonly string[];
@@ -21,7 +21,7 @@ export function parseRobots(text: string): RobotsFacts {
   const groups = readGroups(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   return {
     allows(agent, path) {
-      // The file itself may always be fetched (RFC 9309, 2.2.2).
+      // robots.txt itself is always allowed (RFC 9309, 2.2.2).
       if (path === '/robots.txt') return true;
       const own = groups.get(agent.toLowerCase()) ?? groups.get(EVERYBODY) ?? [];
       return isAllowed(own, normalisePath(path));
@@ -31,8 +31,8 @@ export function parseRobots(text: string): RobotsFacts {
 }
 
 /**
- * The groups of each agent: several of one agent count as one, and lines that are no rules end
- * none. A group is one list, however many agents share it: copies would cost agents times rules.
+ * Collects the groups of each agent: several groups of one agent are merged, and lines that are no rules
+ * do not end a group. Agents share one list of rules, because copies would cost agents times rules.
  */
 function readGroups(text: string): ReadonlyMap<string, readonly Group[]> {
   const groups = new Map<string, Group[]>();
@@ -67,7 +67,7 @@ function splitLine(line: string): readonly [key: string, value: string] {
   return [content.slice(0, colon).trim().toLowerCase(), content.slice(colon + 1).trim()];
 }
 
-/** "GPTBot/1.1 (+https://…)" names gptbot. */
+/** Extracts the product token: "GPTBot/1.1 (+https://…)" gives gptbot. */
 function productToken(value: string): string {
   return (value.split(/[\s/]/, 1)[0] ?? '').toLowerCase();
 }

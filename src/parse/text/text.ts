@@ -1,19 +1,19 @@
-/** Text that an origin wrote, made fit to be shown: in evidence, in reports, in the directory. */
+/** Cleans text that an origin wrote for evidence, reports and the directory. */
 
-/** Whatever the limit, no more than this many characters of input are looked at for each one kept. */
+/** Input characters read per character kept, whatever the limit. */
 const READ_AHEAD = 8;
 const LINE_BREAKS = /[\s\p{Zl}\p{Zp}]+/gu;
 /**
- * Control, format (bidi and tag characters among them), unpaired surrogates, unassigned and private
- * code points, and what renders as nothing (variation selectors, Hangul fillers), which can carry
- * hidden text.
+ * Matches characters that can carry hidden text: control, format (bidi and tag characters), unpaired
+ * surrogates, unassigned and private code points, and those that render as nothing (variation selectors,
+ * Hangul fillers).
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
-/** Of one code point: unseen, or a blank other than the usual one. */
+/** Matches one code point that is unseen, or a blank other than U+0020. */
 const NOT_SHOWN =
   /^(?:[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs})$/u;
 
-/** One line, visible characters only, NFC, at most `maxChars` code points with the ellipsis. */
+/** Returns one line of visible characters in NFC, at most `maxChars` code points with the ellipsis. */
 export function cleanText(text: string, maxChars: number): string {
   const read = text.slice(0, maxChars * READ_AHEAD);
   const line = read.replace(LINE_BREAKS, ' ').replace(UNSEEN, '').normalize('NFC').trim();
@@ -23,9 +23,8 @@ export function cleanText(text: string, maxChars: number): string {
 }
 
 /**
- * The text as it stands: what cannot be seen is written as its escape, a line break as "\\n", and a
- * blank as "\\u0020" where it begins or ends the text or follows another. At most `maxChars` code
- * points of it, then an ellipsis.
+ * Keeps the text and escapes characters that cannot be seen: a line break as "\\n", and a blank as
+ * "\\u0020" at either end or after another. At most `maxChars` code points, then an ellipsis.
  */
 export function exactText(text: string, maxChars: number): string {
   const points = Array.from(text.slice(0, maxChars * READ_AHEAD));
@@ -41,7 +40,7 @@ export function exactText(text: string, maxChars: number): string {
   return isCut ? `${shown}…` : shown;
 }
 
-/** The exact text in quotation marks, as JSON writes them. */
+/** Quotes the exact text by JSON's rules. */
 export function quoteExact(text: string, maxChars: number): string {
   return `"${exactText(text.replace(/["\\]/g, '\\$&'), maxChars)}"`;
 }
@@ -52,7 +51,7 @@ function escapeOf(point: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
-/** `cleanText` in quotation marks; what would end them early is escaped. */
+/** Quotes `cleanText`; quotation marks in it are escaped. */
 export function quoteText(text: string, maxChars: number): string {
   return JSON.stringify(cleanText(text, maxChars));
 }

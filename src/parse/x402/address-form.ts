@@ -8,14 +8,14 @@ export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknow
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
-/** The longest base58 text of 32 bytes; decoding takes time by the square of the length. */
+/** Longest base58 text of 32 bytes; decoding takes quadratic time. */
 const SOLANA_ADDRESS_CHARS = 44;
 const MAX_ADDRESS_CHARS = 200;
 
 /**
- * The form of an address on a network; without a role, either of an account or of an asset. EIP-55:
- * one case throughout carries no checksum, mixed case must carry the right one. Solana: base58 of
- * 32 bytes; all zero is the system program. Elsewhere the form of the text alone is known.
+ * Classifies an address by its network; without a role, as an account or an asset. EIP-55: an address in
+ * one case has no checksum, a mixed-case one must have the right one. Solana: base58 of 32 bytes; all
+ * zero is the system program. Other networks are checked by pattern.
  */
 export function addressForm(network: string, address: string, role?: AddressRole): AddressForm {
   const namespace = namespaceOf(network);
@@ -37,7 +37,7 @@ function evmForm(address: string): AddressForm {
   return isMixed && checksummed(digits.toLowerCase()) !== digits ? 'bad-checksum' : 'ok';
 }
 
-/** EIP-55: a letter is upper case where the hash of the address in lower case says so. */
+/** EIP-55: the hash of the lower-case address decides each letter's case. */
 function checksummed(digits: string): string {
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
   return [...digits]

@@ -1,24 +1,23 @@
-/** The amount of an offer: its form, and what it stands for. */
 import type { JsonValue } from '../json/json.ts';
 import { SCHEMES, type SchemeRow } from './schemes.ts';
 
-/** A positive whole number of base units, as the specification writes it: text, no sign, no zeroes. */
+/** Positive whole base units in the specification's form: text without sign or leading zeroes. */
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 
-/** What a buyer pays: exactly the amount, or at most the amount. */
+/** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
 export type AmountKind = SchemeRow['amount'];
 
-/** A scheme means the same on every network that has it. */
+/** A scheme has one meaning on all its networks. */
 const KINDS: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(
   SCHEMES.map(({ scheme, amount }) => [scheme, amount]),
 );
 
-/** Null where the value is no amount. */
+/** Null for an invalid amount. */
 export function amountOf(value: JsonValue | undefined): bigint | null {
   return typeof value === 'string' && AMOUNT.test(value) ? BigInt(value) : null;
 }
 
-/** Null for a scheme that we do not know. */
+/** Null for an unknown scheme. */
 export function amountKind(scheme: JsonValue | undefined): AmountKind | null {
   return KINDS.get(scheme) ?? null;
 }

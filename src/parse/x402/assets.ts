@@ -6,7 +6,7 @@ export type KnownAsset = {
   readonly asset: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** Null where the network has no EIP-712 (Solana). */
+  /** Null on networks without EIP-712 (Solana). */
   readonly domain: { readonly name: string; readonly version: string } | null;
 };
 
@@ -24,8 +24,8 @@ const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
 );
 
 /**
- * Null where we do not know the asset on that network; v1's names of networks are understood. The
- * table is the one that the official clients and servers price with, and pay by default.
+ * Null when the asset is unknown on that network; v1's names of networks are accepted. The official
+ * clients and servers price with the same table.
  */
 export function knownAsset(network: string, asset: string): KnownAsset | null {
   return KNOWN.get(keyOf(caip2(network), asset)) ?? null;
@@ -37,9 +37,10 @@ const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
 );
 
 /**
- * The token of another network whose address an offer names: on this one it is another token, or
- * none. Null where the asset is known here, or nowhere in the namespace. On EVM chains Circle's USDC
- * alone is told: others are deployed at one address on many chains, some of which no table here has.
+ * Finds the network on which the offer's address is a known token, so that this one has another token
+ * there, or none. Null when the asset is known here, or nowhere in the namespace. On EVM chains only
+ * Circle's USDC is reported: other tokens share one address on many chains, some of them unknown to this
+ * table.
  */
 export function assetOfOtherNetwork(network: string, asset: string): KnownAsset | null {
   const here = caip2(network);
@@ -52,7 +53,7 @@ export function assetOfOtherNetwork(network: string, asset: string): KnownAsset 
   return namespace === 'eip155' && !isOnOneChain ? null : first;
 }
 
-/** EVM addresses are one in any case; base58 is not. */
+/** EVM addresses are compared in lower case; base58 is case-sensitive. */
 function keyOf(network: string, asset: string): string {
   return `${network} ${/^eip155(?::|$)/.test(network) ? asset.toLowerCase() : asset}`;
 }

@@ -4,19 +4,19 @@ import type { Challenge, Offer } from './challenge.ts';
 import { caip2 } from './networks.ts';
 
 export type ChallengeDifference = {
-  /** Scheme, amount, asset, payTo or network: what is paid, and to whom. */
+  /** True for scheme, amount, asset, payTo or network, which decide the payment. */
   readonly inTerms: boolean;
-  /** Fit for evidence. */
+  /** Safe for evidence. */
   readonly text: string;
 };
 
-/** Offers on the same terms that are told apart: real sellers send fewer, and more would cost the square. */
+/** Offers compared on equal terms; real sellers send fewer, and more would take quadratic time. */
 const MAX_ALIKE = 8;
 
 /**
- * Null where they agree. Entries may stand in any order; a v1 body is for old clients and may have
- * fewer of them. Where one of the two has offers that the other lacks, and not the other way, the
- * shared ones agree. What else only one of the two has is no difference, and `error` is not compared.
+ * Null when both agree. The order of entries is ignored, and a v1 body may have fewer entries, because it
+ * serves older clients. When only one of the two has additional offers, the shared ones are compared.
+ * Members that only one has are ignored, and so is `error`.
  */
 export function challengeDifference(
   header: Challenge,
@@ -45,7 +45,7 @@ export function challengeDifference(
     : { inTerms: false, text: `${pointer} is another in the body` };
 }
 
-/** The offers of `other` whose terms `one` does not have. */
+/** Returns the offers of `other` whose terms `one` lacks. */
 export function foreignOffers(one: Challenge, other: Challenge): readonly Offer[] {
   const known = new Set(one.offers.map(keyOf));
   return other.offers.filter((offer) => !known.has(keyOf(offer)));
@@ -61,13 +61,13 @@ function byTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]
   return known;
 }
 
-/** Offers on the same terms may differ in `extra`: one that is equal is enough. */
+/** Offers on equal terms may differ in `extra`; one equal offer is enough. */
 function closest(known: readonly Offer[], offer: Offer): string | null {
   const differences = known.map(({ entry }) => difference(entry, offer.entry, offer.pointer));
   return differences.includes(null) ? null : (differences[0] ?? null);
 }
 
-/** The terms, by which offers are compared: an EVM address is the same in any case. */
+/** Offers are compared by this key; EVM addresses in lower case. */
 function keyOf({ scheme, network, asset, payTo, amount }: Offer): string {
   const on = typeof network === 'string' ? caip2(network) : network;
   const isEvm = typeof on === 'string' && on.startsWith('eip155:');
@@ -77,7 +77,7 @@ function keyOf({ scheme, network, asset, payTo, amount }: Offer): string {
   return JSON.stringify([scheme, on, amount, what, whom].map((value) => value ?? null));
 }
 
-/** The terms for evidence. */
+/** Formats the terms for evidence. */
 function termsOf({ scheme, network, asset, payTo, amount }: Offer): string {
   const on = typeof network === 'string' ? caip2(network) : network;
   const [how, where, what, whom, much] = [scheme, on, asset, payTo, amount].map((value) =>
@@ -86,7 +86,7 @@ function termsOf({ scheme, network, asset, payTo, amount }: Offer): string {
   return `${much} of ${what} to ${whom} on ${where} by ${how}`;
 }
 
-/** Pointer of the first member that both have and that is not equal. */
+/** Returns the pointer of the first unequal member that both have. */
 function difference(
   one: JsonValue | undefined,
   other: JsonValue | undefined,
@@ -105,7 +105,7 @@ function difference(
   return null;
 }
 
-/** An EVM address is the same in any case. */
+/** EVM addresses are equal in any case. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string' || !one.startsWith('0x')) {
     return one === other;

@@ -1,4 +1,3 @@
-/** The 402 challenge: PAYMENT-REQUIRED header first, body as fallback; v2 and v1. */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import {
@@ -15,7 +14,7 @@ import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
 
 export type { HeaderReading } from './payment-header.ts';
 
-/** One way to pay, by one set of names whatever the version; `unknown` kinds of values stay as sent. */
+/** One payment option under common names for both versions; `unknown` values stay as sent. */
 export type Offer = {
   readonly scheme: JsonValue | undefined;
   readonly network: JsonValue | undefined;
@@ -34,18 +33,18 @@ export type Challenge = {
   readonly version: 1 | 2;
   readonly where: 'header' | 'body';
   readonly value: JsonObject;
-  /** Empty where `accepts` is missing or no list. */
+  /** Empty when `accepts` is missing or no list. */
   readonly offers: readonly Offer[];
   /** v2 `resource.url`, v1 `accepts[0].resource`. */
   readonly resourceUrl: string | null;
-  /** v2 `resource.description`, v1 `accepts[0].description`; measured raw. */
+  /** v2 `resource.description`, v1 `accepts[0].description`; its raw length counts. */
   readonly description: string | null;
 };
 
 export type ChallengeReading = {
   readonly header: HeaderReading;
   readonly body: JsonReading;
-  /** What all checks but P4 judge; null where neither header nor body holds a challenge. */
+  /** The challenge that all checks but P4 judge; null when header and body hold none. */
   readonly challenge: Challenge | null;
 };
 
@@ -55,7 +54,7 @@ export type ChallengedResource = {
   readonly probe: Probe;
   readonly answer: HttpData;
   readonly reading: ChallengeReading & { readonly challenge: Challenge };
-  /** The second probe's challenge, where there was one. */
+  /** The second probe's challenge, if there was one. */
   readonly second: Challenge | null;
 };
 
@@ -70,8 +69,8 @@ export function readChallenge(answer: HttpData): ChallengeReading {
 }
 
 /**
- * A challenge is an object that names its version or has an `accepts` list. One with an odd
- * version, or none, is read by the names of v2, so that its faults can be pointed at.
+ * A challenge is an object with a version or an `accepts` list. An unknown or missing version is read by
+ * v2's names, so that its faults can be located.
  */
 export function challengeOf(value: JsonValue, where: 'header' | 'body'): Challenge | null {
   if (!isJsonObject(value)) return null;
@@ -121,7 +120,7 @@ function offersOf(value: JsonObject, amountName: string): readonly Offer[] {
   });
 }
 
-/** The empty text stays: what it means is for a check to say. */
+/** The empty text stays, because checks judge it. */
 function stringOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The resources that challenged. Each method of a path is a resource of its own: GET and POST may
- * sell two things at two prices, and a good GET must not stand in for a POST that no client can pay.
+ * Each method of a path is a resource of its own: GET and POST may sell two things at two prices, and a
+ * good GET must not hide a POST that no client can pay.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
@@ -12,10 +12,9 @@ type Reader = (answer: HttpData) => ChallengeReading;
 type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
- * A resource is judged by the challenge to the method that the documents declare. Where that method
- * did not answer 402, a challenge to the other one is the best there is, unless that other method
- * is a resource itself. Where none is declared, each method with terms of its own counts. HEAD and
- * second probes are never judged; what asks for a sign-in sells nothing.
+ * A resource is judged by the challenge to its declared method. When that method did not answer 402, a
+ * challenge to the other one counts, unless the other method is itself a resource. When no method is
+ * declared, each method with its own terms counts. HEAD, second probes and sign-ins are excluded.
  */
 export function challengedResources(
   resources: readonly ResourceObservation[],
@@ -24,7 +23,7 @@ export function challengedResources(
   const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.flatMap((resource) => {
     const found = challengesOf(resource, declared, read)
-      // The header is what clients read.
+      // Clients read the header first.
       .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
     const best = resource.method === null ? withOwnTerms(found) : found.slice(0, 1);
     return best
@@ -33,7 +32,7 @@ export function challengedResources(
   });
 }
 
-/** The resources whose 402 is a sign-in and no price: they are no paid resources. */
+/** A sign-in asks for no money, so it is no paid resource. */
 export function signInResources(
   resources: readonly ResourceObservation[],
   read: Reader,
@@ -68,7 +67,7 @@ function judgedProbes(
   );
 }
 
-/** What both sell at the same terms counts once, whatever the version. */
+/** Methods with equal terms count once, whatever the version. */
 function withOwnTerms(found: readonly Found[]): readonly Found[] {
   const terms = found.map(({ reading }) => termsOf(reading.challenge));
   return found.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);

@@ -1,7 +1,7 @@
 /**
- * Members of another type than the specification gives them. The official client for Python builds
- * typed objects, and refuses a whole challenge for one such member; the one for TypeScript looks at
- * what it signs alone.
+ * Finds members whose type breaks the specification. The official Python client builds typed objects and
+ * refuses a whole challenge for one such member; the TypeScript client reads only the members that it
+ * signs.
  */
 import {
   isJsonList,
@@ -20,7 +20,7 @@ type Rule = readonly [member: string, isRight: (value: Value) => boolean];
 const isText = (value: Value) => typeof value === 'string';
 const isList = (value: Value) => isJsonList(value) && value.every(isText);
 const isObject = (value: Value) => value !== undefined && isJsonObject(value);
-/** A number, or a text that reads as one. */
+/** Accepts a number, or a text that parses as one. */
 const isInteger = (value: Value) =>
   Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value.trim()));
 const isAbsentOr = (isRight: Rule[1]) => (value: Value) => value === undefined || isRight(value);
@@ -57,7 +57,7 @@ const OFFER_V1: readonly Rule[] = [
   ['extra', isNoneOr(isObject)],
 ];
 
-/** In the order of the specification; empty where every client can build its objects. */
+/** In the specification's order; empty when every client can build its objects. */
 export function illTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
   const { resource } = value;
   return [

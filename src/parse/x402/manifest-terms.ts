@@ -1,4 +1,3 @@
-/** What /.well-known/x402 states of a resource, beside what the resource itself asks for. */
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
 import { baseUnits } from '../text/decimal.ts';
@@ -15,23 +14,23 @@ export type ManifestTerms = {
   readonly recipients: readonly TermComparison[];
 };
 
-/** A manifest that names a resource more often than this says the same again. */
+/** Bounds the work for a manifest that repeats a resource. */
 const MAX_ENTRIES_OF_PATH = 100;
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
-/** Entries of a manifest by the path that they name on an origin; each with its place in the document. */
+/** Manifest entries by path, each with its position in the document. */
 export type EntryIndex = ReadonlyMap<string, readonly PlacedEntry[]>;
 type PlacedEntry = { readonly at: number; readonly entry: ManifestEntry };
 
-/** Made once a manifest: it is asked for each resource, and may list thousands. */
+/** Built once per manifest, because it may list thousands of resources. */
 export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
   const byPath = new Map<string, PlacedEntry[]>();
   if (facts.shape === 'unknown') return byPath;
   const { host } = new URL(originUrl);
   for (const [at, entry] of facts.entries.entries()) {
     const url = URL.parse(entry.target, originUrl);
-    // A proxy that ends TLS writes http:// with the own host: the same resource.
+    // Sellers behind a proxy that ends TLS write http:// with their own host: the same resource.
     if (url === null || url.host !== host) continue;
     const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
     const known = byPath.get(path) ?? [];
@@ -41,7 +40,7 @@ export function indexEntries(facts: ManifestFacts, originUrl: string): EntryInde
   return byPath;
 }
 
-/** Empty lists where the manifest says nothing of this resource that could be compared. */
+/** Empty lists when the manifest states nothing comparable about this resource. */
 export function manifestTerms(
   facts: ManifestFacts,
   index: EntryIndex,
@@ -65,7 +64,7 @@ export function manifestTerms(
   };
 }
 
-/** An entry without a method states one price: that of GET, where POST sells at another. */
+/** An entry without a method gives GET's price; POST may sell at another. */
 function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
   const sellsByGet = resource.probes.some(
     ({ method, answer }) => method === 'GET' && answer.ok && answer.data.status === 402,
@@ -73,7 +72,7 @@ function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
   return resource.method === null && probe.method === 'POST' && sellsByGet;
 }
 
-/** In the order of the document. */
+/** In document order. */
 function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
   return [...new Set([resource.path, resource.template])]
     .flatMap((path) => index.get(path) ?? [])
@@ -89,7 +88,7 @@ function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]):
   return offers.filter(
     (offer) =>
       (network === null || sameText(caip2(network), caip2(textOf(offer.network)))) &&
-      // A symbol ("USDC") is for people to read: only an address tells assets apart.
+      // A symbol ("USDC") is a display name; only an address identifies an asset.
       (asset === null || familyOf(asset) === null || sameText(asset, textOf(offer.asset))),
   );
 }
@@ -101,7 +100,7 @@ function comparePrice(
   const stated = amount ?? price;
   if (stated === null) return [];
   const compared = offers.flatMap((offer) => {
-    // What may be less in the end is no price.
+    // A ceiling is no price, because less may be charged.
     const live = amountKind(offer.scheme) === 'price' ? amountOf(offer.amount) : null;
     const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
     return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];
@@ -120,7 +119,7 @@ function wholeNumber(amount: string): bigint | null {
   return /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
 }
 
-/** Addresses of different families are no contradiction: each is held against its own kind. */
+/** Addresses of different families are compared only within their family. */
 function compareRecipient(
   stated: string | null,
   pointer: string,
@@ -138,7 +137,7 @@ function compareRecipient(
   return { pointer, stated, live: [...new Set(live)].join(', '), agrees };
 }
 
-/** What an origin sent in place of a text is no name of anything. */
+/** Returns an empty text for other types, which identify nothing. */
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
@@ -148,7 +147,7 @@ function familyOf(address: string): 'eip155' | 'solana' | null {
   return SOLANA_ADDRESS.test(address) ? 'solana' : null;
 }
 
-/** EVM addresses are one in any case; all other addresses and names are told apart by it. */
+/** EVM addresses are equal in any case; all other addresses and names are case-sensitive. */
 function sameText(one: string, other: string): boolean {
   if (EVM_ADDRESS.test(one)) return one.toLowerCase() === other.toLowerCase();
   return one === other;

@@ -1,4 +1,4 @@
-/** /.well-known/x402 in each shape that is in use (checks/S6-well-known-x402/README.md). */
+/** Reads /.well-known/x402 in each shape in use (checks/S6-well-known-x402/README.md). */
 
 import {
   isJsonList,
@@ -15,18 +15,18 @@ import { amountKind } from './amount.ts';
 import { caip2 } from './networks.ts';
 
 export type ManifestEntry = {
-  /** As written: an absolute URL, or a path. */
+  /** An absolute URL or a path, as written. */
   readonly target: string;
   readonly pointer: string;
   readonly method: string | null;
-  /** A dollar amount as a decimal, "$" and zeroes gone ("0.01"); null where none or not comparable. */
+  /** Decimal dollars without "$" and trailing zeroes ("0.01"); null when missing or not comparable. */
   readonly price: string | null;
-  /** Base units as in an accepts entry; null where none. */
+  /** Base units as in an `accepts` entry; null when missing. */
   readonly amount: string | null;
   readonly asset: string | null;
   readonly network: string | null;
   readonly payTo: string | null;
-  /** What further members of `accepts` state, one a network; absent where there is none. */
+  /** Further members of `accepts`, one per network; absent when there are none. */
   readonly elsewhere?: readonly ManifestEntry[];
 };
 
@@ -38,9 +38,9 @@ export type ManifestFacts =
     }
   | { readonly shape: 'unknown' };
 
-/** Members that hold the list; where there are several, all of them are read, in this order. */
+/** Members that may hold the list; all of them are read, in this order. */
 const LISTS = ['resources', 'endpoints', 'items'];
-/** No challenge has more; a manifest may list thousands of entries. */
+/** Bounds the work: a manifest may list thousands of entries. */
 const MAX_ACCEPTS = 20;
 const PRICES = ['price', 'price_usd', 'priceUsd'];
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
@@ -78,7 +78,7 @@ function pathEntries(resources: JsonObject): readonly ManifestEntry[] {
   );
 }
 
-/** A resource is named by its address, or by an object with one (`resource.url` of a challenge). */
+/** Entries are an address, or an object with one (`resource.url` of a challenge). */
 function addressOf(value: JsonValue | undefined): string | null {
   return jsonText(value) ?? jsonText(jsonObject(value)['url']);
 }
@@ -98,13 +98,13 @@ function entryOf(written: string, details: JsonObject, pointer: string): readonl
     network: networkOf(details) ?? jsonText(accepted['network']),
     payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
   };
-  // Members of the entry itself hold for all networks: those of accepts are of one each.
+  // Members of the entry apply to all networks, those of `accepts` to one each.
   const isGeneral = networkOf(details) !== null || jsonText(details['asset']) !== null;
   const elsewhere = isGeneral ? [] : elsewhereOf(first, jsonList(details['accepts']));
   return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
 }
 
-/** The first price on each network but that of the entry: a second one there is another tier. */
+/** Takes the first price on each other network; a second one there is another tier. */
 function elsewhereOf(
   first: ManifestEntry,
   accepts: readonly JsonValue[],
@@ -130,7 +130,7 @@ function elsewhereOf(
   return found;
 }
 
-/** The first that states a price: an amount that is a ceiling is none. */
+/** Takes the first member with a price, which a ceiling is not. */
 function acceptedOf(accepts: readonly JsonValue[]): JsonObject {
   return accepts.map(jsonObject).find(isPriced) ?? {};
 }
@@ -139,7 +139,7 @@ function isPriced({ scheme }: JsonObject): boolean {
   return scheme === undefined || amountKind(scheme) === 'price';
 }
 
-/** v1 and the Bazaar describe the input, method included, beside the price. */
+/** v1 and the Bazaar describe the input, with its method, beside the price. */
 function methodOf(
   beforeTarget: string | null,
   details: JsonObject,

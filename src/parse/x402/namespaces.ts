@@ -1,4 +1,4 @@
-/** CAIP-2 namespaces that x402 schemes are written for: how networks, accounts and assets look there. */
+/** CAIP-2 namespaces of x402 schemes, with the formats of their networks, accounts and assets. */
 
 export type Namespace =
   | 'eip155'
@@ -10,27 +10,27 @@ export type Namespace =
   | 'xrpl'
   | 'bip122';
 
-/** What an address stands for: in some namespaces the two do not look alike. */
+/** In some namespaces accounts and assets have different formats. */
 export type AddressRole = 'account' | 'asset';
 
 export type NamespaceRow = {
-  /** As people call it. */
+  /** The display name. */
   readonly name: string;
-  /** The whole network, "eip155:8453". */
+  /** Matches the whole network, "eip155:8453". */
   readonly network: RegExp;
-  /** Ids of old that specifications still print, each by the one that took its place. */
+  /** Maps outdated ids that specifications still print to their replacements. */
   readonly outdated?: Readonly<Record<string, string>>;
-  /** Checked beside a length of at most 200; eip155 and solana have readers of their own. */
+  /** Accounts have at most 200 characters as well; eip155 and solana have their own parsers. */
   readonly account: RegExp;
   readonly asset: RegExp;
-  /** An amount of anything but base units: XRPL writes issued currencies as decimals. */
+  /** Format of amounts that are not base units: XRPL writes issued currencies as decimals. */
   readonly amount?: (asset: string) => RegExp;
-  /** The most base units that a transfer there can carry; absent where that is not a number of bits. */
+  /** Largest transferable number of base units; absent when the network sets no bit width. */
   readonly maxAmount?: bigint;
   readonly source: string;
 };
 
-/** The largest number of so many bits, without a sign. */
+/** Returns the largest unsigned number of this many bits. */
 export function maxOfBits(bits: bigint): bigint {
   return 2n ** bits - 1n;
 }
@@ -121,7 +121,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   },
 };
 
-/** Networks whose money is worth nothing; a seller that offers these alone sells nothing. */
+/** Test networks, whose tokens have no value; a seller with no other offers sells nothing. */
 export const TESTNETS: ReadonlyMap<string, string> = new Map([
   ['eip155:84532', 'Base Sepolia'],
   ['eip155:11155111', 'Sepolia'],
@@ -176,7 +176,7 @@ export const TESTNETS: ReadonlyMap<string, string> = new Map([
   ['bip122:000000000933ea01ad0ee984209779ba', 'Bitcoin Testnet'],
 ]);
 
-/** Networks with real money that a known asset, or a name of version 1, stands for. */
+/** Networks with real money that have a known asset or a name in version 1. */
 export const MAINNETS: ReadonlyMap<string, string> = new Map([
   ['eip155:8453', 'Base'],
   ['eip155:1', 'Ethereum'],

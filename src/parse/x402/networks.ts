@@ -1,8 +1,7 @@
-/** Names of networks: CAIP-2 (version 2), and the names of old that version 1 challenges carry. */
 import type { JsonValue } from '../json/json.ts';
 import { MAINNETS, NAMESPACES, type Namespace, TESTNETS } from './namespaces.ts';
 
-/** The names that the official clients know (`@x402/evm/v1`, `@x402/svm`); a test holds them equal. */
+/** Network names of the official clients (`@x402/evm/v1`, `@x402/svm`); a test compares them. */
 export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
   ['ethereum', 'eip155:1'],
   ['sepolia', 'eip155:11155111'],
@@ -34,25 +33,25 @@ export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
 
 const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
-/** Identifiers outside CAIP-2 that a specification prints (scheme_batch_settlement_cloudflare.md). */
+/** Identifiers outside CAIP-2 in a specification (scheme_batch_settlement_cloudflare.md). */
 const PRINTED: ReadonlySet<string> = new Set(['cloudflare:402']);
 
-/** `unknown`: well formed, and of a namespace (or, in version 1, a name) that this catalog lacks. */
+/** `unknown`: well formed, with a namespace (or a version 1 name) that this catalog lacks. */
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
-/** The CAIP-2 name of a network; what is no v1 name comes back as it is. */
+/** Converts a v1 name to CAIP-2; other names are returned unchanged. */
 export function caip2(network: string): string {
   return V1_NETWORKS.get(network) ?? network;
 }
 
-/** The namespace of a well-formed network, by either name; null for all others. */
+/** Finds the namespace of a well-formed network in either naming; null for all others. */
 export function namespaceOf(network: string): Namespace | null {
   const name = caip2(network);
   const namespace = claimedNamespace(name);
   return namespace !== null && isNetworkOf(namespace, name) ? namespace : null;
 }
 
-/** The namespace that a network says it is of, well formed or not. */
+/** Finds the namespace by its prefix, even when the rest is malformed. */
 export function claimedNamespace(network: JsonValue | undefined): Namespace | null {
   if (typeof network !== 'string') return null;
   const name = caip2(network);
@@ -75,12 +74,12 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
   return isNetworkOf(namespace, network) ? 'outdated' : 'malformed';
 }
 
-/** Whether a network is one for tests; false for networks that no table here has. */
+/** Returns false for unknown networks. */
 export function isTestnet(network: string): boolean {
   return TESTNETS.has(caip2(network));
 }
 
-/** "Base", "Solana Devnet": the name that people use; the network itself where none is known. */
+/** Display name, "Base" or "Solana Devnet"; the network itself when unknown. */
 export function networkName(network: string): string {
   const name = caip2(network);
   return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;

@@ -15,10 +15,10 @@ import {
 } from './schemes.ts';
 
 /**
- * `v1-names`: version 1's amount in version 2. `out-of-range`: a number of the right form that the
- * network or the scheme cannot carry. `bad-recipient`: zero, or the asset itself. `wrong-chain`: a
- * known token of another network. `missing-member`: `extra` lacks what the scheme needs there, its
- * domain apart. `wrong-domain`: a known asset under another EIP-712 domain than its own.
+ * `v1-names`: version 1's amount in version 2. `out-of-range`: a well-formed number that the network or
+ * the scheme cannot carry. `bad-recipient`: zero, or the asset itself. `wrong-chain`: a known token of
+ * another network. `missing-member`: `extra` lacks a member of the scheme other than its domain.
+ * `wrong-domain`: a known asset under another EIP-712 domain than its own.
  */
 export type OfferFault = {
   readonly kind:
@@ -32,7 +32,7 @@ export type OfferFault = {
     | 'wrong-domain';
   readonly pointer: string;
   readonly value: JsonValue | undefined;
-  /** The rule that is broken, where kind and value do not say it: "is USDC on Base, not here". */
+  /** The broken rule, when kind and value do not state it: "is USDC on Base, not here". */
   readonly why?: string;
 };
 
@@ -40,10 +40,10 @@ const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 const FLOWS: ReadonlySet<JsonValue | undefined> = new Set(['authorization', 'upfront', 'escrow']);
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
 const EIP3009 = 'eip3009';
-/** MAX_MEMO_BYTES of @x402/svm: longer ones do not fit into a transaction. */
+/** MAX_MEMO_BYTES of @x402/svm; longer memos do not fit into a transaction. */
 const MAX_MEMO_BYTES = 256;
 
-/** Empty where an offer is sound by the table, or of a scheme or network that the table lacks. */
+/** Empty when an offer is sound, or its scheme or network is unknown. */
 export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
   const old = jsonObject(offer.entry)['maxAmountRequired'];
@@ -69,7 +69,7 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
   return wrong.length > 0 ? wrong : extraFaults(offer);
 }
 
-/** What no signature can carry: the number would be cut, or the client throws. */
+/** Numbers out of range cannot be signed: they would be cut, or the client throws. */
 function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
   const row = schemeRow(scheme, network);
@@ -94,7 +94,7 @@ function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   return found;
 }
 
-/** Who is paid, and in which token. */
+/** Checks the recipient and the token. */
 function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferFault[] {
   if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
     return [];
@@ -121,21 +121,21 @@ function isSameAddress(network: string, one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The value of a fault for evidence: no blank of an address is lost. */
+/** Formats a fault's value for evidence; blanks in an address stay visible. */
 export function showFault({ kind, value }: OfferFault): string {
   const isDomain = kind === 'no-domain' || kind === 'wrong-domain';
   return isDomain ? showJson(value) : showAddress(value);
 }
 
-/** "/accepts/0/payTo: "0x0…" is zero", for evidence. */
+/** Formats "/accepts/0/payTo: "0x0…" is zero" for evidence. */
 export function describeFault(fault: OfferFault): string {
   const { pointer, why } = fault;
   return `${pointer}: ${showFault(fault)}${why === undefined ? '' : ` ${why}`}`;
 }
 
 /**
- * One bad or unknown offer beside a sound one is no fault of the seller's: P3 names it, and no
- * other check does. Where none is sound, offers of schemes and networks that we do not know, then all.
+ * Returns the sound offers, because a bad or unknown offer beside a sound one is reported by P3 alone.
+ * Without a sound one, it returns offers of unknown schemes and networks, and without these, all.
  */
 export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
   const sound = offers.filter((offer) => offerFaults(offer, version).length === 0);
@@ -146,7 +146,7 @@ export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
   return [known, sound, offers].find((some) => some.length > 0) ?? [];
 }
 
-/** A positive number of base units, or what the namespace writes in its place. */
+/** Accepts a positive number of base units, or the namespace's own amount format. */
 export function isAmount({ amount, network, asset }: Offer): boolean {
   if (typeof amount !== 'string') return false;
   const namespace = typeof network === 'string' ? namespaceOf(network) : null;
@@ -198,7 +198,7 @@ function extraFaults(offer: Offer): readonly OfferFault[] {
   return missing.length > 0 ? missing : domainFaults(offer, row);
 }
 
-/** The domain of a token is a fact of its contract: a signature under another one is worth nothing. */
+/** A token's contract fixes its domain; a signature under another one is invalid. */
 function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
   const { network, asset, extra, pointer } = offer;
   const isSigned = row.requires.some(({ name }) => name === 'name');

@@ -1,4 +1,3 @@
-/** The price that OpenAPI declares of a resource, beside what the resource itself asks for. */
 import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { amountKind, amountOf } from './amount.ts';
@@ -7,11 +6,11 @@ import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './term-comparison.ts';
 
 export type OpenApiTerms = {
-  /** A dynamic price: the live ones must lie within, and may differ from probe to probe. */
+  /** True for a dynamic price: live prices must lie within it, and may differ between probes. */
   readonly isRange: boolean;
-  /** An offer that asks a price is held against all bounds, a ceiling against the declared maximum. */
+  /** Prices are compared with all bounds, a ceiling with the declared maximum. */
   readonly prices: readonly TermComparison[];
-  /** The offers that ask a price in tokens whose decimals we do not know. */
+  /** Priced offers in tokens whose decimals are unknown. */
   readonly unknownDecimals: readonly Offer[];
 };
 
@@ -19,7 +18,7 @@ type Declared = {
   readonly min: string | null;
   readonly max: string | null;
   readonly isRange: boolean;
-  /** MPP states base units; all others state dollars. */
+  /** MPP states base units; all other forms state dollars. */
   readonly isBaseUnits: boolean;
   readonly pointer: string;
 };
@@ -28,7 +27,7 @@ type Bounds = { readonly min: bigint | null; readonly max: bigint | null };
 const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDC']);
 const NOTHING: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
 
-/** `offers` are those to compare: of one probe, or of both where a range is declared. */
+/** `offers` come from one probe, or from both when a range is declared. */
 export function openapiTerms(
   facts: OpenApiFacts,
   { resource, probe }: Pick<ChallengedResource, 'resource' | 'probe'>,
@@ -66,7 +65,7 @@ function boundsOf(price: PriceDeclaration): Declared | null {
   return { min: amount, max: amount, isRange: false, isBaseUnits, pointer };
 }
 
-/** Null where there is nothing to compare: a ceiling and a fixed price, an odd amount or scheme. */
+/** Null when nothing is comparable: a ceiling and a fixed price, an odd amount or scheme. */
 function compare(offer: Offer, declared: Declared): TermComparison | 'unknown-decimals' | null {
   const kind = amountKind(offer.scheme);
   const live = amountOf(offer.amount);

@@ -4,7 +4,7 @@ import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
-  /** `isUnpadded`: base64 without its padding, which some clients read and others refuse. */
+  /** `isUnpadded`: base64 without its padding, which some clients accept and others refuse. */
   | {
       readonly state: 'ok';
       readonly raw: string;
@@ -30,9 +30,8 @@ const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join
- * repeated headers with a comma, so two of them cannot be decoded,
- * equal or not.
+ * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join repeated
+ * headers with a comma, so two of them cannot be decoded, equal or not.
  */
 export function readPaymentHeader(answer: HttpData): HeaderReading {
   const values = headerValues(answer, NAME);
@@ -67,7 +66,7 @@ function refuseEncoding(
   raw: string,
 ): { readonly state: 'base64url' | 'not-base64'; readonly detail: string } | null {
   if (BASE64.test(raw)) {
-    // One character more than whole groups has six bits: no byte.
+    // One character beyond whole groups has six bits, less than a byte.
     const isWhole = raw.length % 4 === 0 || (raw.length % 4 !== 1 && !raw.includes('='));
     if (isWhole) return null;
     return { state: 'not-base64', detail: `wrong padding: ${raw.length} characters` };

@@ -1,16 +1,15 @@
-/** Security schemes of an OpenAPI document that stand for x402. */
 import type { OpenApiFacts, SecurityScheme } from '../openapi/openapi.ts';
 
 export type PaymentSchemes = {
-  /** Names of the schemes that say x402 as such. */
+  /** Names of schemes that declare x402 itself. */
   readonly x402: readonly string[];
-  /** Names of apiKey schemes that stand for a payment header. */
+  /** Names of apiKey schemes that use a payment header. */
   readonly apiKeys: readonly string[];
 };
 
 const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-payment']);
 
-/** The security schemes of an OpenAPI document that stand for a payment over x402. */
+/** Finds the security schemes of an OpenAPI document that mean payment over x402. */
 export function paymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
   return {
     x402: securitySchemes.filter(isX402).map(({ name }) => name),

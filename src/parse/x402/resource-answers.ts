@@ -5,11 +5,11 @@ import { cleanText } from '../text/text.ts';
 import { readChallenge } from './challenge.ts';
 import { otherProtocol } from './other-protocol.ts';
 
-/** What a resource that knows POST alone answers to GET. */
+/** Statuses that a POST-only resource answers to GET. */
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
-/** What input validation answers where it runs before the payment check (x402 issues 1982, 2112). */
+/** Statuses of input validation that runs before the payment check (x402 issues 1982, 2112). */
 const VALIDATION: ReadonlySet<number | null | undefined> = new Set([400, 401, 422]);
-/** What a status stands for where the answer was one of a tool (`tool-answer.ts`). */
+/** Meanings of a status in a tool's converted answer (`tool-answer.ts`). */
 const TOOL_ANSWERS: Readonly<Record<string, string>> = {
   '200': 'a result, unpaid',
   '402': 'payment required',
@@ -19,12 +19,12 @@ const TOOL_ANSWERS: Readonly<Record<string, string>> = {
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED = 3;
 
-/** "GET /weather", fit for evidence. */
+/** Formats "GET /weather", safe for evidence. */
 export function requestLine(method: string, path: string): string {
   return `${method} ${cleanText(path, MAX_PATH_CHARS)}`;
 }
 
-/** Status of the first answer to a method: null where none came, undefined where none was asked for. */
+/** Status of the first answer to a method: null when none came, undefined when none was requested. */
 export function statusOf(
   resource: ResourceObservation,
   method: Probe['method'],
@@ -35,8 +35,8 @@ export function statusOf(
 }
 
 /**
- * Whether nothing is known of a resource, because a value of its path or query was made up and what
- * it was asked by answers 404: there is no such item, and there may be others.
+ * Returns true when a value of the path or query was made up and its methods answer 404: that item is
+ * missing, and others may exist.
  */
 export function isMadeUp(resource: ResourceObservation): boolean {
   if (resource.madeUp !== true) return false;
@@ -50,18 +50,18 @@ export function isMadeUp(resource: ResourceObservation): boolean {
   );
 }
 
-/** Whether POST is the one method that can bring a challenge: declared, or told by GET's 404 or 405. */
+/** Returns true when only POST can give a challenge: declared, or implied by GET's 404 or 405. */
 export function isPostOnly(resource: ResourceObservation): boolean {
   if (resource.method !== null) return resource.method === 'POST';
   return NO_GET.has(statusOf(resource, 'GET'));
 }
 
-/** Whether input is checked before payment, by what its own method answers. */
+/** Returns true when input is checked before payment, judging by its own method's answer. */
 export function validatesFirst(resource: ResourceObservation): boolean {
   return VALIDATION.has(statusOf(resource, isPostOnly(resource) ? 'POST' : 'GET'));
 }
 
-/** Whether an operation of OpenAPI was seen to answer 402, by its own method. */
+/** Returns true when an OpenAPI operation answered 402 to its own method. */
 export function wasAnswered402(
   { template, requestPath, method }: Pick<Operation, 'template' | 'requestPath' | 'method'>,
   resources: readonly ResourceObservation[],
@@ -74,14 +74,14 @@ export function wasAnswered402(
   );
 }
 
-/** "402 (MPP)" where a 402 speaks another protocol than x402, and that one alone. */
+/** Adds the protocol, "402 (MPP)", when a 402 has another protocol and no x402 challenge. */
 function statusText(answer: HttpData): string {
   const protocol = otherProtocol(answer);
   const isOther = protocol !== null && readChallenge(answer).challenge === null;
   return isOther ? `${answer.status} (${protocol})` : String(answer.status);
 }
 
-/** "GET /weather: 200; POST /weather: 422": the first answers to GET and POST, of a few resources. */
+/** Formats the first answers to GET and POST of a few resources: "GET /weather: 200; POST /weather: 422". */
 export function listAnswers(resources: readonly ResourceObservation[]): string {
   const answers = resources.slice(0, MAX_LISTED).flatMap(({ path, probes, tool }) =>
     probes

@@ -1,7 +1,7 @@
 /**
- * The payment schemes that the catalog knows, one row for each scheme in a namespace: what `extra`
- * must hold, what the amount means, and whose client pays it. Whatever has no row is unknown, and
- * said to be. A test holds the table against the installed clients.
+ * Payment schemes known to the catalog, one row per scheme and namespace: required members of `extra`,
+ * the meaning of the amount, and the client package. A scheme without a row is reported as unknown. A
+ * test compares the table with the installed clients.
  */
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { maxOfBits, type Namespace } from './namespaces.ts';
@@ -19,11 +19,11 @@ export type ExtraForm =
 export type ExtraMember = {
   readonly name: string;
   readonly form: ExtraForm;
-  /** Needed by this transfer method alone; by all where absent. */
+  /** Required by this transfer method only; by all when absent. */
   readonly onlyBy?: string;
-  /** Judged where it is there. */
+  /** Checked only when present. */
   readonly isOptional?: true;
-  /** Needed for assets other than the one that this names. */
+  /** Required for all assets but this one. */
   readonly unlessAsset?: string;
 };
 
@@ -31,17 +31,17 @@ export type SchemeRow = {
   readonly scheme: string;
   readonly namespace: Namespace;
   readonly requires: readonly ExtraMember[];
-  /** A ceiling is the most that may be taken: the price is known afterwards. */
+  /** A ceiling is the most that may be charged; the price is known afterwards. */
   readonly amount: 'price' | 'ceiling';
-  /** The most that the scheme's contracts carry, where that is less than the network's. */
+  /** Largest amount of the scheme's contracts, when below the network's. */
   readonly maxAmount?: bigint;
-  /** The longest timeout in seconds that fits into the scheme's contracts. */
+  /** Longest timeout in seconds that fits into the scheme's contracts. */
   readonly maxTimeoutSeconds?: number;
-  /** The package whose client pays it; null where none does here: judged by this table alone. */
+  /** Package of the client that pays it; null when none is installed and only this table judges. */
   readonly client: string | null;
-  /** The values of `assetTransferMethod` that the specification knows, the default first. */
+  /** Values of `assetTransferMethod` in the specification, the default first. */
   readonly methods?: readonly string[];
-  /** Those of them that the client pays by. */
+  /** The methods that the client supports. */
   readonly paidMethods?: readonly string[];
   readonly source: string;
 };
@@ -115,7 +115,7 @@ export const SCHEMES: readonly SchemeRow[] = [
     ],
     amount: 'ceiling',
     maxAmount: maxOfBits(120n),
-    // PaymentInfo.preApprovalExpiry is a uint48, and holds the time of signing too.
+    // PaymentInfo.preApprovalExpiry is a uint48 that includes the time of signing.
     maxTimeoutSeconds: 2 ** 47,
     client: EVM,
     ...TRANSFER,
@@ -145,7 +145,7 @@ export const SCHEMES: readonly SchemeRow[] = [
   ...passive('bip122', 'lightning', [{ name: 'invoice', form: 'text' }]),
 ];
 
-/** The row of a scheme on a network, whatever else is wrong with the offer; null where unknown. */
+/** Finds a scheme's row on a network, whatever else is wrong with the offer; null when unknown. */
 export function schemeRow(
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,
@@ -154,13 +154,13 @@ export function schemeRow(
   return SCHEMES.find((row) => row.scheme === scheme && row.namespace === namespace) ?? null;
 }
 
-/** The package whose client has a scheme on a network; null where none has. */
+/** Finds the package whose client supports a scheme on a network; null when none does. */
 export function clientOf(
   version: 1 | 2,
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,
 ): string | null {
-  // Version 1 was over before there was another scheme, and knows its networks by name.
+  // Version 1 ended before other schemes existed, and identifies networks by name.
   const isKnown =
     version === 2
       ? typeof network === 'string' && network.includes(':')
@@ -168,20 +168,20 @@ export function clientOf(
   return isKnown ? (schemeRow(scheme, network)?.client ?? null) : null;
 }
 
-/** The transfer method of an offer: the default where it names none, null where it is no text. */
+/** The offer's transfer method: the default when it names none, null when it is no text. */
 export function transferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
   const named = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
   return typeof named === 'string' ? named : null;
 }
 
-/** Whether the client of a row pays by the method that the offer names. */
+/** Returns true when the row's client supports the offer's method. */
 export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): boolean {
   if (row.paidMethods === undefined) return true;
   const method = transferMethod(row, extra);
   return method !== null && row.paidMethods.includes(method);
 }
 
-/** `exact` where no client here pays: sound by the specification alone. */
+/** Makes rows of `exact` for networks without a client, which the specification alone judges. */
 function passive(
   namespace: Namespace,
   file: string,

@@ -1,9 +1,9 @@
-/** One statement of a document that the live challenge could be held against. */
+/** A document's statement beside the live challenge's. */
 export type TermComparison = {
   readonly pointer: string;
-  /** As the document states it: a decimal, base units, an address. */
+  /** As written in the document: a decimal, base units, an address. */
   readonly stated: string;
-  /** As the challenge has it: base units, addresses. */
+  /** As in the challenge: base units, addresses. */
   readonly live: string;
   readonly agrees: boolean;
 };
