@@ -8,11 +8,18 @@ import { freePort } from '../../fixtures/service/free-port.ts';
 
 const VERSION = '2.27.0';
 const CORE = { '@x402/core': VERSION, '@x402/evm': VERSION };
+/** Its newest version on the registry. */
+const NEXT = {
+  '@x402/core': '2.25.0',
+  '@x402/evm': '2.25.0',
+  '@x402/next': '2.25.0',
+  next: '16.4.6',
+};
 const JAVASCRIPT = {
   express: { ...CORE, '@x402/express': VERSION, express: '5.3.0' },
   hono: { ...CORE, '@x402/hono': VERSION, hono: '4.13.19' },
-  next: { ...CORE, '@x402/next': VERSION, next: '16.4.6' },
-  'next-proxy': { ...CORE, '@x402/next': VERSION, next: '16.4.6' },
+  next: NEXT,
+  'next-proxy': NEXT,
   'express-v1': { 'x402-express': '1.2.0', express: '5.3.0' },
 } as const;
 const PYTHON = ['fastapi', 'flask'] as const;

@@ -18,7 +18,7 @@ let served = 0;
 
 function work(path) {
   served += 1;
-  return { path, sky: 'clear', wind: 3, served };
+  return { path, sky: 'clear', wind: 3, served: String(served).padStart(6, '0') };
 }
 const accepts = (price) => ({ scheme: 'exact', network: NETWORK, price, payTo: PAY_TO });
 const ROUTES = {
@@ -97,7 +97,8 @@ const STARTS = {
       const passed = await proxy(new NextRequest(request));
       if (passed.headers.get('x-middleware-next') !== '1') return passed;
       const { pathname } = new URL(request.url);
-      const isSold = Object.hasOwn(ROUTES, `GET ${pathname}`);
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      const isSold = isRead && Object.hasOwn(ROUTES, `GET ${pathname}`);
       const isBroken = pathname === '/broken';
       const status = !isSold ? 404 : isBroken ? 503 : 200;
       const headers = new Headers(passed.headers);

@@ -34,7 +34,7 @@ ROUTES = {
 def work(path):
     global served
     served += 1
-    return {"path": path, "sky": "clear", "wind": 3, "served": served}
+    return {"path": path, "sky": "clear", "wind": 3, "served": f"{served:06}"}
 
 
 def fastapi():
