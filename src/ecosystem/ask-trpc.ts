@@ -1,4 +1,4 @@
-/** One question to a tRPC interface that speaks superjson: `result.data.json` of a GET. */
+/** Asks a tRPC interface that speaks superjson: a GET with the answer in `result.data.json`. */
 import {
   type Answer,
   askJson,
@@ -22,7 +22,7 @@ export async function askTrpc(
   return json === undefined ? malformed(base, procedure) : { ok: true, value: json };
 }
 
-/** Some procedures answer with a list, some with a page that holds one in `items`. */
+/** Some procedures answer with a list, some with a page that has one in `items`. */
 export function listOf(value: unknown): unknown {
   return Array.isArray(value) ? value : memberAt(value, ['items']);
 }

@@ -1,33 +1,30 @@
-/**
- * One bounded request to a third party: time, size and one retry where it says that it is busy.
- * Redirects are not followed: a source that moved is a setting to change, not a hop to trust.
- */
+/** Redirects are not followed: an operator has to change the setting of a source that moved. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import type { Deadline } from './deadline.ts';
 
 export type Failure = {
   readonly ok: false;
-  /** One line for evidence: who, and what went wrong. */
+  /** One line for evidence: the source and its failure. */
   readonly detail: string;
-  /** How long the source is better left alone; 0 where nothing speaks against context again. */
+  /** Milliseconds to pause before asking the source again; 0 needs no pause. */
   readonly quietMs: number;
 };
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
 
-/** The asker's name, and the time that is left to it. */
+/** The User-Agent and the remaining time. */
 export type RequestContext = { readonly deadline: Deadline; readonly userAgent: string };
 
 /**
- * The most of an index's answer that is read. It is parsed on the thread that serves, and rows carry
- * what sellers wrote: parsing this much takes some milliseconds.
+ * Bytes read of an index's answer. It is parsed on the main thread and contains text of sellers; parsing
+ * this many bytes takes some milliseconds.
  */
 export const INDEX_ANSWER_BYTES = 1024 * 1024;
 
 export type AskOptions = RequestContext & {
   readonly capBytes: number;
-  /** JSON, sent with POST; GET where it is left out. */
+  /** JSON sent with POST; GET when absent. */
   readonly body?: string;
 };
 
@@ -36,10 +33,10 @@ export type Reply = { readonly status: number; readonly text: string };
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
 const MAX_QUIET_MS = 10 * 60_000;
-/** A source that hangs costs every scan its whole limit: the next ones do without it for a while. */
+/** A source that hangs costs a scan its whole limit, so the next scans skip it for this long. */
 const SILENT_QUIET_MS = 30_000;
 
-/** Any status is a reply; never rejects. */
+/** Makes one bounded request, repeated once when the source is busy. Any status is a reply; never rejects. */
 export async function ask(url: string, options: AskOptions): Promise<Answer<Reply>> {
   const { deadline, capBytes } = options;
   const name = new URL(url).host;
@@ -67,7 +64,7 @@ export async function ask(url: string, options: AskOptions): Promise<Answer<Repl
   }
 }
 
-/** The body of a 200; everything else is a failure. */
+/** Returns the body of a 200; every other status is a failure. */
 export async function askText(url: string, options: AskOptions): Promise<Answer<string>> {
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
@@ -77,7 +74,7 @@ export async function askText(url: string, options: AskOptions): Promise<Answer<
     : failed(`${new URL(url).host} answered ${status}`);
 }
 
-/** As `askText`, parsed; the shape is the caller's to check. */
+/** Parses the text of `askText`; the caller validates its shape. */
 export async function askJson(url: string, options: AskOptions): Promise<Answer<unknown>> {
   const text = await askText(url, options);
   if (!text.ok) return text;
@@ -113,7 +110,7 @@ function send(
   });
 }
 
-/** Null where there is more of it. */
+/** Null when the body exceeds the cap. */
 async function readCapped(
   body: Dispatcher.ResponseData['body'],
   capBytes: number,
@@ -122,9 +119,9 @@ async function readCapped(
   let size = 0;
   for await (const chunk of body) {
     const piece = Buffer.from(chunk);
-    // Leaving the loop destroys the body, and the connection with it.
+    // Leaving the loop destroys the body and its connection.
     if (size + piece.length > capBytes) return null;
-    // One buffer that doubles: kept pieces cost many times their size where they are small.
+    // One doubling buffer: a list of small chunks costs many times their size.
     if (size + piece.length > bytes.length) {
       bytes = Buffer.concat([bytes], Math.min(capBytes, 2 * (size + piece.length)));
     }
@@ -134,7 +131,7 @@ async function readCapped(
   return bytes.toString('utf8', 0, size);
 }
 
-/** Seconds, or a date: RFC 9110 section 10.2.3. */
+/** Seconds or a date, by RFC 9110 section 10.2.3. */
 function retryAfterMs({ headers }: Dispatcher.ResponseData): number {
   const value = headers['retry-after'];
   const text = typeof value === 'string' ? value : '';

@@ -12,7 +12,7 @@ import { isSameAddress, toIso } from './compare.ts';
 import { declaredInput, listedTerms } from './listed-terms.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
 
-/** Items carry whole schemas. */
+/** Items contain whole schemas. */
 const API_PATH = '/platform/v2/x402';
 const PAGE_LIMIT = 100;
 const MAX_URL_CHARS = 2_048;
@@ -45,21 +45,21 @@ const isItems = ajv.compile<readonly Item[]>(
     }),
   ),
 );
-/** How the interface says that it knows no such merchant; any other 404 is a wrong address. */
+/** The interface's answer for an unknown merchant; any other 404 means a wrong address. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
-/** What pays an address; empty where the index knows no such merchant. */
+/** Returns the resources that pay an address; empty for an unknown merchant. */
 export type AskMerchant = (
   base: string,
   address: string,
   context: RequestContext,
 ) => Promise<Answer<readonly Item[]>>;
 
-/** Longer than the look-ups of one scan take: those of settlements and of listings share an answer. */
+/** Cache time; exceeds one scan's lookups, so that settlements and listings share an answer. */
 const SHARED_MS = 60_000;
 const MAX_SHARED = 100;
 
-/** `now` in milliseconds, by the clock that stamps answers. */
+/** `now` returns milliseconds of the clock that stamps answers. */
 export function createMerchants(now: () => number): AskMerchant {
   const shared = new Map<string, { readonly atMs: number; items: ReturnType<AskMerchant> }>();
   return (base, address, context) => {
@@ -132,11 +132,11 @@ function toFacts(address: string, items: readonly Item[]): SettlementFacts {
     .at(-1);
   return {
     address,
-    // Only what settles through this facilitator is listed, and only some of it with counts: where
-    // there are none, nothing is known of the window.
+    // The index has only settlements of this facilitator, and counts for some of them. Without counts the
+    // window is unknown.
     windowDays: counts.some((count) => count !== null) ? WINDOW_DAYS : 0,
     settlements: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
-    // Payers of several resources may be the same ones: the greatest count is what is certain.
+    // Several resources may have the same payers, so only the greatest count is certain.
     payers: Math.max(0, ...qualities.map((quality) => quality.l30DaysUniquePayers ?? 0)),
     lastAt: lastAt ?? null,
   };
@@ -147,7 +147,7 @@ function pays({ accepts }: Item, address: string): boolean {
   return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
 }
 
-/** The setting names a host, or the interface itself. */
+/** The setting is a host or the interface's own URL. */
 function apiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }

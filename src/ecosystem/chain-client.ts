@@ -1,11 +1,11 @@
-/** viem over our own bounded requests: one limit of time for all calls, size, one retry where busy. */
+/** Runs viem over bounded requests: one deadline for all calls, a size limit, one retry when busy. */
 import { createPublicClient, http, type PublicClient } from 'viem';
 import { ask, type RequestContext } from './ask.ts';
 import type { LookupTurn } from './lookup-rate.ts';
 
 const CAP_BYTES = 8 * 1024 * 1024;
 
-/** The chain could not be asked; the message is the line for evidence. */
+/** The chain gave no answer; the message is one line for evidence. */
 export class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable';
   readonly quietMs: number;
@@ -30,7 +30,7 @@ export function createChainClient(
     const { status, text } = reply.value;
     return new Response(text, { status, headers: { 'content-type': 'application/json' } });
   }
-  // Retries are `ask`'s: viem would wait for a long Retry-After beyond any limit of ours.
+  // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
   const transport = http(rpcUrl, { fetchFn, retryCount: 0, timeout: context.deadline.timeoutMs });
   return createPublicClient({ transport });
 }

@@ -1,4 +1,4 @@
-/** What the indexes hold of each paid resource, beside what it asks for. Pure; runs on a worker. */
+/** Compares index entries with live challenges. Pure; runs on a worker. */
 import type { IndexedDifference, IndexedField, IndexedRow, IndexName } from '../model/indexed.ts';
 import { INDEXED_FIELDS } from '../model/indexed.ts';
 import type {
@@ -24,22 +24,22 @@ export type Compared = Pick<
 
 export type ComparedRow = {
   readonly row: IndexedRow;
-  /** The declaration that the Bazaar would validate; undefined where it is of no consequence. */
+  /** The declaration to validate with the Bazaar's rules; undefined when nothing depends on it. */
   readonly declaration?: JsonValue;
 };
 
 const MAX_SHOWN_CHARS = 120;
 
-/** What an index holds, by one shape. */
+/** An index's entries in a common shape. */
 type Held = {
   readonly index: IndexName;
-  /** Null where nothing is known. */
+  /** Null when unknown. */
   readonly resources: readonly ListedResource[] | null;
   readonly elsewhere: readonly string[];
   readonly isComplete: boolean;
 };
 
-/** One paid resource by the method that it is sold by. */
+/** A paid resource with its method. */
 type Sold = {
   readonly resource: ResourceObservation;
   readonly method: string;
@@ -129,7 +129,7 @@ function rowOf(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
   };
 }
 
-/** By its method where the index has one; an entry by another method is the next best. */
+/** Prefers an entry with the same method; an entry with another method is second. */
 function listedOf(
   resources: readonly ListedResource[],
   originUrl: string,
@@ -146,7 +146,7 @@ function originOf(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
-/** Queries hold the values of one call; a template is written plain or encoded. */
+/** Queries contain one call's values, so they are ignored; templates are compared plain and encoded. */
 function isSamePath(url: string, { path, template }: ResourceObservation): boolean {
   if (!URL.canParse(url)) return false;
   const listed = bare(new URL(url).pathname);
@@ -187,7 +187,7 @@ function differencesOf(
   return INDEXED_FIELDS.flatMap((field) => found.get(field) ?? []);
 }
 
-/** Indexes cut long descriptions. */
+/** Indexes cut long descriptions, so a prefix counts as equal. */
 function isSameText(live: string, indexed: string): boolean {
   const text = cleanText(live, live.length + 1);
   return text === indexed || (indexed.endsWith('…') && text.startsWith(indexed.slice(0, -1)));
@@ -196,7 +196,7 @@ function isSameText(live: string, indexed: string): boolean {
 type ListedOffer = ListedTerms['offers'][number];
 type FieldPair = readonly [field: IndexedField, live: string | null, indexed: string | null];
 
-/** Offers that stand on both sides are left out; of the others each is held against the nearest. */
+/** Removes offers that both sides have and compares each of the others with the nearest. */
 function differingOffers(
   challenge: Challenge,
   { offers: listed }: ListedTerms,
@@ -226,7 +226,7 @@ function asListed({ amount, payTo, network, asset, scheme }: Offer): ListedOffer
   };
 }
 
-/** The fields in which two offers differ; what a side does not say differs in nothing. */
+/** Lists the fields that differ; a missing value differs from nothing. */
 function pairsOf(live: ListedOffer, listed: ListedOffer, kit: Kit): readonly FieldPair[] {
   const isSame: Readonly<Record<keyof ListedOffer, (a: string, b: string) => boolean>> = {
     price: (a, b) => (kit.amount(a) ?? a) === (kit.amount(b) ?? b),

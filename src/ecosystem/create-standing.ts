@@ -1,5 +1,3 @@
-/** The third parties behind the standing checks, as the prober asks them. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
@@ -41,7 +39,7 @@ const INDEX_CACHE_MS = HOUR_MS;
 const LISTING_CACHE_MS = 24 * HOUR_MS;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
-/** `timeoutMs`: how long each of the two lookups of a scan may take, over all sources and retries. */
+/** `timeoutMs` limits each of a scan's lookups, over all sources and retries. */
 export function createStanding(
   options: EcosystemOptions,
   snapshots: SnapshotCache,
@@ -120,7 +118,7 @@ export function createStanding(
   };
 }
 
-/** Two questions, the second with the answer to the first, within one limit of time. */
+/** Makes two dependent requests within one deadline. */
 async function indexed(
   origin: Origin,
   base: string,

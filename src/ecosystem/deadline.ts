@@ -1,7 +1,7 @@
-/** One limit of time over several questions that depend on each other. */
+/** A deadline that several dependent requests share. */
 
 export type Deadline = {
-  /** As it was set, for messages. */
+  /** The full limit, for messages. */
   readonly timeoutMs: number;
   /** Aborts when time is up. */
   readonly signal: AbortSignal;

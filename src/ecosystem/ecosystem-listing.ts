@@ -1,6 +1,6 @@
 /**
- * The protocol's public listing of partners: records `{name, websiteUrl, …}`, as JSON or inside the
- * page that shows them. It closed to newcomers on 2026-05-14.
+ * Reads the protocol's public listing of partners: records `{name, websiteUrl, …}`, as JSON or inside an
+ * HTML page. It takes no new partners since 2026-05-14.
  */
 import { type Answer, askText, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
 
@@ -10,7 +10,7 @@ const LISTING_PATH = '/ecosystem';
 const MAX_PARTNERS = 5_000;
 const MAX_URL_CHARS = 2_048;
 const MAX_NAME_CHARS = 200;
-/** A member of a record in JSON, or in JSON that a script of the page holds escaped. */
+/** Matches the member in JSON, or in JSON that a script of the page has escaped. */
 const WEBSITE = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
 
 export async function askPartners(
@@ -21,7 +21,7 @@ export async function askPartners(
   const page = await askText(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
   if (!page.ok) return page;
   const partners = partnersIn(page.value);
-  // A listing without a partner is a page that has changed, not a deserted ecosystem.
+  // A listing without partners means that the page's format changed.
   if (partners.length === 0) return failed(`${new URL(base).host} shows no partner records`);
   return { ok: true, value: partners.slice(0, MAX_PARTNERS) };
 }
@@ -34,7 +34,7 @@ function partnersIn(text: string): readonly Partner[] {
   );
 }
 
-/** The listing itself, or the lists that an object around it has. */
+/** Returns the listing, or the lists inside an object. */
 function listsIn(value: unknown): readonly (readonly unknown[])[] {
   if (Array.isArray(value)) return [value];
   if (typeof value !== 'object' || value === null) return [];

@@ -1,4 +1,4 @@
-/** Kept answers as files, for the command line: no service, no database. One file an answer. */
+/** Caches answers in files, one each, for the command line, which has no database. */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ export function createFileCache(folder: string): SnapshotCache {
   };
 }
 
-/** A file that was cut short or is not ours counts as no answer. */
+/** A truncated or foreign file counts as no answer. */
 function parse(text: string): KeptAnswer | null {
   try {
     const value: unknown = JSON.parse(text);

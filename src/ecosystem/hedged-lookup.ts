@@ -1,15 +1,15 @@
-/** Asks sources in their order, the next one once the one before did not help or keeps us waiting. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Lookup } from '../model/observations.ts';
 
 export type Turn<T> = () => Promise<Lookup<T>>;
 
-/** How long a source is waited for before the next is asked beside it. */
+/** Milliseconds to wait for a source before the next is asked in parallel. */
 const HEAD_START_MS = 750;
 
 /**
- * The lookups up to the first that is enough, in order, or all of them. None of `turns` may reject;
- * with limits of their own that began together, all of it takes no longer than one.
+ * Asks sources in order, the next one after a useless answer or a delay. Returns the lookups up to the
+ * first sufficient one, or all. No `turns` may reject. When their deadlines start together, all of it
+ * takes one deadline.
  */
 export async function hedgedLookup<T>(
   turns: readonly Turn<T>[],

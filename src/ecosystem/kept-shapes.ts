@@ -1,6 +1,6 @@
 /**
- * The shapes that are kept of third parties' answers. What comes back from a store or a file may
- * have been written by an older release, or by hand: it is checked like any answer.
+ * Schemas of cached third-party answers. A store or file may contain answers written by an older release
+ * or by hand, so cached answers are validated like fresh ones.
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';

@@ -1,4 +1,3 @@
-/** The terms under which an index lists a resource, by the names of either version of x402. */
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { ListedTerms } from '../model/observations.ts';
@@ -33,7 +32,7 @@ export const listedTermsSchema = Type.Object({
   ),
 });
 
-/** `item` is a resource of the Bazaar or of x402scan, as it came. */
+/** `item` is an unparsed resource of the Bazaar or of x402scan, in either version of x402. */
 export function listedTerms(item: JsonObject): ListedTerms {
   const accepts = jsonList(item['accepts']).slice(0, MAX_OFFERS);
   const version = item['x402Version'];
@@ -57,14 +56,17 @@ export function listedTerms(item: JsonObject): ListedTerms {
   };
 }
 
-/** `info.input` of the bazaar extension, or `outputSchema.input` of version 1; of a challenge too. */
+/**
+ * Finds `info.input` of the bazaar extension, or version 1's `outputSchema.input`, in an item or a
+ * challenge.
+ */
 export function declaredInput(value: JsonObject): JsonValue | undefined {
   const bazaar = jsonObject(jsonObject(value['extensions'])['bazaar']);
   const first = jsonObject(jsonList(value['accepts'])[0]);
   return jsonObject(bazaar['info'])['input'] ?? jsonObject(first['outputSchema'])['input'];
 }
 
-/** SHA-256 of the canonical JSON (members sorted by name); null where nothing is declared. */
+/** SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
 export function digestOf(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
   return `sha256:${createHash('sha256').update(canonical(value, 0)).digest('hex')}`;

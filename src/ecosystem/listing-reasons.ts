@@ -1,4 +1,4 @@
-/** Why an index may not list a resource, as far as it can be seen from outside. */
+/** Finds reasons why an index may not list a resource, as far as they are visible from outside. */
 import type { IndexedReason, IndexedReasonCode, IndexName } from '../model/indexed.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import type { Observations, ResourceObservation } from '../model/observations.ts';
@@ -14,7 +14,7 @@ export type UnlistedResource = {
 };
 
 export type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
-  /** The index lists nothing under the recipients. */
+  /** True when the index has no entry under the recipients. */
   readonly isBare: boolean;
 };
 
@@ -37,7 +37,7 @@ const CHECKS: Readonly<Record<IndexedReasonCode, string | null>> = {
   testnet_only: null,
   resource_url_elsewhere: 'P3',
 };
-/** What x402scan's own registration refuses. */
+/** Reasons for which x402scan's own registration refuses a resource. */
 const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'no_bazaar_extension',
   'invalid_bazaar_extension',
@@ -48,7 +48,7 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
 ]);
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
 const MAX_DESCRIPTION_CHARS = 500;
-/** A tenth of a cent, of a dollar. */
+/** A tenth of a cent in parts of a dollar. */
 const MINIMUM_PARTS = 1_000n;
 
 export function reasonsFor(
@@ -148,7 +148,7 @@ function offerReasons(offers: readonly Offer[], request: string, kit: Kit): read
   return found;
 }
 
-/** Every asset that the catalog knows is worth a dollar. */
+/** All assets in the catalog are worth a dollar. */
 function isUnderMinimum({ network, asset, amount }: Offer, kit: Kit): boolean {
   if (typeof network !== 'string' || typeof asset !== 'string') return false;
   const known = kit.asset(network, asset);

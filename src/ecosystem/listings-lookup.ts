@@ -1,4 +1,3 @@
-/** What the Bazaar lists under all recipients of an origin: one lookup. */
 import type { BazaarListings, Lookup } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { isSameAddress } from './compare.ts';
@@ -9,7 +8,7 @@ const NO_RECIPIENT = {
   detail: 'asked by recipient, and this origin names none',
 } as const;
 
-/** A recipient that was not answered leaves the list incomplete. */
+/** Asks the Bazaar about every recipient; a failed request leaves the list incomplete. */
 export async function listingsLookup(
   payees: readonly Payee[],
   ask: (payee: Payee) => Promise<Lookup<BazaarListings>>,

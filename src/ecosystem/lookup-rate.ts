@@ -1,16 +1,15 @@
-/** The small rate at which look-ups of settlements may use the node that payments stand on. */
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 
 export type LookupRateOptions = {
-  /** True while payments need the node. */
+  /** Returns true while payments need the node. */
   readonly mustYield: () => boolean;
-  /** Calls in any `intervalMs`; one look-up of a busy address makes as many. */
+  /** Calls per `intervalMs`; one lookup of a busy address uses all of them. */
   readonly calls?: number | undefined;
   readonly intervalMs?: number | undefined;
 };
 
-/** Resolves when one call may be made; rejects when the signal says that it is too late for it. */
+/** Resolves when a call may be made; rejects when the signal aborts first. */
 export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
 const CALLS = 30;

@@ -1,4 +1,4 @@
-/** Which partner record is this host's: the registrable domain, or the exact host on shared suffixes. */
+/** Matches partner records by registrable domain, or by exact host on shared suffixes. */
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
@@ -16,7 +16,7 @@ export function partnerOf(origin: Origin, partners: readonly Partner[]): Listing
   };
 }
 
-/** Private suffixes count ("vercel.app"): neighbours there share a suffix and nothing else. */
+/** Private suffixes count ("vercel.app"), because tenants there are unrelated. */
 function siteOf(hostname: string): string {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });

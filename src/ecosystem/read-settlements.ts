@@ -1,4 +1,3 @@
-/** The settlements to one address in one range of blocks: transfers paired with authorizations. */
 import { type PublicClient, parseAbiItem } from 'viem';
 
 const TRANSFER = parseAbiItem(
@@ -7,28 +6,31 @@ const TRANSFER = parseAbiItem(
 const AUTHORIZATION_USED = parseAbiItem(
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
 );
-/** Senders in one filter; nodes refuse filters of thousands. */
+/** Senders per filter; nodes refuse filters of thousands. */
 const MAX_SENDERS = 200;
 
 export type Settlement = { readonly payer: `0x${string}`; readonly blockNumber: bigint };
 
 export type SettlementChunk = {
-  /** Newest first, none from before the window. */
+  /** Newest first, all within the window. */
   readonly settlements: readonly Settlement[];
-  /** Of the first block of the range, in seconds. */
+  /** Timestamp of the range's first block, in seconds. */
   readonly firstTimestamp: bigint;
-  /** False where it had more senders than can be looked up: there may be more settlements. */
+  /** False when senders exceeded the limit, so settlements may be missing. */
   readonly isWhole: boolean;
 };
 
 type Range = {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** In seconds; settlements before it do not count. */
+  /** In seconds; earlier settlements do not count. */
   readonly windowStart: bigint;
 };
 
-/** Throws what viem throws. */
+/**
+ * Finds settlements to one address in a range of blocks: transfers paired with authorizations. Throws
+ * viem's errors.
+ */
 export async function readSettlements(
   client: PublicClient,
   { asset, to }: { readonly asset: `0x${string}`; readonly to: `0x${string}` },
@@ -41,7 +43,7 @@ export async function readSettlements(
   ]);
   const senders = [...new Set(transfers.toReversed().map(({ args }) => args.from))];
   const asked = senders.slice(0, MAX_SENDERS);
-  // One question for all of them: a receipt for each transfer would be a call for each.
+  // One request covers all transfers; receipts would take one call each.
   const authorizations =
     asked.length === 0
       ? []
@@ -68,7 +70,7 @@ function pairOf(log: { readonly transactionHash: string }, account: string): str
   return `${log.transactionHash} ${account}`;
 }
 
-/** One authorization settles one transfer, however many a transaction carries. */
+/** An authorization settles one transfer, however many a transaction has. */
 function countPairs(pairs: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const pair of pairs) counts.set(pair, (counts.get(pair) ?? 0) + 1);
@@ -76,8 +78,8 @@ function countPairs(pairs: readonly string[]): Map<string, number> {
 }
 
 /**
- * Halves the range, because blocks have no even distance on every chain. Returns the block after the
- * range where none is.
+ * Bisects by timestamp, because block times vary on some chains. Returns the block after the range when
+ * no block is recent enough.
  */
 async function firstBlockSince(
   client: PublicClient,

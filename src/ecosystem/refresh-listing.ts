@@ -1,4 +1,3 @@
-/** Renews the listing's snapshot in the background, so that scans find it and need not wait for it. */
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/contract/store.ts';
 import type { RefreshingStanding } from './create-standing.ts';
@@ -6,17 +5,17 @@ import type { RefreshingStanding } from './create-standing.ts';
 export type ListingRefresh = {
   readonly store: Pick<Store, 'leases'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
-  /** What no caller meets, and an operator may want to know. */
+  /** Told of errors that no caller sees and an operator may want to know. */
   onError(message: string, error: unknown): void;
 };
 
 const LEASE_NAME = 'refresh:listing';
-/** Longer than any lookup takes: the lease of an instance that died on the way ends soon. */
+/** Exceeds any lookup's time, and frees the lease soon after an instance crashed. */
 const LEASE_LIFETIME_MS = 60_000;
 
 /**
- * Runs on one instance at a time: the next one finds a young snapshot and asks no source. Never
- * rejects, whatever becomes of the store.
+ * Refreshes the cached listing in the background, so that scans need not wait for it. One instance runs
+ * at a time; the next one finds a fresh entry. Never rejects, even when the store fails.
  */
 export async function refreshListing({
   store,

@@ -1,13 +1,13 @@
 /**
- * Good answers of third parties, kept: while fresh they are not asked for again, and while the
- * source is down the last one stands in. Nothing but good answers gets here.
+ * Caches good answers of third parties. A fresh answer is reused; a stale one is used while its source is
+ * down. Failures are never cached.
  */
 import type { Lookup } from '../model/observations.ts';
 import { type Answer, failed } from './ask.ts';
 
 export type KeptAnswer = { readonly takenAtMs: number; readonly data: unknown };
 
-/** Where answers outlive the process: the service's store, or files of the command line. */
+/** Storage that outlives the process: the service's store, or files of the command line. */
 export type SnapshotCache = {
   get(source: string, key: string): Promise<KeptAnswer | null>;
   put(snapshot: {
@@ -16,25 +16,25 @@ export type SnapshotCache = {
     readonly takenAtMs: number;
     readonly data: unknown;
   }): Promise<void>;
-  /** Now, in ms, by the clock that stamps the answers. */
+  /** Milliseconds of the clock that stamps the answers. */
   now(): number;
 };
 
 export type Question<T> = {
   readonly source: string;
   readonly key: string;
-  /** Younger answers are not asked for again. */
+  /** Younger answers are not requested again. */
   readonly cacheMs: number;
-  /** Whether a kept answer is one to this question: it may be of another release. */
+  /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
   ask(): Promise<Answer<T>>;
 };
 
-/** How long a last good answer may stand in for a source that is down. */
+/** Maximum age of a cached answer while its source is down. */
 const STAND_IN_MS = 30 * 24 * 3_600_000;
 
 export type ResponseCache = {
-  /** Never rejects; snapshots that cannot be read or written cost the reuse, not the answer. */
+  /** Never rejects; a failing cache costs the reuse, not the answer. */
   lookup<T>(question: Question<T>): Promise<Lookup<T>>;
 };
 
@@ -42,13 +42,13 @@ type Kept<T> = { readonly takenAtMs: number; readonly ageMs: number; readonly da
 
 export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   const underway = new Map<string, Promise<Lookup<unknown>>>();
-  /** Sources that asked for a pause, or hang: until when, and why. */
+  /** Sources that asked for a pause, or hang, with its end and reason. */
   const quiet = new Map<string, { readonly untilMs: number; readonly detail: string }>();
 
   async function answer<T>(question: Question<T>): Promise<Lookup<T>> {
     const { source, key, cacheMs } = question;
     const kept = await recall(snapshots, question);
-    // A stamp from the future is a clock that was set back: such an answer has no known age.
+    // A stamp from the future means that the clock was set back, so the answer's age is unknown.
     if (kept !== null && kept.ageMs >= 0 && kept.ageMs < cacheMs) return toLookup(source, kept);
     const fresh = await askUnlessQuiet(question);
     if (fresh.ok) {
@@ -76,7 +76,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
       const same = underway.get(name);
-      // What is asked for under one source and key is one question: the answer has its type.
+      // Source and key identify the question, so the pending answer has its type.
       if (same !== undefined) return same as Promise<Lookup<T>>;
       const asked = answer(question).finally(() => underway.delete(name));
       underway.set(name, asked);

@@ -1,7 +1,7 @@
 /**
- * Settlements on the chain itself: `Transfer` logs of the asset to one address. Only those count
- * whose transaction also carries `AuthorizationUsed` of the payer (EIP-3009): any account can send
- * coins, but that pair is what settling an x402 payment leaves behind.
+ * Finds settlements on the chain: `Transfer` logs of the asset to one address. A transfer counts only
+ * when its transaction also has the payer's `AuthorizationUsed` (EIP-3009): any account can send coins,
+ * but an x402 settlement emits both.
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';
 import type { SettlementFacts } from '../model/observations.ts';
@@ -18,10 +18,10 @@ export type LogsOptions = {
 };
 
 const DAY_SEC = 86_400;
-/** Far above what any check asks for: a busy address is not counted to its end. */
+/** Far above any check's threshold, so that a busy address is not counted to its end. */
 const ENOUGH_SETTLEMENTS = 100;
 const ENOUGH_PAYERS = 10;
-/** What public endpoints answer for in one call, and what the strict ones do. */
+/** Block ranges that public endpoints accept in one call, and that strict ones do. */
 const BLOCKS_A_CALL = 10_000n;
 const FEW_BLOCKS_A_CALL = 1_000n;
 const MAX_CALLS = 20;
@@ -54,7 +54,7 @@ export async function settlementsInLogs(
 
 type Place = { readonly asset: `0x${string}`; readonly to: `0x${string}` };
 
-/** Newest blocks first, as far back as calls, time and need go. */
+/** Reads the newest blocks first until calls, time or need end. */
 async function readBack(
   client: PublicClient,
   place: Place,
@@ -71,7 +71,7 @@ async function readBack(
     try {
       chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart });
     } catch (error) {
-      // What was read is worth something: it is told with the window that it covers.
+      // A partial result counts, with the window that it covers.
       if (!isFirst) break;
       if (blocksACall === FEW_BLOCKS_A_CALL || !isRefusal(error)) throw error;
       blocksACall = FEW_BLOCKS_A_CALL;
@@ -89,7 +89,7 @@ async function readBack(
   return { settlements, windowDays: daysBetween(reached, latest.timestamp) };
 }
 
-/** Leaves a third of the time for one more question: when the newest settlement was mined. */
+/** Reserves a third of the time for one more call: the newest settlement's timestamp. */
 function isTimeShort(deadline: RequestContext['deadline']): boolean {
   return deadline.leftMs() < deadline.timeoutMs / 3;
 }
@@ -99,7 +99,7 @@ function isEnough(settlements: readonly Settlement[]): boolean {
   return settlements.length >= ENOUGH_SETTLEMENTS && payers >= ENOUGH_PAYERS;
 }
 
-/** The endpoint answered, and said no: most often to the width of the range. */
+/** The endpoint refused the call, most often for the width of its range. */
 function isRefusal(error: unknown): boolean {
   return error instanceof BaseError && !unreachable(error);
 }
@@ -114,7 +114,7 @@ async function blockTimeMs(client: PublicClient, blockNumber: bigint): Promise<n
   return Number((await client.getBlock({ blockNumber })).timestamp) * 1_000;
 }
 
-/** To a tenth, rounded down: 29.97 days are no full window. */
+/** Rounds down to a tenth: 29.97 days are no full window. */
 function daysBetween(from: bigint, to: bigint): number {
   return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
 }

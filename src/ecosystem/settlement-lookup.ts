@@ -1,5 +1,3 @@
-/** What the sources of settlements together say of an origin: one lookup, from the one to go by. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
@@ -14,8 +12,8 @@ const CACHE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The first source in order that saw a settlement in the window; else the one that answered for the
- * longest window; else what failed.
+ * Returns the first source in order that saw a settlement in the window; else the one with the longest
+ * window; else the failure.
  */
 export async function settlementLookup(
   sources: readonly SettlementSource[],
@@ -50,7 +48,7 @@ export async function settlementLookup(
   return telling ?? widest ?? failure(sources, lookups);
 }
 
-/** The window ends when the source was asked, not now: an outage later changes nothing. */
+/** The window ends at the source's answer, not now, so that a later outage changes nothing. */
 function sawSettlement(lookup: Lookup<SettlementFacts>): boolean {
   if (lookup.state !== 'seen') return false;
   const agoMs = Date.parse(lookup.asOf) - Date.parse(lookup.data.lastAt ?? '');

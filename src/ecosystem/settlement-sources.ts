@@ -1,4 +1,4 @@
-/** The sources of settlements in the order in which they are trusted to be about this origin. */
+/** Settlement sources in order of trust that their answers are about this origin. */
 
 import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
@@ -12,19 +12,19 @@ import {
 } from './x402scan-settlements.ts';
 
 export type SettlementQuestion = {
-  /** With the source's name, the key of a kept answer: two scans that ask the same share one. */
+  /** Cache key within the source: two scans with the same key share an answer. */
   readonly key: string;
   ask(context: RequestContext): Promise<Answer<SettlementFacts>>;
 };
 
 export type SettlementSource = {
-  /** For evidence: who answered. */
+  /** Display name for evidence. */
   readonly name: string;
-  /** Null where the source cannot be asked about this origin and these recipients. */
+  /** Null when the source cannot answer for this origin and these recipients. */
   question(origin: Origin, payees: readonly Payee[]): SettlementQuestion | null;
 };
 
-/** Leaves out sources that are switched off; an empty list means that no source can be asked. */
+/** Disabled sources are left out; an empty list means that none can be asked. */
 export function settlementSources(
   options: EcosystemOptions,
   askMerchant?: AskMerchant,
@@ -58,7 +58,7 @@ export function settlementSources(
         'chain logs',
         `${network} ${asset}`,
         async (address, context) => {
-          // Loaded where there is a node: it brings the packages of the chain.
+          // Imported on demand, because it loads the chain packages.
           const { settlementsInLogs } = await import('./settlement-logs.ts');
           return settlementsInLogs({ rpcUrl, asset, chainTurn }, address, context);
         },
@@ -69,7 +69,7 @@ export function settlementSources(
   return sources;
 }
 
-/** v1 challenges name networks by word. */
+/** v1 challenges have their own names of networks. */
 const V1_NAMES: ReadonlyMap<string, string> = new Map([
   ['eip155:8453', 'base'],
   ['eip155:84532', 'base-sepolia'],

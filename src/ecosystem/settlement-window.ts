@@ -1,4 +1,2 @@
-/** How far back settlements count. */
-
-/** The window of the standing checks. */
+/** The standing checks count settlements of this many days. */
 export const WINDOW_DAYS = 30;

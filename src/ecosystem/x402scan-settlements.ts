@@ -1,4 +1,3 @@
-/** What x402scan counts of settlements in the window: by origin, or by recipient. */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
@@ -12,9 +11,9 @@ type SellerRow = {
   readonly tx_count: number;
   readonly unique_buyers: number;
   readonly latest_block_timestamp?: string | null;
-  /** Rows by address. */
+  /** Selects rows by address. */
   readonly recipient?: string;
-  /** Rows by origin: all that state the same recipients. */
+  /** Selects rows by origin, which state the same recipients. */
   readonly origins?: readonly { readonly origin: string }[];
 };
 
@@ -31,7 +30,7 @@ const isSellerRows = new Ajv().compile<readonly SellerRow[]>(
   ),
 );
 
-/** Settlements that the index attributes to the origin itself. */
+/** Counts settlements in the window that the index attributes to the origin. */
 export async function x402scanSettlementsByOrigin(
   base: string,
   origin: Origin,
@@ -48,11 +47,11 @@ export async function x402scanSettlementsByOrigin(
     ({ origins }) =>
       origins === undefined || origins.some((one) => isSameOrigin(one.origin, origin)),
   );
-  // No row may mean no settlement, or an origin that the index does not know: no proof of none.
+  // A missing row may mean no settlement or an unknown origin, so it proves nothing.
   return { ok: true, value: toFacts(null, own, own.length === 0 ? 0 : WINDOW_DAYS) };
 }
 
-/** Counts settlements to one address, of all origins that sell under it. `include` must never be empty: it means all. */
+/** Counts settlements to one address over all of its origins. An empty `include` would select all rows. */
 export async function x402scanSettlementsByAddress(
   base: string,
   address: string,
@@ -93,7 +92,7 @@ function toFacts(
     address,
     windowDays,
     settlements: rows.reduce((sum, row) => sum + row.tx_count, 0),
-    // Buyers of several rows may be the same ones: the greatest row is what is certain.
+    // Several rows may have the same buyers, so only the greatest count is certain.
     payers: Math.max(0, ...rows.map((row) => row.unique_buyers)),
     lastAt: newest ?? null,
   };

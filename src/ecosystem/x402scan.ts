@@ -1,6 +1,6 @@
 /**
- * What x402scan's index holds of an origin. Its tRPC interface is free and undocumented; shapes as
- * its repository has them (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public).
+ * x402scan's tRPC interface is free and undocumented; shapes are from its repository
+ * (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public).
  */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
@@ -17,7 +17,7 @@ const MAX_RESOURCES = 1_000;
 const MAX_URL_CHARS = 2_048;
 const MAX_ELSEWHERE = 100;
 
-/** The id is null where the index does not know the origin. */
+/** The id is null when the index does not know the origin. */
 export type IndexRow = {
   readonly id: string | null;
   readonly resources: readonly IndexedResource[];
@@ -57,7 +57,7 @@ const isOriginRows = ajv.compile<readonly OriginRow[]>(
     }),
   ),
 );
-/** How many payment options have a recipient that signed for the origin, of how many. */
+/** Number of payment options, and of those whose recipient signed for the origin. */
 const isVerification = ajv.compile<{
   readonly verified: number | boolean;
   readonly total?: number;
@@ -73,7 +73,7 @@ export async function x402scanOrigin(
   origin: Origin,
   context: RequestContext,
 ): Promise<Answer<IndexRow>> {
-  // A full page may consist of others that contain this host: then ask for less of them.
+  // A full page may list only other hosts that contain this one, so the longer URL is searched next.
   for (const words of [origin.host, origin.url]) {
     const found = await search(base, words, context);
     if (!found.ok) return found;
@@ -87,7 +87,7 @@ export async function x402scanOrigin(
   return failed(`${new URL(base).host} knows too many origins that contain ${origin.url}`);
 }
 
-/** Whether every recipient that the index holds for the origin has signed for it. */
+/** Returns true when every recipient in the index has signed for the origin. */
 export async function x402scanVerified(
   base: string,
   originId: string,
@@ -131,7 +131,7 @@ function toIndexRow({ id, resources }: OriginRow): IndexRow {
   };
 }
 
-/** The search is by substring: of other origins, those of this host, its parents and children count. */
+/** Search matches substrings: only this host, its parents and children count. */
 function resourcesElsewhere(
   rows: readonly OriginRow[],
   origin: Origin,

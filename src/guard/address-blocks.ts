@@ -40,10 +40,10 @@ export const IPV4_DENIED: readonly NamedBlock[] = [
   },
 ];
 
-/** Global unicast: the only IPv6 space that is assigned for hosts. */
+/** Global unicast, the only IPv6 range assigned to hosts. */
 export const IPV6_ALLOWED = '2000::/3';
 
-/** Those outside 2000::/3 are listed too, so that a refusal has a name. */
+/** Blocks outside 2000::/3 are listed as well, so that refusals name them. */
 export const IPV6_DENIED: readonly NamedBlock[] = [
   { cidr: '::/128', name: 'Unspecified (RFC4291)' },
   { cidr: '::1/128', name: 'Loopback (RFC4291)' },

@@ -1,4 +1,4 @@
-/** Which addresses the scanner may dial: the lists of security.md, over ipaddr.js. */
+/** Applies the address lists of security.md with ipaddr.js. */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { IPV4_DENIED, IPV6_ALLOWED, IPV6_DENIED, type NamedBlock } from './address-blocks.ts';
@@ -11,7 +11,7 @@ type Ranges = {
   readonly ipv6Allowed: Range['cidr'];
 };
 
-/** Parses the lists for the first address: most threads see none. */
+/** Parses the lists on first use, because most threads need none. */
 const rangesOnce = (() => {
   let ranges: Ranges | null = null;
   return (): Ranges => {
@@ -24,19 +24,19 @@ const rangesOnce = (() => {
   };
 })();
 
-/** Whether no socket may ever be opened to this address. Anything but an IP literal is blocked. */
+/** Returns true unless the text is the literal of an address that may be dialled. */
 export function isBlockedAddress(ip: string): boolean {
   return blockedReason(ip) !== null;
 }
 
 /**
- * Why an address is refused: the name of the block it lies in, or null for a public one.
- * Takes what `net.isIP` takes, without a zone; all else fails closed.
+ * Returns the name of the block that contains the address, or null for a public one. Accepts the literals
+ * of `net.isIP` without a zone; anything else is refused.
  */
 export function blockedReason(ip: string): string | null {
   if (isIP(ip) === 0) return 'not an IP address';
   if (ip.includes('%')) return 'IPv6 address with a zone';
-  // No ipaddr.process(): it would turn ::ffff:8.8.8.8, which no honest AAAA holds, into 8.8.8.8.
+  // ipaddr.process() would turn ::ffff:8.8.8.8, which no honest AAAA record has, into 8.8.8.8.
   const address = ipaddr.parse(ip);
   const { ipv4Denied, ipv6Denied, ipv6Allowed } = rangesOnce();
   const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
@@ -48,7 +48,7 @@ export function blockedReason(ip: string): string | null {
   return null;
 }
 
-/** Two spellings of one address. False if either is no IP literal. */
+/** Compares two spellings of one address. False if either is no IP literal. */
 export function sameAddress(a: string, b: string): boolean {
   if (isIP(a) === 0 || isIP(b) === 0) return false;
   return ipaddr.parse(a).toNormalizedString() === ipaddr.parse(b).toNormalizedString();

@@ -1,10 +1,9 @@
-/** Exact exceptions of the egress guard: hosts and ports that may be http, loopback or private. */
 import { OriginRefused } from './errors.ts';
 import { exceptionKey, type OriginPolicy, parseOrigin } from './origin.ts';
 
 /**
- * Reads a list of exact exceptions, `localhost:3000,[::1]:8443`, as the setting SCAN_ALLOW_HOSTS
- * holds it. Throws an Error that names the entry; the caller names the setting.
+ * Parses exact exceptions to the egress guard, `localhost:3000,[::1]:8443`, from SCAN_ALLOW_HOSTS: these
+ * may be http, loopback or private. Throws an Error with the entry; the caller adds the setting's name.
  */
 export function parseAllowHosts(list: string): ReadonlySet<string> {
   const entries = list
@@ -15,8 +14,8 @@ export function parseAllowHosts(list: string): ReadonlySet<string> {
 }
 
 /**
- * The policy plus one exception: the host and port of this input, which may then be http,
- * loopback or private. A bare host still means https. Throws OriginRefused.
+ * Adds the input's host and port to the policy's exceptions, which may be http, loopback or private. A
+ * bare host still means https. Throws OriginRefused.
  */
 export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolicy {
   const text = /^https?:\/\//i.test(input) ? input : `https://${input}`;
@@ -30,7 +29,7 @@ export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolic
 function canonicalEntry(entry: string): string {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const text = `http://${entry}/`;
-  // `*` would be a name that no host has, and nothing listens on port 0: neither would ever match.
+  // `*` is in no host name and nothing listens on port 0, so neither entry could match.
   const isExact = port !== undefined && Number(port) > 0 && !/[/?#@%*\\\s]/.test(entry);
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is no exact host:port, such as localhost:3000 or [::1]:8443`);

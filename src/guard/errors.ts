@@ -1,4 +1,4 @@
-/** Why an input is no origin that we scan. Stable names: tests and clients key on them. */
+/** Stable names, because tests and clients key on them. */
 export type RefusalReason =
   | 'not_a_string_or_too_long'
   | 'control_space_or_backslash'
@@ -31,7 +31,7 @@ const ACCEPTED: Record<RefusalReason, string> = {
     'The host is, or resolves to, an address that is not on the public internet: give a public host.',
 };
 
-/** An input or host that the scanner refuses before anything is charged; answered as 400. */
+/** The scanner refuses the input or host before anything is charged; answered as 400. */
 export class OriginRefused extends Error {
   readonly code = 'invalid_url';
   readonly reason: RefusalReason;

@@ -1,9 +1,8 @@
-/** Why an origin gave no answer, and what is no fault of an origin. */
 import type { FailureReason } from '../model/observation.ts';
 
 export type Failure = { readonly reason: FailureReason; readonly detail: string };
 
-/** A failure that the prober itself established: a deadline, a cap, the guard. */
+/** The prober itself ended the request: a deadline, a cap, the guard. */
 export class ProbeFailure extends Error {
   readonly reason: FailureReason;
   readonly detail: string;
@@ -16,7 +15,7 @@ export class ProbeFailure extends Error {
   }
 }
 
-/** Our fault, never a finding: the scan cannot go on, and no payer may be charged. */
+/** Our fault and never a finding: the scan is aborted and no payer may be charged. */
 export class ResolverDown extends Error {
   readonly detail: string;
 
@@ -28,8 +27,8 @@ export class ResolverDown extends Error {
 }
 
 /**
- * Codes of Node, OpenSSL and undici. The texts are ours: messages of these libraries quote
- * certificates and responses, which the origin chose.
+ * Codes of Node, OpenSSL and undici. Their messages quote certificates and responses, which the origin
+ * wrote, so texts of our own replace them.
  */
 const BY_CODE: Readonly<Record<string, Failure>> = {
   ECONNREFUSED: { reason: 'refused', detail: 'connection refused' },
@@ -86,11 +85,11 @@ const NO_HTTP: Failure = {
 const TLS_CODE =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
 
-/** What an error of a connection or a response says about the origin. */
+/** Maps an error of a connection or a response to a finding. */
 export function classifyFailure(error: unknown): Failure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = codeOf(error);
-  // undici has one code for a closed connection and for bytes that are no answer to anything.
+  // undici has one code for closed connections and for invalid responses.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(messageOf(error))) {
     return NO_HTTP;
   }
@@ -106,8 +105,8 @@ export function classifyFailure(error: unknown): Failure {
 }
 
 /**
- * Recognises the parser's errors by name, as their code depends on undici's build; its assertions
- * stand for bytes it cannot place.
+ * Matches parser errors by name, because their code depends on undici's build. Its assertions fail on
+ * bytes that the parser cannot place.
  */
 function isParserError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

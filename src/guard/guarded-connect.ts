@@ -1,4 +1,3 @@
-/** The egress guard where it opens sockets. */
 import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { blockedReason, sameAddress } from './address.ts';
@@ -13,32 +12,31 @@ import { shakeHands } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
 
-/** Opens a TCP connection to an IP literal; rejects with the error of the socket. */
+/** Opens a TCP connection to an IP literal; rejects with the socket's error. */
 export type Connector = (target: DialTarget) => Promise<Socket>;
 
 export type GuardedTarget = {
   readonly origin: Origin;
-  /** Already checked; checked again here, where the socket is opened. */
+  /** Checked once more when the socket is opened. */
   readonly addresses: readonly Address[];
   readonly policy: OriginPolicy;
   readonly connector: Connector;
-  /** Asked for where the origin speaks TLS. */
+  /** Called for TLS origins only. */
   readonly secureContext: () => SecureContext;
   readonly limits: Limits;
   readonly signal: AbortSignal;
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
-  /** Told once an address has accepted the connection. */
+  /** Called once an address has accepted the connection. */
   readonly onDialled?: () => void;
-  /** What TLS waits for, on a connection that is opened beside the first one. */
+  /** TLS of a second parallel connection starts after this. */
   readonly beforeTls?: Promise<void> | undefined;
 };
 
 /**
- * A connection to an origin, at one of its checked addresses and nowhere else: the address is
- * dialled as a literal, so no name is resolved again, and the peer of the open socket is compared
- * with it. SNI and certificate name are the origin's host. The next address is tried only where
- * dialling failed, never after a TLS failure.
+ * Connects to one of the origin's checked addresses. It dials the literal, so that no name is resolved
+ * again (DNS rebinding), and compares the open socket's peer with it. SNI and certificate name are the
+ * origin's host. The next address is tried only when dialling failed, never after a TLS failure.
  */
 export async function openGuarded(target: GuardedTarget): Promise<Socket> {
   const { origin, policy, addresses } = target;
@@ -62,7 +60,7 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
   throw lastError;
 }
 
-/** No connection to this address, so another one may do. */
+/** Dialling failed, so the next address may be tried. */
 class DialError extends Error {}
 
 async function dialOne(target: GuardedTarget, address: Address, isLast: boolean): Promise<Socket> {
@@ -109,7 +107,7 @@ export const dial: Connector = ({ address, family, port, signal }) => {
   const abort = () => socket.destroy(new ProbeFailure('timeout', 'no connection in time'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  // Stays: an error between here and the first listener of the HTTP client would be unhandled.
+  // Kept: an error before the HTTP client adds its listener would be unhandled.
   socket.on('error', reject);
   socket.once('connect', () => {
     signal.removeEventListener('abort', abort);

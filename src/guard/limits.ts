@@ -1,45 +1,45 @@
 /** What one scan may take from an origin, and how long an origin may take. */
 export type Limits = {
-  /** Requests tried, those sent again and redirects included. */
+  /** Requests tried, with retries and redirects. */
   readonly maxRequests: number;
-  /** Connections begun; servers that close after each answer need one a request. */
+  /** Connections opened; servers that close after each answer need one per request. */
   readonly maxConnections: number;
-  /** Bytes off the sockets: handshakes, records, framing and all. */
+  /** Bytes off the sockets, with handshakes, records and framing. */
   readonly maxBytes: number;
-  /** Of one answer on the wire, beyond four times its cap. */
+  /** Wire bytes of one answer beyond four times its cap. */
   readonly answerOverheadBytes: number;
-  /** Pieces of a body as the parser hands them over. */
+  /** Chunks of a body, by the parser's count. */
   readonly maxBodyPieces: number;
-  /** So many pieces may be as small as they like; more must hold 4 bytes on average. */
+  /** Chunks that may have any size; beyond this number they must average 4 bytes. */
   readonly smallBodyPieces: number;
-  /** From the server before a TLS handshake ends; real chains have 3 to 8 KiB. */
+  /** Server bytes before a TLS handshake ends; real chains have 3 to 8 KiB. */
   readonly maxHandshakeBytes: number;
-  /** Processor time of one handshake, in milliseconds. */
+  /** Processor milliseconds of one handshake. */
   readonly maxHandshakeMs: number;
-  /** Processor time of all handshakes of a scan, and of all TLS records after them. */
+  /** Processor milliseconds of all handshakes of a scan, and of all TLS records after them. */
   readonly maxTlsMs: number;
   readonly socketsPerOrigin: number;
-  /** From having a connection (opening it included) to the end of the answer. */
+  /** Milliseconds from getting a connection (opening it included) to the end of the answer. */
   readonly requestTimeoutMs: number;
-  /** Until a further connection is given up, where others of the origin stand. */
+  /** Milliseconds before an additional connection is given up, while others are open. */
   readonly connectTimeoutMs: number;
-  /** Per address, while the host has others left to try. */
+  /** Milliseconds per address, while the host has other addresses. */
   readonly dialTimeoutMs: number;
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
   /** 1xx responses before the final one. */
   readonly maxInterimResponses: number;
   readonly maxRedirects: number;
-  /** A longer `Retry-After` is not waited for. */
+  /** Milliseconds; a longer `Retry-After` is not waited for. */
   readonly maxRetryAfterMs: number;
-  /** After so many 429 answers that no waiting cured, the origin is left alone. */
+  /** The origin gets no more requests after this many 429 answers that waiting did not resolve. */
   readonly maxRateLimited: number;
 };
 
-/** An answer takes at most so many times its cap on the wire: chunks of two bytes take 3.5. */
+/** Wire bytes per byte of the cap; chunks of two bytes take 3.5. */
 const ANSWER_WIRE_FACTOR = 4;
 
-/** Bytes off the wire for so many bytes of bodies, heads and framing and all. */
+/** Wire bytes allowed for these bodies, with heads and framing. */
 export function maxAnswerBytes(
   bodyBytes: number,
   { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,
@@ -47,7 +47,7 @@ export function maxAnswerBytes(
   return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 
-/** What small pieces of a body must hold on average. */
+/** Average size that small chunks must have. */
 export const SMALL_PIECE_BYTES = 4;
 
 export const DEFAULT_LIMITS: Limits = {

@@ -1,13 +1,12 @@
-/** A transport under TLS that counts bytes and processor time of what the server sends. */
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { ProcessorTime } from './processor-time.ts';
 
-/** What a connection counts of what its origin sends. */
+/** Counts an origin's cost on one connection. */
 export type Meter = {
-  /** Bytes off the wire, whatever they are; HTTP reads them on the next tick at the earliest. */
+  /** Bytes off the wire; HTTP parses them on the next tick at the earliest. */
   received(bytes: number): void;
-  /** Processor time that TLS took for bytes of the origin. */
+  /** Milliseconds of processor time that TLS used for the origin's bytes. */
   spent(ms: number): void;
 };
 
@@ -15,15 +14,14 @@ export type MeteredTransportOptions = {
   readonly raw: Socket;
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
-  /** False refuses these bytes: they are not delivered. */
+  /** Returns false to refuse bytes, which are then not delivered. */
   readonly admit: (bytes: number) => boolean;
 };
 
 /**
- * The bytes of a socket on their way into TLS. TLS reads a socket in native code, where no listener can
- * count: this stands between the two, so that bytes can be refused before they cost anything, and
- * the time that they cost is known. Everything that TLS does for an origin (key exchange, chain,
- * tickets, records) it does while it is handed bytes.
+ * Passes socket bytes to TLS. TLS reads a socket in native code, where no listener can count, so this
+ * stream refuses bytes before they cost anything and measures the time of each write. All TLS work for an
+ * origin (key exchange, chain, tickets, records) happens during such a write.
  */
 export class MeteredTransport extends Duplex {
   readonly #raw: Socket;
@@ -63,7 +61,7 @@ export class MeteredTransport extends Duplex {
     done(error);
   }
 
-  /** TLS works as it is handed bytes: in here, at once or out of this stream's buffer. */
+  /** TLS works inside this call, on direct and on buffered bytes. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'data') return super.emit(event, ...values);
     const before = this.#processorTime();

@@ -1,4 +1,3 @@
-/** What an origin is: parsed once, canonical, and held to the egress policy. */
 import { isIP } from 'node:net';
 import type { CanonicalHost, Origin } from '../model/origin.ts';
 import { isBlockedAddress } from './address.ts';
@@ -8,7 +7,7 @@ export type { CanonicalHost, Origin } from '../model/origin.ts';
 
 export type OriginPolicy = {
   readonly allowedPorts: readonly number[];
-  /** Exact `host:port` exceptions: http, any port, single labels, loopback and private allowed. */
+  /** Exact `host:port` exceptions: http, any port, single labels, loopback and private are allowed. */
   readonly allowHosts: ReadonlySet<string>;
 };
 
@@ -17,15 +16,15 @@ export const DEFAULT_POLICY: OriginPolicy = { allowedPorts: [443], allowHosts: n
 const MAX_URL_LENGTH = 2_048;
 const MAX_HOST_LENGTH = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** A host with or without port and path, and no scheme: `example.com`, `[2001:db8::1]:443/x`. */
+/** Matches a host without scheme, with or without port and path: `example.com`, `[2001:db8::1]:443/x`. */
 const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d+)?(?:[/?#]|$)/;
 
-/** Names that URL parsing leaves as they are, as nearly all that are sent: lower case, no digits last. */
+/** Matches canonical names, the usual input: lower case, with a last label that is no number. */
 const PLAIN_NAME = /^(?:https:\/\/)?((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63})\/?$/;
 
 /**
- * Last labels with no public host behind them: IANA special-use names (RFC 6761, 6762, 7686, 8375,
- * 9476), ICANN's .internal, and what resolvers inside networks answer to.
+ * Last labels without public hosts: IANA special-use names (RFC 6761, 6762, 7686, 8375, 9476), ICANN's
+ * .internal, and suffixes that local resolvers answer.
  */
 const SPECIAL_USE_LABELS: ReadonlySet<string> = new Set(
   'localhost local internal intranet lan home corp private test invalid example onion alt arpa i2p localdomain svc cluster consul'.split(
@@ -34,9 +33,8 @@ const SPECIAL_USE_LABELS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The origin that an https URL or a bare host names; path, query and fragment are dropped.
- * A bare host always means https, an exception of the policy too: `http://` has to be written.
- * Throws OriginRefused.
+ * Parses an https URL or a bare host; path, query and fragment are dropped. A bare host means https, even
+ * for a policy exception. Throws OriginRefused.
  */
 export function parseOrigin(input: string, policy: OriginPolicy = DEFAULT_POLICY): Origin {
   const plain = plainOrigin(input, policy);
@@ -45,23 +43,23 @@ export function parseOrigin(input: string, policy: OriginPolicy = DEFAULT_POLICY
   return originOf(validateUrl(isBare ? `https://${input}` : input, policy));
 }
 
-/** What the parser would say of a plain name, at a tenth of its cost; null where only the parser can tell. */
+/** Parses a plain name at a tenth of URL's cost; null when the full parser must decide. */
 function plainOrigin(input: string, { allowedPorts }: OriginPolicy): Origin | null {
   const host = typeof input === 'string' ? PLAIN_NAME.exec(input)?.[1] : undefined;
   if (host === undefined || host.length > MAX_HOST_LENGTH) return null;
-  // Punycode has rules of its own.
+  // Punycode needs the full parser.
   if (host.includes('xn--') || !allowedPorts.includes(443)) return null;
   if (SPECIAL_USE_LABELS.has(host.slice(host.lastIndexOf('.') + 1))) return null;
   const url = `https://${host}`;
   return { url, scheme: 'https', hostname: host, port: 443, host: host as CanonicalHost }; // canonical by its pattern
 }
 
-/** A URL that the scanner may send a request to. Strict: nothing is trimmed or repaired. */
+/** Parses a URL that the scanner may request. Nothing is trimmed or repaired. Throws OriginRefused. */
 export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY): URL {
   const url = parseStrictly(input);
-  // WHATWG takes "127.0.0.1.." for a name; without one dot it would be an address.
+  // WHATWG accepts "127.0.0.1.." as a name; with one dot less it is an address.
   if (url.hostname.endsWith('..')) throw new OriginRefused('bad_label');
-  // One trailing dot names the same host, but is no valid SNI and would be a second host key.
+  // One trailing dot names the same host, but is invalid in SNI and would make a second host key.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
@@ -70,7 +68,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   return url;
 }
 
-/** The origin of a URL that `validateUrl` returned. */
+/** `url` must come from `validateUrl`. */
 export function originOf(url: URL): Origin {
   return {
     url: url.origin,
@@ -81,17 +79,17 @@ export function originOf(url: URL): Origin {
   };
 }
 
-/** The `host:port` under which a policy lists an exception. */
+/** The `host:port` key of an exception in a policy. */
 export function exceptionKey(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
-/** Whether an origin is one of the policy's exact exceptions. */
+/** Returns true for an exact exception of the policy. */
 export function isAllowedException(origin: Origin, policy: OriginPolicy): boolean {
   return isException(new URL(origin.url), policy);
 }
 
-/** Everything that must be seen in the raw text, because WHATWG parsing folds it away. */
+/** Checks the raw text for parts that WHATWG parsing would normalise away. */
 function parseStrictly(input: string): URL {
   if (typeof input !== 'string' || input.length > MAX_URL_LENGTH) {
     throw new OriginRefused('not_a_string_or_too_long');
@@ -107,7 +105,7 @@ function parseStrictly(input: string): URL {
   return new URL(input);
 }
 
-/** Judges the canonical host: `①②⑦.⓪.⓪.①`, `0x7f.1` and `127.0.0.1` are one by now. */
+/** Checks the canonical host, because `①②⑦.⓪.⓪.①`, `0x7f.1` and `127.0.0.1` are the same address. */
 function refuseHost(hostname: string): void {
   if (isIP(hostname) !== 0) {
     if (isBlockedAddress(hostname)) throw new OriginRefused('blocked_ip');

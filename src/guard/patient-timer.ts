@@ -1,15 +1,15 @@
 /**
- * A deadline that counts only time in which this thread could have seen an answer. A timer that
- * fires late fires before what has arrived meanwhile is read: a thread that was busy for a second
- * would call an origin silent that answered in it.
+ * A deadline that counts only time in which this thread could read an answer. A late timer fires before
+ * the sockets are read, so after a second of blocked event loop it would call an origin silent that had
+ * answered.
  */
 export type PatientTimer = {
-  /** Starts anew, with the same time. */
+  /** Starts over with the same time. */
   restart(): void;
   cancel(): void;
 };
 
-/** How often the thread shows that it is awake: a stall costs a deadline no more than this. */
+/** Interval of the checks that the thread is awake; a stall costs a deadline at most this. */
 const BEAT_MS = 250;
 
 export function startPatientTimer(ms: number, onExpiry: () => void): PatientTimer {
@@ -25,7 +25,7 @@ export function startPatientTimer(ms: number, onExpiry: () => void): PatientTime
     timer = setTimeout(() => {
       leftMs -= beatMs;
       if (leftMs > 0) wait();
-      // After timers the loop reads sockets, then runs immediates: what has come is read first.
+      // The event loop reads sockets before immediates, so data that has arrived is read first.
       else reading = setImmediate(onExpiry);
     }, beatMs);
   };

@@ -1,11 +1,9 @@
-/** What TLS is charged by. */
-
-/** Milliseconds of processor time from some beginning on. */
+/** Milliseconds of processor time since an arbitrary start. */
 export type ProcessorTime = () => number;
 
 /**
- * Processor time that this thread has used, in milliseconds. Node before 23.9 knows that of the
- * process only, which is more: a scan is charged too much by it, never too little.
+ * Processor time of this thread in milliseconds. Node before 23.9 measures the whole process only, which
+ * charges a scan too much, never too little.
  */
 export const threadTime: ProcessorTime = () => {
   const { user, system } =

@@ -1,12 +1,11 @@
-/** References inside an origin's documents, resolved against the place that they stand in. */
 import { OriginRefused } from './errors.ts';
 import { type Origin, type OriginPolicy, validateUrl } from './origin.ts';
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * The URL that a `Location` or a link means, judged as strictly as one that was typed.
- * What names its own authority is judged as written: resolving it first would fold user info,
+ * Resolves a `Location` or a link against its document and validates it like typed input. A reference
+ * with its own authority is validated as written, because resolving would normalise user info,
  * backslashes and percent-encoded hosts away. Throws OriginRefused.
  */
 export function resolveReference(reference: string, base: URL, policy: OriginPolicy): URL {
@@ -20,9 +19,8 @@ export function resolveReference(reference: string, base: URL, policy: OriginPol
 }
 
 /**
- * The URL that an origin's document names, if it lies on that origin; null for all else.
- * Nothing found in a document is fetched unless it came through here.
- * `base` is the URL of the document, for relative references.
+ * Resolves a document's URL if it lies on that origin; null otherwise. Nothing from a document may be
+ * fetched unless it passed this. `base` is the document's URL, for relative references.
  */
 export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): URL | null {
   const root = new URL(`${origin.url}/`);

@@ -1,4 +1,3 @@
-/** Names to addresses, once a scan, with what the guard says of each. */
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { blockedReason } from './address.ts';
@@ -8,24 +7,24 @@ export type Address = { readonly address: string; readonly family: 4 | 6 };
 
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly Address[] }
-  /** Refuse the host: nothing may be connected to, not even its public addresses. */
+  /** The host is refused, its public addresses included. */
   | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
-  /** A finding about the origin: its name gives no address. */
+  /** A finding about the origin: its name has no address. */
   | { readonly kind: 'unreachable'; readonly detail: string }
-  /** Our resolver does not work: no finding, and no payer may be charged. */
+  /** Our resolver failed: no finding, and no payer may be charged. */
   | { readonly kind: 'our-fault'; readonly detail: string };
 
 export type Resolver = {
   resolve4(hostname: string): Promise<string[]>;
   resolve6(hostname: string): Promise<string[]>;
-  /** The operating system's view, hosts file included; asked for exceptions of the policy only. */
+  /** The operating system's answer, hosts file included; used for policy exceptions only. */
   lookup(hostname: string): Promise<Address[]>;
 };
 
 const MAX_ADDRESSES = 16;
 const DNS_TIMEOUT_MS = 3_000;
 
-/** What the name server said about the name; every other code is about our own resolver. */
+/** Codes about the name itself; every other code is about our own resolver. */
 const FINDINGS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name does not exist',
   ENODATA: 'the name has no address records',
@@ -39,7 +38,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name servers did not answer in time',
 };
 
-/** Queries name servers directly: `dns.lookup` would also read the hosts file and search domains. */
+/** Queries name servers directly, because `dns.lookup` also reads the hosts file and search domains. */
 export function systemResolver(): Resolver {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
   return {
@@ -53,8 +52,8 @@ export function systemResolver(): Resolver {
 }
 
 /**
- * The addresses of an origin, in the order in which they are tried, or why there is none.
- * One blocked address refuses the host. Never rejects for what a name server answers.
+ * Resolves an origin to addresses in dialling order, or gives the reason for having none. One blocked
+ * address refuses the host. Name server errors never reject.
  */
 export async function resolveHost(
   origin: Origin,
@@ -99,7 +98,7 @@ function judge(addresses: readonly Address[]): Resolution {
   return { kind: 'addresses', addresses };
 }
 
-/** NXDOMAIN is about the name, whatever the other query came to; an outage of ours is not. */
+/** NXDOMAIN is a fact about the name, even when the other query failed; our outage is not. */
 function explain(errors: readonly unknown[]): Resolution {
   const codes = errors.map(codeOf);
   if (codes.includes('ENOTFOUND')) return unreachable('ENOTFOUND');
@@ -114,7 +113,7 @@ function unreachable(code: string): Resolution {
   return { kind: 'unreachable', detail: `${FINDINGS[code] ?? 'no address'} (${code})` };
 }
 
-/** No error and no addresses is an empty answer. */
+/** An empty answer has neither errors nor addresses. */
 function codeOf(error: unknown): string {
   if (error === null) return 'ENODATA';
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

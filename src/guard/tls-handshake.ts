@@ -1,4 +1,3 @@
-/** TLS with an origin, whose side of the handshake may cost a bounded number of bytes and little time. */
 import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import {
@@ -26,27 +25,27 @@ export type HandshakeOptions = {
 };
 
 /**
- * Elliptic curves alone. With finite-field Diffie-Hellman the server chooses the modulus, and one of
- * 10,000 bits costs a client most of a second; TLS 1.3 knows such groups too, by name.
+ * Allows elliptic curves only. With finite-field Diffie-Hellman the server chooses the modulus, and
+ * 10,000 bits cost a client most of a second; TLS 1.3 has such groups too.
  */
 const WITHOUT_FINITE_FIELDS = ':!kDHE';
 const GROUPS = 'X25519:P-256:P-384:P-521';
 
-/** `extraCa`: further trusted roots, PEM, beside Node's own and those of NODE_EXTRA_CA_CERTS. */
+/** `extraCa`: additional trusted roots, PEM, besides Node's own and NODE_EXTRA_CA_CERTS. */
 export function originSecureContext(extraCa: readonly string[]): SecureContext {
   return createSecureContext({
     ciphers: `${DEFAULT_CIPHERS}${WITHOUT_FINITE_FIELDS}`,
     ecdhCurve: GROUPS,
-    // A server could ask for one handshake after the other on a connection that is open.
+    // Renegotiation would let a server repeat the handshake on an open connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-    // A `ca` of our own replaces Node's whole set: none is given without need.
+    // `ca` replaces Node's whole set, so it is set only when needed.
     ...(extraCa.length > 0 ? { ca: [...getCACertificates('default'), ...extraCa] } : {}),
   });
 }
 
 /**
- * SNI and certificate name are the origin's host. Bytes over the limit reach TLS never; time is
- * known once it is spent, and ends the handshake then.
+ * Bounds the origin's side of the handshake. SNI and certificate name are the origin's host. Bytes over
+ * the limit never reach TLS; time is measured after it is spent, and ends the handshake then.
  */
 export function shakeHands(options: HandshakeOptions): Promise<Socket> {
   const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
@@ -75,12 +74,12 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
   });
   const socket = connect({
     socket: transport,
-    // Never dialled, as `socket` is given: Node compares the certificate with it.
+    // Not dialled, because `socket` is given; Node compares the certificate with it.
     host: origin.hostname,
     // RFC 6066 allows no address in SNI.
     ...(isIP(origin.hostname) === 0 ? { servername: origin.hostname } : {}),
     ALPNProtocols: ['http/1.1'],
-    // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED=0 would change the default.
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 would change the default.
     rejectUnauthorized: true,
     secureContext,
   });
@@ -90,16 +89,16 @@ export function shakeHands(options: HandshakeOptions): Promise<Socket> {
   if (signal.aborted) abort();
   let isPeerGone = false;
   for (const event of ['end', 'error'] as const) raw.once(event, () => (isPeerGone = true));
-  // Stays: an error between here and the first listener of the HTTP client would be unhandled.
+  // Kept: an error before the HTTP client adds its listener would be unhandled.
   socket.on('error', (error) => {
-    // TLS gave up on what it read, and Node calls that a disconnection, though the server is there.
+    // Node reports a TLS failure as a disconnection, though the peer is still connected.
     const gaveUp = !isDone && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
     reject(gaveUp ? new ProbeFailure('tls-other', 'the server sent what is no handshake') : error);
   });
   transport.on('error', (error) => socket.destroy(error));
   socket.once('close', () => transport.destroy());
   socket.once('secureConnect', () => {
-    // TLS is still in the middle of the bytes that completed it; their time is not counted yet.
+    // TLS is still processing the bytes that completed the handshake; their time is not counted yet.
     queueMicrotask(() => {
       if (socket.destroyed) return;
       isDone = true;

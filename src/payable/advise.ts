@@ -1,4 +1,4 @@
-/** Advice: what no check grades, and a seller wants to know. Pure; runs on a worker. */
+/** Advice covers what a seller should know and no check grades. Pure; runs on a worker. */
 import type { Advice, AdviceId } from '../model/advice.ts';
 import { ADVICE_IDS } from '../model/advice.ts';
 import type { Observations, ResourceSet } from '../model/observations.ts';
@@ -43,7 +43,7 @@ const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
 type Found = readonly [id: AdviceId, text: string];
 
-/** In the order of the ids, each once. */
+/** In ADVICE_IDS order, each at most once. */
 export function advise({ origin, resources, browser, chain }: Advised): readonly Advice[] {
   const kit = createKit();
   const challenged = kit.challenged(resources);
@@ -103,7 +103,7 @@ function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): 
   return found;
 }
 
-/** What sells nothing and asks for a sign-in is no resource; its sign-in is judged all the same. */
+/** Sign-ins sell nothing and are no resources, so they are examined apart. */
 function signInAdvice(resources: ResourceSet, hostname: string, kit: Kit): readonly Found[] {
   return kit.signIns(resources).flatMap(({ path, probes }) => {
     const first = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
@@ -128,7 +128,7 @@ function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly
   ];
 }
 
-/** Every asset that the catalog knows is worth a dollar. */
+/** All assets in the catalog are worth a dollar. */
 function partsOfDollar({ network, asset, amount }: Offer, kit: Kit) {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
   const known = kit.asset(network, asset);
@@ -137,7 +137,7 @@ function partsOfDollar({ network, asset, amount }: Offer, kit: Kit) {
   return { amount: BigInt(amount), dollar: 10n ** BigInt(known.decimals) };
 }
 
-/** Permit2 moves what its owner has allowed it to: most wallets never have. */
+/** Permit2 needs an allowance by the token's owner, which most wallets have never given. */
 function needsAllowance(offer: Offer, kit: Kit): boolean {
   const row = kit.scheme(offer);
   if (row === null || row.namespace !== 'eip155') return false;

@@ -6,12 +6,12 @@ import { unseenAnswer } from './unseen-answer.ts';
 export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results'>>;
 
-/** The checks that say where a challenge is broken, the terms before the header. */
+/** Checks that locate faults of a challenge: first its terms, then its header. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
 
 /**
- * One line of plain text. It holds text of the origin (cleaned, short) only in the client's words,
- * so it is escaped like all evidence.
+ * One line of plain text. The client's message in it may quote the origin (cleaned, short), so the line
+ * is escaped like all evidence.
  */
 export function answerLine(report: Answered): string {
   const { payability, payableBy, results = [] } = report;
@@ -45,13 +45,13 @@ function settingsText(words: string | null): string {
   return `default clients refuse, the official client says ${JSON.stringify(words ?? 'nothing')}`;
 }
 
-/** "GET /a /accepts/0/extra/version: missing": the first place that a failed check names. */
+/** Finds the first place that a failed check names: "GET /a /accepts/0/extra/version: missing". */
 function faultOf(results: ScanReport['results']): string | null {
   for (const check of CHALLENGE_CHECKS) {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
     );
-    // The client's words follow on this line anyway.
+    // The line ends with the client's message, so evidence is cut before it.
     const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split(/; | \(the official/) ?? [];
     if (first !== undefined) return first;
   }
@@ -68,7 +68,7 @@ function wordsOf(payability: readonly ResourcePayability[]): string | null {
   return payability.map(of).find((words) => words !== null) ?? null;
 }
 
-/** ", from $0.01, USDC on Base": the cheapest offer of an asset that is worth a dollar. */
+/** Formats the cheapest offer in a dollar asset: ", from $0.01, USDC on Base". */
 function cheapest(resources: readonly ResourcePayability[]): string {
   const priced = resources
     .flatMap(({ offers }) => offers)

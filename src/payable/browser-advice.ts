@@ -1,4 +1,4 @@
-/** What a web page gets of the challenge: by the CORS protocol of Fetch, and when it is opened in a tab. */
+/** Judges the challenge in a browser: by the CORS protocol of Fetch, and as a page in a tab. */
 import type { AdviceId } from '../model/advice.ts';
 import type { HttpData } from '../model/observation.ts';
 import { BROWSER_ORIGIN, type BrowserAnswers } from '../model/observations.ts';
@@ -34,11 +34,11 @@ export function browserAdvice(
   return found;
 }
 
-/** Why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null where it can. */
+/** Finds why a script of another site cannot read the challenge (Fetch, 4.10 and 3.3.3); null when it can. */
 function hiddenWhy(data: HttpData, kit: Kit): string | null {
   const allowed = kit.headers(data, 'access-control-allow-origin');
   if (allowed.length === 0) return '402 without Access-Control-Allow-Origin';
-  // Several lines are one value, which is then neither * nor an origin.
+  // Repeated headers join to one value, which is neither `*` nor an origin.
   const value = allowed.join(', ');
   if (value !== '*' && value !== BROWSER_ORIGIN) {
     return `Access-Control-Allow-Origin: ${kit.quote(value)} lets no other site read it`;

@@ -7,8 +7,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { SolanaSchemes } from './solana-schemes.ts';
 
 /**
- * `quickstart`: what the README of the packages sets up. `quickstart-svm`: the same beside Solana.
- * `full`: every scheme that there is a client for. `unlimited`: that, with spend controls lifted.
+ * `quickstart` follows the packages' README, `quickstart-svm` adds Solana, `full` has every scheme with a
+ * client, and `unlimited` lifts `full`'s spend controls.
  */
 export type BuyerName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
 
@@ -17,10 +17,9 @@ export type Buyers = (name: BuyerName, solana: boolean) => Promise<x402HTTPClien
 const ALL_EVM = 'eip155:*';
 
 /**
- * Official clients set up as their quickstarts do, with a throwaway key that no money ever reaches and
- * without reads of a chain, so every scheme signs from the offer alone. Each call makes a new client,
- * because some schemes keep what they signed. Solana's packages load when a challenge first names
- * Solana: they take as long as all others together.
+ * Sets up official clients as their quickstarts do, with a throwaway key that holds no money and without
+ * chain reads, so every scheme signs from the offer alone. Each call makes a new client, because some
+ * schemes keep state. Solana's packages load on first use: they take as long as all others together.
  */
 export function createBuyers(): Buyers {
   const account = privateKeyToAccount(generatePrivateKey());

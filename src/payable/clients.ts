@@ -1,4 +1,4 @@
-/** The packages that the buyers are made of. A test holds the versions equal to the installed ones. */
+/** Packages that the buyers use. A test compares these versions with the installed ones. */
 import type { ClientVersion } from '../model/payability.ts';
 
 export const CLIENTS: readonly ClientVersion[] = Object.freeze([

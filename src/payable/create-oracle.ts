@@ -11,31 +11,34 @@ import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
 import type { Trial } from './try-challenge.ts';
 
 export type OracleOptions = {
-  /** Processor time of one challenge, default 1,000. */
+  /** Processor milliseconds per challenge, default 1,000. */
   readonly cpuMs?: number;
-  /** Time on the wall of one challenge, default 10,000. */
+  /** Wall-clock milliseconds per challenge, default 10,000. */
   readonly wallMs?: number;
-  /** Processor time that one scan may take, default 3,000; challenges left over are `unknown`. */
+  /** Processor milliseconds per scan, default 3,000; the remaining challenges are `unknown`. */
   readonly scanMs?: number;
-  /** How many times as slow this machine is as the one that the limits were chosen on; default 1. */
+  /** This machine's slowness relative to the one that the limits were measured on; default 1. */
   readonly scale?: () => number;
-  /** Old-space heap, default 192: the packages alone take a third of it. */
+  /** Old-space heap in MiB, default 192; the packages alone take a third of it. */
   readonly heapMb?: number;
-  /** Until the idle thread ends, default 60,000. */
+  /** Milliseconds until the idle thread ends, default 60,000. */
   readonly idleMs?: number;
-  /** Challenges that may wait, default 500; each scan has one of them. */
+  /** Queue length in challenges, default 500; each scan queues one at a time. */
   readonly maxWaiting?: number;
-  /** Further arguments of Node on the thread: tests watch its sockets. */
+  /** Extra Node arguments for the thread; tests use them to watch its sockets. */
   readonly execArgv?: readonly string[];
-  /** Told of trials that threw twice, which are defects of ours, and of errors outside any trial. */
+  /** Told of trials that threw twice, which are our defects, and of errors outside any trial. */
   readonly onError?: (message: string) => void;
 };
 
-/** Asks the official clients about the challenges of scans, on one thread that can be killed. */
+/** Runs the official clients on challenges, on one thread that can be killed. */
 export type Oracle = {
-  /** Boots the thread while an origin is asked. */
+  /** Starts the thread early, while the origin is still being probed. */
   start(): void;
-  /** Rejects with EngineFault where the fault is ours, as where a package cannot load, or with the signal's reason. */
+  /**
+   * Rejects with EngineFault when the fault is ours, such as a package that cannot load, or with the
+   * signal's reason.
+   */
   judge(listed: ListedChallenges, signal?: AbortSignal): Promise<Payability>;
   close(): Promise<void>;
 };
@@ -54,7 +57,7 @@ const DEFAULTS = {
 
 const ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
-/** Loaded with a challenge that names Solana, before its time begins to count. */
+/** Preloaded for challenges that name Solana, so that loading does not count against their time. */
 const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;
 
 const MAX_REMEMBERED = 500;
@@ -102,7 +105,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   }
 
-  /** Equal challenges get equal answers: finished trials are cached. */
+  /** Finished trials are cached, because equal challenges get equal answers. */
   async function tryOnce(
     one: ListedChallenge,
     account: WorkAccount,

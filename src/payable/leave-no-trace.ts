@@ -1,4 +1,4 @@
-/** One thread serves all scans: what a trial adds to these, the trials after it would inherit. */
+/** One thread serves all scans, so changes to these globals would affect later trials. */
 const SHARED = [
   Object,
   Function,
@@ -19,7 +19,7 @@ const SHARED = [
   Reflect,
 ].map((one) => ('prototype' in one ? one.prototype : one));
 
-/** Rejects where the work changed what every object inherits; its thread is then to end. */
+/** Rejects when the work changed a shared prototype; the caller must then end the thread. */
 export async function leaveNoTrace<Result>(work: () => Promise<Result>): Promise<Result> {
   const before = members();
   const result = await work();
@@ -31,7 +31,7 @@ export async function leaveNoTrace<Result>(work: () => Promise<Result>): Promise
   return result;
 }
 
-/** Each member's name and what it holds, in an order that adding, removing or replacing one changes. */
+/** Lists member names and values in an order that reveals added, removed and replaced members. */
 function members(): readonly unknown[] {
   return SHARED.flatMap((owner) =>
     Reflect.ownKeys(owner).flatMap((name) => {

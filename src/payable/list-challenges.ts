@@ -1,4 +1,4 @@
-/** The challenges of a scan as clients would read them; runs on a worker, because origins wrote them. */
+/** Runs on a worker, because origins wrote the challenges. */
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
@@ -8,25 +8,25 @@ import { claimedNamespace } from '../parse/x402/networks.ts';
 import { MAX_OFFERS, type OfferTerms, offerTerms } from './offer-terms.ts';
 import type { SeenChallenge } from './try-challenge.ts';
 
-/** What input validation answers where it runs before the payment check. */
+/** Statuses of input validation that runs before the payment check. */
 const VALIDATION: ReadonlySet<number | null> = new Set([400, 401, 422]);
 
-/** Node's `maxHeaderSize`, which its fetch has too. */
+/** Default `maxHeaderSize` of Node, which applies to its fetch. */
 const NODE_HEAD_BYTES = 16_384;
 
 export type ListedChallenge = {
   readonly method: string;
   readonly path: string;
   readonly seen: SeenChallenge;
-  /** Whether an offer names Solana, whose packages take their time to load. */
+  /** True when an offer names Solana, whose packages load slowly. */
   readonly solana: boolean;
   readonly offers: readonly OfferTerms[];
 };
 
 export type ListedChallenges = {
-  /** One for each resource that challenged, in the order of the scan. */
+  /** One per resource that challenged, in scan order. */
   readonly challenged: readonly ListedChallenge[];
-  /** Paid resources that were asked, and gave none. */
+  /** Paid resources that were asked and gave no challenge. */
   readonly silent: readonly Pick<ListedChallenge, 'method' | 'path'>[];
 };
 
@@ -65,8 +65,8 @@ function listed({ resource, probe, answer, reading }: ChallengedResource): Liste
 }
 
 /**
- * A tool's result as the client over MCP takes it: the structured challenge, else the text, and
- * nothing of a result that does not say that it is an error (specs/transports-v2/mcp.md).
+ * Reads a tool's result as the MCP client does: the structured challenge, else the text; a result without
+ * `isError` is ignored (specs/transports-v2/mcp.md).
  */
 function resultAsHeader(
   { binding, isError, extension }: ToolFacts,
@@ -77,7 +77,7 @@ function resultAsHeader(
   return { headers: isRead ? [['payment-required', text]] : [], body: '{}' };
 }
 
-/** No answer to what we may send: a POST that was not sent, or input that was asked for first. */
+/** The challenge may be hidden: POST was not sent, or input was validated first. */
 function isHidden(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
   return status === undefined || VALIDATION.has(status);

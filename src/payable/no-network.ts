@@ -1,13 +1,13 @@
 /**
- * The worker's only way out, closed before any package loads: `fetch` answers what a Solana client
- * asks its node from fixed data and refuses all else. Imported first, for its effect.
+ * Disables the worker's network before any package loads: `fetch` answers a Solana client's node requests
+ * from fixed data and refuses all others. Import it first, for its effect.
  */
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const MINT_BYTES = 82;
 const DECIMALS_AT = 44;
 const INITIALIZED_AT = 45;
 const DECIMALS = 6;
-/** 32 zero bytes in base58: no block has it, so nothing signed over it is ever valid. */
+/** 32 zero bytes in base58; no block has this hash, so signatures over it are never valid. */
 const NO_BLOCK = '1'.repeat(32);
 const SLOT = 1;
 
@@ -25,7 +25,7 @@ function mintAccount() {
   };
 }
 
-/** Every mint is a plain token of six decimals; amounts are base units, so nothing depends on it. */
+/** Every mint has six decimals here; amounts are base units, so the number does not matter. */
 function answerOf(method: string): unknown {
   const context = { slot: SLOT };
   if (method === 'getAccountInfo') return { context, value: mintAccount() };
@@ -46,7 +46,7 @@ async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Pro
 }
 
 Object.defineProperty(globalThis, 'fetch', { value: offlineFetch });
-// Deleted, not set: setting it first loads what is there, for 20 ms.
+// Deleted without assignment, because the first access would load the module for 20 ms.
 for (const name of ['WebSocket', 'EventSource']) Reflect.deleteProperty(globalThis, name);
 
 export {};

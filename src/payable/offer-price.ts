@@ -1,4 +1,3 @@
-/** What an offer asks, in dollars, where its asset is known. */
 import type { OfferPayability } from '../model/payability.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 import { networkName } from '../parse/x402/networks.ts';
@@ -9,7 +8,7 @@ export type OfferPrice = {
   readonly name: string;
 };
 
-/** Null of an asset that is not in the table, and of an amount that is no number of base units. */
+/** Null when the asset is unknown or the amount is invalid. */
 export function priceOf({ network, asset, amount }: OfferPayability): OfferPrice | null {
   const known = network !== null && asset !== null ? knownAsset(network, asset) : null;
   if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
@@ -19,7 +18,7 @@ export function priceOf({ network, asset, amount }: OfferPayability): OfferPrice
   return { dollars, name: `${known.symbol} on ${networkName(network)}` };
 }
 
-/** Two places at least, and as many as the price has: "0.01", "0.0025". */
+/** Formats at least two decimal places, and all that the price has: "0.01", "0.0025". */
 export function money(dollars: number): string {
   const exact = dollars.toFixed(6).replace(/0+$/, '');
   const [whole = '0', parts = ''] = exact.split('.');

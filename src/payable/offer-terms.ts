@@ -6,12 +6,12 @@ import type { Offer } from '../parse/x402/challenge.ts';
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
-/** Each offer is tried up to twice; real sellers offer few ways to pay. */
+/** Each offer is tried up to twice; real sellers have few offers. */
 export const MAX_OFFERS = 64;
 
 const MAX_TERM_CHARS = 120;
 
-/** The terms as reports show them: cut, unseen characters as escapes, whatever the origin sent. */
+/** Formats terms for reports: cut, unseen characters escaped. */
 export function offerTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {
   return {
     pointer,

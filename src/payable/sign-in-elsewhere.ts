@@ -1,8 +1,10 @@
-/** Sign-ins (specs/extensions/sign-in-with-x.md) whose message is made for another host. */
 import { type JsonObject, jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 
-/** Both MUST be those of the host that asks: a wallet signs them. */
+/**
+ * The message's domain and URI MUST be the asking host's (specs/extensions/sign-in-with-x.md), because a
+ * wallet signs them.
+ */
 export function signInsElsewhere(
   extensions: JsonObject,
   hostname: string,
@@ -15,7 +17,7 @@ export function signInsElsewhere(
   if (typeof domain === 'string' && hostOf(`https://${domain}`) !== hostname) {
     found.push(`${at}/domain: ${kit.show(domain)}`);
   }
-  // A path is on the host that is asked.
+  // A relative path is on the asking host.
   if (typeof uri === 'string' && !uri.startsWith('/') && hostOf(uri) !== hostname) {
     found.push(`${at}/uri: ${kit.show(uri)}`);
   }

@@ -1,4 +1,3 @@
-/** Signed offers (specs/extensions/extension-offer-and-receipt.md): their terms MUST be those offered. */
 import {
   type JsonObject,
   type JsonValue,
@@ -14,7 +13,10 @@ import { MAX_OFFERS } from './offer-terms.ts';
 const TERMS = ['scheme', 'network', 'asset', 'payTo', 'amount'] as const;
 const MAX_SIGNATURE_CHARS = 16_384;
 
-/** Places where a signed offer says something else than the entry of `accepts` that it stands for. */
+/**
+ * Finds signed offers whose terms differ from their `accepts` entry; they MUST be equal
+ * (specs/extensions/extension-offer-and-receipt.md).
+ */
 export function differingOffers(
   extensions: JsonObject,
   { offers }: Challenge,
@@ -41,7 +43,7 @@ function indexOf({ acceptIndex }: JsonObject, position: number): number {
   return typeof acceptIndex === 'number' ? acceptIndex : position;
 }
 
-/** Reads the signed offer: EIP-712 has it beside the signature, JWS within it. */
+/** EIP-712 has the payload beside the signature, JWS inside it. */
 function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
   if (payload !== undefined) return jsonObject(payload);
   if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_CHARS) return null;
@@ -51,7 +53,7 @@ function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
   return json.ok ? jsonObject(json.value) : null;
 }
 
-/** EVM addresses are one in any case; version 1 has names of its own for networks. */
+/** EVM addresses are equal in any case; version 1 has its own names of networks. */
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
   if (typeof one !== 'string' || typeof other !== 'string') return one === other;
   if (one.startsWith('0x')) return one.toLowerCase() === other.toLowerCase();

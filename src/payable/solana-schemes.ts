@@ -1,4 +1,3 @@
-/** The Solana schemes of the official clients, with a throwaway key. */
 import { webcrypto } from 'node:crypto';
 import { base58 } from '@scure/base';
 import type { x402Client } from '@x402/core/client';
@@ -18,7 +17,7 @@ export async function createSolanaSchemes(): Promise<SolanaSchemes> {
 
 type Unsigned = { readonly messageBytes: Uint8Array<ArrayBuffer> };
 
-/** A partial signer of Solana's kit, without the kit: its Ed25519 key is thrown away. */
+/** Implements Solana kit's partial signer without the kit; its Ed25519 key is discarded. */
 async function createSigner(): Promise<ClientSvmSigner> {
   const pair = await webcrypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   if (!('publicKey' in pair)) throw new TypeError('Ed25519 gave no pair of keys.');
@@ -32,6 +31,6 @@ async function createSigner(): Promise<ClientSvmSigner> {
     address,
     signTransactions: (transactions: readonly Unsigned[]) => Promise.all(transactions.map(sign)),
   });
-  // The kit brands addresses and signatures, which nothing but the kit itself can make.
+  // The kit brands addresses and signatures with types that only the kit can create.
   return signer as ClientSvmSigner;
 }

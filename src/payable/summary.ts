@@ -1,4 +1,3 @@
-/** What a report says of payability: each resource, and the best of them. */
 import {
   type ClientVersion,
   PAYABLE_BY,
@@ -15,7 +14,7 @@ export type PayabilitySummary = {
 
 const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
-/** Nothing is known of scans older than the clients; where nothing challenged, no client was asked. */
+/** Null for scans that predate the clients; no client runs when nothing challenged. */
 export function summaryOf(payability: Payability | null): PayabilitySummary {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
   const { resources, silent, clients } = payability;

@@ -14,9 +14,9 @@ import { clientOf, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
 
-/** A 402 as it came: what a client reads of it. */
+/** The parts of a 402 that a client reads. */
 export type SeenChallenge = Pick<HttpData, 'headers' | 'body'> & {
-  /** The head of the whole answer is longer than Node's fetch reads. */
+  /** Set when the answer's head exceeds the limit of Node's fetch. */
   readonly isLongHead?: true;
 };
 
@@ -57,7 +57,7 @@ const NO_ANSWER: HttpData = {
   redirects: [],
 };
 
-/** The client's own choice is part of it: one offer can hide, or spoil, all others. */
+/** Tries all offers together, because the client chooses among them: one can hide or break the others. */
 async function tryWhole(
   seen: SeenChallenge,
   challenge: Challenge,
@@ -75,25 +75,25 @@ async function tryWhole(
       ? { payableBy: 'settings', words: LONG_HEAD }
       : { payableBy: 'default', words };
   }
-  // What no client can read is not payable, whatever its offers are worth alone.
+  // An unreadable challenge is not payable, whatever its single offers are worth.
   const unreadable = refusalToRead(await buyers('full', solana), seen);
   if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
   const full = await asks(await buyers('full', solana), whole);
   const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
   if (payable || refusalOf(full, challenge) === null) return { payableBy: 'settings', words };
-  // A client that refuses what the specification allows says nothing of other clients.
+  // Other clients may accept what the specification allows and this one refuses.
   const isUnknown = challenge.offers.some((offer) => faultOf(offer, challenge) === null);
   return { payableBy: isUnknown ? 'unknown' : 'nobody', words };
 }
 
-/** Null where a client signs for an offer that facilitators take. */
+/** Null when a client signs an offer that facilitators accept. */
 function refusalOf(answer: Answer, challenge: Challenge): string | null {
   if (answer.kind === 'refuses') return answer.words;
   const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
   return chosen === undefined ? null : faultOf(chosen, challenge);
 }
 
-/** Version 1 has no copy of the offer in the payload: it is told by scheme and network. */
+/** Version 1's payload has no copy of the offer, so scheme and network identify it. */
 function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): boolean {
   if (payload.accepted !== undefined) {
     return JSON.stringify(entry) === JSON.stringify(payload.accepted);
@@ -101,7 +101,7 @@ function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): b
   return scheme === Reflect.get(payload, 'scheme') && network === Reflect.get(payload, 'network');
 }
 
-/** Why nobody can settle an offer, whoever signs it; null where it is sound by the table. */
+/** Finds the reason why no facilitator can settle an offer; null when the table has none. */
 function faultOf(offer: Offer, { version }: Challenge): string | null {
   const [fault] = offerFaults(offer, version);
   if (fault === undefined) return null;
@@ -127,7 +127,7 @@ async function tryOffer(
   const alone = () => aloneOf(challenge, offer);
   const answer = await asks(await buyers('full', solana), alone);
   const words = answer.kind === 'refuses' ? answer.words : null;
-  // What the client makes of a method that it does not know is no payment by that method.
+  // A signature by another transfer method than the named one is no payment.
   if (row !== null && client !== null && !isPaidMethod(row, extra)) {
     return { ...shown, client: null, verdict: 'unsupported', words };
   }
@@ -136,16 +136,16 @@ async function tryOffer(
     return { ...shown, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
   const unlimited = refusalOf(await asks(await buyers('unlimited', solana), alone), challenge);
-  // Lifted controls also let through what names a network that does not exist.
+  // Without spend controls, clients sign even for networks that do not exist.
   const isLimited = unlimited === null && form === 'ok';
   const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
   return { ...shown, client, verdict, words: isLimited ? words : (unlimited ?? words) };
 }
 
-/** The challenge with one offer left: what stands beside it has no say. */
+/** Leaves one offer, so that the others cannot affect the client. */
 function aloneOf({ value }: Challenge, { entry }: Offer): PaymentRequired {
   const alone: unknown = { ...value, accepts: [entry] };
-  // Anything that an origin sent: the client is here to say what it makes of it.
+  // Untyped origin data; the client itself decides whether it is valid.
   return alone as PaymentRequired;
 }
 
@@ -164,7 +164,7 @@ async function asks(
   }
 }
 
-/** The client signs by its own method where an offer names one that it does not know. */
+/** The client falls back to its own method when an offer names an unknown one. */
 function isPaidAsNamed({ accepted }: PaymentPayload): boolean {
   if (accepted === undefined) return true;
   const row = schemeRow(accepted.scheme, accepted.network);
@@ -187,7 +187,7 @@ function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): string | nu
   }
 }
 
-/** As the packages' fetch wrapper does: repeated headers are joined, a body that is no JSON is none. */
+/** Follows the packages' fetch wrapper: repeated headers are joined, and an invalid JSON body is dropped. */
 function read(client: x402HTTPClient, { headers, body }: SeenChallenge): PaymentRequired {
   const getHeader = (name: string) => {
     const values = headers.filter(([one]) => one === name.toLowerCase()).map(([, value]) => value);
@@ -204,7 +204,7 @@ function read(client: x402HTTPClient, { headers, body }: SeenChallenge): Payment
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
-  // viem says its version and a page of advice behind the one line that matters.
+  // viem adds its version and general advice to the relevant line.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;
   return exactText(typeof short === 'string' ? short : error.message, MAX_WORDS);
 }

@@ -4,7 +4,7 @@ type Sentence = (host: string, evidence: string) => string;
 
 const PAYMENT_UNASKED = 'No: nothing here asked for a payment.';
 
-/** By the outcome of P1: why no question could be asked. */
+/** By P1's outcome: why no request could be made. */
 const UNREACHABLE: Readonly<Record<string, Sentence>> = {
   dns: (host) => `${host} does not resolve`,
   refused: (host) => `${host} refuses connections`,
@@ -18,7 +18,7 @@ const UNREACHABLE: Readonly<Record<string, Sentence>> = {
   'tls-other': (host) => `${host} speaks no TLS that clients accept`,
 };
 
-/** By the outcome of P2: what was asked, and what came of it. */
+/** By P2's outcome: the requests and their answers. */
 const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
   'none-found': (host, evidence) =>
     evidence.startsWith('nothing declares a paid path')
@@ -34,7 +34,7 @@ const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
   'no-402': (_, evidence) => `No: nothing here asked for a payment (${evidence}).`,
 };
 
-/** The answer where no challenge was seen: what was seen in its place. */
+/** The answer line of a report without a challenge. */
 export function unseenAnswer({ origin, results = [] }: Partial<ScanReport>): string {
   const host = URL.parse(origin ?? '')?.host ?? 'the origin';
   const find = (id: string): CheckResult | undefined => results.find((one) => one.id === id);

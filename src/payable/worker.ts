@@ -1,4 +1,4 @@
-// Imported first: the network is closed before any package can keep a reference to it.
+// Must be imported first: it disables the network before a package can keep a reference to it.
 import './no-network.ts';
 
 export { default } from '../workers/worker.ts';

@@ -1,6 +1,6 @@
 /**
- * Name, description, category and icons that an origin shows of itself: unverified, cleaned, cut.
- * Pure; runs on a worker.
+ * Reads an origin's name, description, category and icons: unverified, cleaned, cut. Pure; runs on a
+ * worker.
  */
 
 import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from '../model/categories.ts';
@@ -61,7 +61,7 @@ export function brandingOf(seen: BrandedSurfaces): Branding {
   };
 }
 
-/** The words of an error page are not the origin's name. */
+/** The text of an error page is not the origin's name. */
 function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { readonly ok: true } {
   return root.ok && root.data.status >= 200 && root.data.status < 300 && kit.isHtml(root);
 }
@@ -100,7 +100,7 @@ function firstCategory(candidates: readonly unknown[]): DirectoryCategory {
   return CATEGORIES.find((category) => category === declared) ?? OTHER_CATEGORY;
 }
 
-/** The first icon that answered as an image; links to other hosts are kept, never fetched. */
+/** Takes the first icon that answered as an image; icons on other hosts are linked, never fetched. */
 function iconOf({ icons, origin }: BrandedSurfaces): string | null {
   const own = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
   return own === undefined ? null : httpsUrl(own.path, origin.url);

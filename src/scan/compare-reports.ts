@@ -1,10 +1,9 @@
-/** What moved between two reports, and what fell. */
 import { Type } from 'typebox';
 import { cleanText } from '../parse/text/text.ts';
 
 const MAX_LINE_CHARS = 500;
 
-/** The members of a report that are compared. */
+/** The compared members of a result. */
 type Cell = {
   readonly id: string;
   readonly title: string;
@@ -19,7 +18,7 @@ export type ComparedReport = {
   readonly checksVersion: string;
   readonly scannedAt: string;
   readonly payableBy?: string | null;
-  /** Absent in reports that are older than it. */
+  /** Absent in reports that predate it. */
   readonly indexed?: readonly ListingCell[];
   readonly results: readonly Cell[];
 };
@@ -32,12 +31,12 @@ type ListingCell = {
   readonly differences: readonly { readonly field: string; readonly indexed: string }[];
 };
 
-/** Best first; what is in none of them cannot have fallen. */
+/** Best first; an unknown grade never counts as a regression. */
 const GRADES = ['A', 'B', 'C', 'D', 'F'];
 const STATUSES = ['pass', 'warn', 'fail'];
 const PAYABLE_BY = ['default', 'settings', 'nobody'];
 
-/** A report as `scan --format json` writes it. */
+/** A report in the form of `scan --format json`. */
 export const comparedReportSchema = Type.Object({
   origin: Type.String(),
   grade: Type.String(),
@@ -67,7 +66,10 @@ export const comparedReportSchema = Type.Object({
   ),
 });
 
-/** What fell: the grade, who can pay, the status of a check. Nothing falls by not being observed. */
+/**
+ * Finds what got worse: the grade, payability, the status of a check. A check that was not observed is no
+ * regression.
+ */
 export function regressionsOf(before: ComparedReport, after: ComparedReport): readonly string[] {
   const checks = after.results.flatMap((is) => {
     const was = before.results.find((cell) => cell.id === is.id);
@@ -90,7 +92,7 @@ function fell(order: readonly unknown[], was: unknown, is: unknown): boolean {
   return from >= 0 && to > from;
 }
 
-/** A line for each report, and one for each check that moved; nothing in them steers a terminal. */
+/** Lists one line per report and per changed check, safe to print on a terminal. */
 export function differencesOf(before: ComparedReport, after: ComparedReport): readonly string[] {
   const ids = [...new Set([...before.results, ...after.results].map(({ id }) => id))];
   const moved = ids.flatMap((id) => {
@@ -107,11 +109,11 @@ export function differencesOf(before: ComparedReport, after: ComparedReport): re
     moved.length === 0 ? 'No check moved.' : `${moved.length} moved:`,
     ...moved,
     ...movedListings(before, after),
-    // Report files come from anywhere: nothing in them may steer a terminal.
+    // Report files are untrusted, so terminal control characters are removed.
   ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
 }
 
-/** Rows of the indexes that moved; a report that has none says nothing of them. */
+/** Compares index rows; a report without any is skipped. */
 function movedListings(before: ComparedReport, after: ComparedReport): readonly string[] {
   if (before.indexed === undefined || after.indexed === undefined) return [];
   const was = listingTexts(before.indexed);

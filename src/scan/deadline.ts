@@ -1,14 +1,12 @@
-/** A time limit that ends with what it limits. */
-
 export type Deadline = {
   readonly signal: AbortSignal;
-  /** Lets go of the timer; the signal is never aborted after that. */
+  /** Releases the timer; the signal is never aborted after that. */
   clear(): void;
 };
 
 /**
- * Aborts after `ms` with a TimeoutError, as `AbortSignal.timeout` does, whose timer cannot be
- * cleared: it would hold everything that listens, 17 KiB a scan, until long after the scan is over.
+ * Aborts after `ms` with a TimeoutError. The timer of `AbortSignal.timeout` cannot be cleared and would
+ * hold its listeners, 17 KiB a scan, long after the scan.
  */
 export function deadlineAfter(ms: number): Deadline {
   const controller = new AbortController();

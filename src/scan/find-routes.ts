@@ -1,4 +1,4 @@
-/** Every paid route that documents, indexes and answers tell of. Pure; runs on a worker. */
+/** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
 import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
 import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
@@ -22,9 +22,9 @@ export type RouteSources = Pick<
   | 'x402scan'
 >;
 
-/** A patch that names only some of the routes would leave the others open. */
+/** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
 const MAX_PAID = 100;
-/** Entries of one document, each held against all templates. */
+/** Entries read per document; each is compared with all templates. */
 const MAX_READ = 200;
 const MAX_FREE = 20;
 const MAX_OFFERS = 5;
@@ -32,7 +32,7 @@ const MAX_PATH_CHARS = 300;
 const MAX_TEXT_CHARS = 100;
 const MAX_DESCRIPTION_CHARS = 500;
 
-/** As OpenAPI writes one, and as routers do: "{id}", ":id", "[id]", "*". */
+/** Matches path parameters of OpenAPI and of routers: "{id}", ":id", "[id]", "*". */
 const PARAMETER = /[{[*]|^:/;
 
 type Draft = {
@@ -112,7 +112,7 @@ class Routes {
     this.#patterns.set(draft, patternOf(draft.template ?? draft.path));
   }
 
-  /** A manifest names addresses: one that a template of OpenAPI stands for is no route of its own. */
+  /** A manifest lists addresses; one that matches an OpenAPI template is no separate route. */
   declareUnlessKnown(path: string, named: string | null): void {
     const method = named?.toUpperCase() ?? null;
     if (this.#find(path, method) !== undefined) return;
@@ -120,7 +120,7 @@ class Routes {
     this.declare({ method, template, path, challenge: null });
   }
 
-  /** An index names addresses that somebody called: only a declared template tells the route. */
+  /** An index lists addresses that somebody called; only a declared template identifies the route. */
   meet(path: string, named: string | null): Draft {
     const method = named?.toUpperCase() ?? null;
     const known = this.#find(path, method);
@@ -153,7 +153,7 @@ class Routes {
   }
 }
 
-/** A template, split once: it is held against many paths. */
+/** Split once, because a template is compared with many paths. */
 type Pattern = { readonly template: string; readonly steps: readonly string[] };
 
 function patternOf(path: string): Pattern {
@@ -166,7 +166,7 @@ function findTemplate(patterns: readonly Pattern[], path: string): string | null
   return patterns.find((one) => stands(one, steps))?.template ?? null;
 }
 
-/** Whether a path is one of those that a template stands for. */
+/** Returns true when the template matches the path. */
 function stands({ steps }: Pattern, asked: readonly string[]): boolean {
   if (steps.length !== asked.length) return false;
   return steps.every((step, index) => step === asked[index] || PARAMETER.test(step));

@@ -1,11 +1,10 @@
-/** A scan that ended, as it is stored for its payer and as it is published. */
 import type { JsonObject } from '../model/json.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { PublishedScan } from '../store/contract/published-scan.ts';
 import type { ScanResult } from '../store/contract/results.ts';
 
-/** A scan that ended, stored privately: what its payer gets, and what is published once one paid. */
+/** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {
   /** Random, new for every scan. */
   readonly scanId: string;
@@ -13,20 +12,20 @@ export type FinishedScan = {
   readonly host: string;
   /** `https://example.com`, no trailing slash. */
   readonly origin: string;
-  /** ISO 8601, UTC, database time; the same as in the report. */
+  /** ISO 8601, UTC, database time; equal to the report's. */
   readonly scannedAt: string;
   readonly report: ScanReport;
   readonly branding: Branding;
   readonly signals: Signals;
-  /** False: nothing of the origin answered. */
+  /** False when nothing of the origin answered. */
   readonly reached: boolean;
 };
 
-/** Reports of older programs do not say whether the origin was reached. */
+/** Reports of older releases lack `reached`. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
   Partial<Pick<FinishedScan, 'reached'>>;
 
-/** The document that the store keeps. It is written here only, so it is read back as what it was. */
+/** The only writer of the stored document, so that it can be read back without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached } = scan;
   return { report, branding, signals, reached };
@@ -47,7 +46,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
   };
 }
 
-/** What becomes public of it; `catalogFacts` are further facts of the catalog that judged it. */
+/** Selects the public part; `catalogFacts` are further facts of the catalog used. */
 export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): PublishedScan {
   const { report } = scan;
   const count = (status: CheckResult['status']) =>

@@ -1,4 +1,4 @@
-/** What an index holds of a resource, in one line for people; it quotes origins and indexes. */
+/** Formats index rows for people, one line each; the lines quote origins and indexes. */
 import type { IndexedRow, IndexName } from '../model/indexed.ts';
 
 export const INDEX_NAMES: Readonly<Record<IndexName, string>> = {
@@ -26,7 +26,7 @@ export function indexedWords({ state, listedAs, differences, reasons }: IndexedR
   return `not listed: ${texts.join('; ')}`;
 }
 
-/** Nothing is shown where no index was asked or answered. */
+/** False when no index was asked or answered. */
 export function isWorthShowing(rows: readonly IndexedRow[]): boolean {
   return rows.some(({ state }) => state !== 'unknown');
 }

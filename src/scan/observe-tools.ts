@@ -1,7 +1,7 @@
 /**
- * The paid tools of an MCP endpoint, on the command line alone and only where it is told to: the
- * endpoint is found, its tools are listed, and each that is declared paid and read-only is called
- * once without a payment. The hosted service sends nothing of this.
+ * Probes the paid tools of an MCP endpoint when the command line asks for it: finds the endpoint, lists
+ * its tools, and calls each one that is declared paid and read-only once, without a payment. The hosted
+ * service never does this.
  */
 
 import type { Origin } from '../guard/origin.ts';
@@ -16,20 +16,20 @@ import type { McpEra } from '../probe/plan/mcp-era.ts';
 import type { EndpointClues } from '../probe/plan/read-mcp.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
-/** The request of `--mcp`. */
+/** The options of `--mcp`. */
 export type McpWanted = {
-  /** Path of the endpoint where the caller gave one; null where documents have to tell. */
+  /** Path of the endpoint from the caller; null searches the documents. */
   readonly path: string | null;
 };
 
 export type SeenTools = {
   readonly resources: readonly ResourceObservation[];
-  /** Paid tools, called or not. */
+  /** Number of paid tools, called or not. */
   readonly declared: number;
   readonly uncalled: number;
-  /** Places where the endpoint was looked for, and what it listed. */
+  /** Places that were searched for the endpoint, and its tool list. */
   readonly looked: readonly string[];
-  /** Path of the endpoint that answered, which sells nothing itself. */
+  /** Path of the endpoint that answered; it sells nothing itself. */
   readonly endpoint: string | null;
 };
 
@@ -48,7 +48,7 @@ const KIB = 1024;
 const DOCUMENT_CAP_BYTES = 64 * KIB;
 const LIST_CAP_BYTES = 1024 * KIB;
 const CALL_CAP_BYTES = 64 * KIB;
-/** Tools called, as many as resources are probed over HTTP. */
+/** Tools called; the same limit as for resources over HTTP. */
 const MAX_CALLED = 6;
 const MAX_PAGES = 5;
 const MAX_SHOWN = 80;
@@ -61,7 +61,7 @@ export class ToolObserver {
   readonly #cache: RequestCache;
   readonly #work: ScanWork;
   readonly #looked: string[] = [];
-  /** Endpoints that ask for payment over HTTP before they say a word of MCP. */
+  /** Endpoints that ask for an HTTP payment before any MCP exchange. */
   readonly #gated: ResourceObservation[] = [];
 
   constructor(origin: Origin, cache: RequestCache, work: ScanWork) {
@@ -113,12 +113,12 @@ export class ToolObserver {
     return read.ok ? read.output : [];
   }
 
-  /** Asked as a server of today first, then as one of old: the order that MCP gives to clients. */
+  /** Tries the current protocol first, then the earlier one: the order that MCP prescribes. */
   async #open(endpoint: string): Promise<Session | null> {
     const messages = createMcpMessages();
     const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
     if (discovered.output) return { endpoint, era: discovered.output, messages };
-    // A second question changes nothing where the first found no page or no answer.
+    // A second request would not help when the first found no page or no answer.
     const { answer } = discovered;
     const opened = isHopeless(answer)
       ? discovered
@@ -215,11 +215,11 @@ export class ToolObserver {
 
 function isHopeless(answer: HttpObservation): boolean {
   if (!answer.ok || answer.data.status === 402) return true;
-  // Some servers of old say in JSON-RPC that they miss a session, and say it by 404.
+  // Some older servers report a missing session by a JSON-RPC error with status 404.
   return answer.data.status === 404 && !answer.data.body.includes('"jsonrpc"');
 }
 
-/** A POST follows no redirect: where one leads is for the caller to name. */
+/** POST redirects are not followed; the caller has to name their target. */
 function describe(answer: HttpObservation): string {
   if (!answer.ok) return answer.reason;
   const { status } = answer.data;

@@ -1,5 +1,3 @@
-/** All that one scan sees, straight down: a wave of requests, what it says to ask for next, another. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
@@ -28,10 +26,10 @@ export type ObserveOptions = {
   readonly probing: ProbingOptions;
   readonly userAgent: string;
   readonly work: ScanWork;
-  /** Asks the official clients what they make of the challenges; without it, none is asked. */
+  /** Runs the official clients on the challenges; absent, none is run. */
   readonly oracle?: Oracle | undefined;
   readonly onStage?: ((stage: Stage) => void) | undefined;
-  /** Only the command line has it, and only where it is told to. */
+  /** Set by the command line only, on request. */
   readonly mcp?: McpWanted | undefined;
 };
 
@@ -57,11 +55,11 @@ const PLAN_FAILURES = {
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
 } as const;
 
-/** The result is judged, never the origin. */
+/** Gathers everything in waves of requests, each planned from the previous answers. Judging comes later. */
 export async function observe(origin: Origin, options: ObserveOptions): Promise<Observations> {
   const { client, standing, probing, userAgent, work, oracle, onStage, mcp } = options;
   const cache = new RequestCache(client, origin);
-  // It loads while the first documents are asked for, and ends by itself where nothing is sold.
+  // The thread loads while the first documents are requested, and ends when nothing is sold.
   oracle?.start();
   onStage?.('documents');
   const first = await firstWave(cache, origin, standing);
@@ -76,7 +74,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const [details, standings, earlyPayability] = await Promise.all([
     second.details(),
     standingOf(origin, standing, early, work),
-    // Most challenges are seen by now: clients try them while details are asked for.
+    // Most challenges are known by now, so clients try them during the remaining requests.
     payabilityOf(early, work, oracle),
   ]);
   const { icons } = details;
@@ -119,7 +117,7 @@ async function toolsOf(
   return new ToolObserver(origin, cache, work).observe(first, mcp);
 }
 
-/** Tools are resources beside the others; their endpoint, which documents may list, is none. */
+/** Adds tools to the resources and removes their endpoint, which documents may list. */
 function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
   if (tools === NO_TOOLS) return resources;
   const probed = resources.probed.filter(
@@ -142,7 +140,7 @@ function withTools(resources: ResourceSet, tools: SeenTools): ResourceSet {
 
 type Planned = { readonly plan: Plan; readonly planFailure?: string };
 
-/** Where nothing answered there is nothing to read; where it cannot be read, nothing is found. */
+/** An unreachable origin has no plan, and an unreadable one has an empty plan. */
 export async function planFrom(
   first: FirstWave,
   reachable: boolean,
@@ -166,25 +164,25 @@ export async function planFrom(
   };
   const worked = await workOn(work, 'origin', PLAN_MODULE, 'makePlan', seen);
   if (worked.ok) return { plan: worked.output };
-  // Where no check is going to be judged, nothing more is asked of the origin.
+  // When the budget is spent no check will be judged, so the origin gets no more requests.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
   return { plan, planFailure: PLAN_FAILURES[worked.why] };
 }
 
-/** Returns what the official clients say of the challenges; null where they are not asked. */
+/** Returns the official clients' verdicts; null when none is run. */
 async function payabilityOf(
   resources: Observations['resources'],
   work: ScanWork,
   oracle: Oracle | undefined,
 ): Promise<Observations['payability']> {
   if (oracle === undefined) return null;
-  // What was seen is tried whenever the requests ended: their deadline is not the origin's work.
+  // Challenges are tried even after the requests' deadline, which the origin may have used up.
   const own = { ...work, deadline: undefined };
   const worked = await workOn(own, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   return await oracle.judge(worked.ok ? worked.output : NO_CHALLENGES, work.signal);
 }
 
-/** What third parties know of the recipients. */
+/** Asks third parties about the recipients. */
 async function standingOf(
   origin: Origin,
   standing: Standing,
@@ -215,7 +213,7 @@ async function chainOf(
   return worked.ok && worked.output.length > 0 ? onChain(worked.output) : [];
 }
 
-/** Chooses the recipients of the challenges about which third parties are asked. */
+/** Selects the challenges' recipients that third parties are asked about. */
 export async function payeesOf(
   resources: Observations['resources'],
   work: ScanWork,

@@ -1,29 +1,29 @@
-/** Our own pure functions over origin documents, run on the pool of killable workers. */
+/** Runs our pure functions over origin documents on workers that can be killed. */
 
 import type { Pool } from '../engine/judging-pool.ts';
 import type { BudgetName } from '../model/report.ts';
 import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 
-/** The work of one scan on the pool: who pays for it, and when it ends. */
+/** A scan's pool, budget and deadlines. */
 export type ScanWork = {
   readonly pool: Pool;
   readonly account: ScanAccount;
-  /** The caller gives up: rejects with its reason. */
+  /** Aborted when the caller gives up; work rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** The scan's time is over: what is not done by then was too much. */
+  /** Aborted when the scan's time is over; unfinished work counts as over its limits. */
   readonly deadline?: AbortSignal | undefined;
 };
 
-/** A module that workers load, and this thread need not: its types alone are known here. */
+/** A module that only workers load; this thread knows its types. */
 export type WorkModule<Exports> = { readonly href: string; readonly exports?: Exports };
 
-/** `limits`: the documents are too much for it. `fault`: it threw twice on them, which is our fault. */
+/** `limits`: the documents exceed the limits. `fault`: it threw twice, which is our defect. */
 export type Worked<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly why: 'limits' | 'fault' };
 
-/** Rejects where the failure is ours whatever the documents are, and with the caller's reason. */
+/** Rejects when the failure is ours whatever the documents are, or with the caller's reason. */
 export async function workOn<Exports, Name extends keyof Exports & string>(
   { pool, account, signal, deadline }: ScanWork,
   budget: BudgetName,

@@ -1,8 +1,7 @@
-/** What is shown of an origin whose surfaces were not read: apart from what reads them. */
 import { OTHER_CATEGORY } from '../model/categories.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 
-/** What is shown of an origin whose surfaces could not be read, or are shown nowhere. */
+/** Branding for an origin whose surfaces could not be read, or are not shown. */
 export function plainBranding(host: string): Branding {
   return {
     displayName: host,

@@ -1,4 +1,4 @@
-/** Advice, read on a worker; an origin that cannot be read within limits gets none. */
+/** Reads advice on a worker; an origin that exceeds the limits gets none. */
 import type { Advice } from '../model/advice.ts';
 import type { Observations } from '../model/observations.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

@@ -1,4 +1,4 @@
-/** Branding, read on a worker; an origin that cannot be read is shown by its host. */
+/** Reads branding on a worker; an origin that exceeds the limits is shown by its host. */
 import type { Observations } from '../model/observations.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

@@ -1,4 +1,4 @@
-/** Reads what indexes hold beside what is live, on workers; data of third parties, so their budget pays. */
+/** Compares index entries with live challenges on workers. Third parties' budget pays. */
 import type { ComparedRow } from '../ecosystem/compare-listings.ts';
 import { reason } from '../ecosystem/listing-reasons.ts';
 import type { IndexedRow } from '../model/indexed.ts';
@@ -15,7 +15,7 @@ const VALIDATE_MODULE: WorkModule<typeof import('../ecosystem/validate-declarati
   import.meta.url,
 );
 
-/** Empty where nothing is sold, no index is asked, or what they say cannot be read within limits. */
+/** Empty when nothing is sold, no index is asked, or the answers exceed the limits. */
 export async function readIndexed(
   seen: Observations,
   work: ScanWork,
@@ -33,7 +33,7 @@ export async function readIndexed(
   return withInvalidDeclarations(worked.output, work);
 }
 
-/** The package that validates is loaded where a resource is missing, and declares something. */
+/** The validator is loaded only when a missing resource has a declaration. */
 async function withInvalidDeclarations(
   rows: readonly ComparedRow[],
   work: ScanWork,
@@ -58,5 +58,5 @@ async function withInvalidDeclarations(
   });
 }
 
-/** Stands in for what is not declared; nothing reads its verdict. */
+/** Placeholder for a missing declaration; its verdict is ignored. */
 const VALID = { info: {}, schema: {} };

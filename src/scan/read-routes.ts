@@ -1,4 +1,4 @@
-/** Routes, read on a worker; null where the origin cannot be read within limits. */
+/** Reads routes on a worker; null for an origin that exceeds the limits. */
 import type { Observations } from '../model/observations.ts';
 import type { RouteFacts } from '../model/routes.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';

@@ -1,4 +1,4 @@
-/** The pipeline: an origin in, a graded report out. Knows no host, no store and no payment. */
+/** Turns an origin into a graded report, without any host, store or payment. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { type Judged, judgeAll, resultsOf } from '../engine/judge.ts';
@@ -28,9 +28,9 @@ import { readRoutes } from './read-routes.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { signalsOf } from './signals.ts';
 
-/** A scan ends 70 s after it began; judging what was gathered takes the rest. */
+/** A scan ends within 70 s; the rest is for judging. */
 const GATHER_DEADLINE_MS = 55_000;
-/** Time to plan on what an origin said at the last moment: its slowness is a finding, not the end. */
+/** Planning gets this long after a late answer: a slow origin is a finding, not an abort. */
 const PLAN_MS = 5_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
@@ -42,23 +42,23 @@ export type ScannerOptions = {
   readonly policy: OriginPolicy;
   readonly standing: Standing;
   readonly userAgent: string;
-  /** Where origins are asked; default this thread, which then waits for whatever they cost. */
+  /** Default: probes run on this thread, which waits for their processor work. */
   readonly createClient?: CreateProbeClient;
-  /** Whether a further scan is one too many for what the running ones hold; default never. */
+  /** Returns true when the running scans leave no memory for another; default never. */
   readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
-  /** The official clients, asked what they make of the challenges; without it, none is asked. */
+  /** Runs the official clients on the challenges; absent, none is run. */
   readonly oracle?: Oracle;
-  /** Reads the words and pictures that a listing shows of the origin; default true. */
+  /** Reads the texts and images of the directory listing; default true. */
   readonly withBranding?: boolean;
   readonly onStage?: (stage: Stage) => void;
-  /** Where they differ from the defaults. */
+  /** Overrides of the default limits. */
   readonly limits?: Partial<Limits>;
-  /** Further trusted roots, PEM. */
+  /** Additional trusted roots, PEM. */
   readonly extraCa?: readonly string[];
-  /** Calls the paid tools of an MCP endpoint too; of the command line alone. */
+  /** Also calls the paid tools of an MCP endpoint; command line only. */
   readonly mcp?: McpWanted | undefined;
-  /** From its beginning on until what was not answered counts as silent; default 55,000. */
+  /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
   readonly gatherDeadlineMs?: number;
 };
 
@@ -100,7 +100,7 @@ async function runScan(
   const gathering = deadlineAfter(gatherDeadlineMs);
   const planning = deadlineAfter(gatherDeadlineMs + PLAN_MS);
   const gatherSignal = signal ? AbortSignal.any([gathering.signal, signal]) : gathering.signal;
-  // They load while the first documents are asked for.
+  // The threads load while the first documents are requested.
   pool.start();
   const client = await openClient(options, gatherSignal);
   const account = pool.openScan();
@@ -139,23 +139,23 @@ async function runScan(
   }
 }
 
-/** A scan that waited for its turn until it was over, and had used next to nothing, waited for us. */
+/** A scan that timed out in the queue with almost no work done was delayed by us. */
 const OVERLOADED =
   'The scan did not get its turn in time: this host is overloaded. Try again later.';
 
 export type JudgeOptions = {
-  /** Default: one without end, as a replay has it. */
+  /** Default: unlimited, for replays. */
   readonly account?: ScanAccount;
-  /** What the recording says was used up when it was made. */
+  /** Budgets that the recording marks as spent. */
   readonly exhausted?: readonly BudgetName[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Judging ends then, and what is not judged ran out of limits. */
+  /** Ends judging; checks that are not judged by then get a `limits` verdict. */
   readonly deadline?: AbortSignal | undefined;
 };
 
 /**
- * Judges observations, fresh or recorded: the same ones give the same report, byte for byte. Throws
- * BrokenChecks where a check breaks on whatever it is given.
+ * Judges observations, fresh or recorded; equal ones give the same report, byte for byte. Throws
+ * BrokenChecks when a check throws on any input.
  */
 export async function judge(
   observations: Observations,
@@ -199,7 +199,7 @@ export async function judge(
   return { report, branding, signals: signalsOf(results, observations.x402scan) };
 }
 
-/** Whether something of ours broke: on this origin alone it is a finding, on any it is no report. */
+/** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */
 function seemsBroken(judged: readonly Judged[], { resources }: Observations): boolean {
   const isFault = judged.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;
@@ -207,7 +207,7 @@ function seemsBroken(judged: readonly Judged[], { resources }: Observations): bo
 
 async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {
   const { policy, userAgent, resolver, limits, extraCa } = options;
-  // A replay sends no request, and services ask on a thread of their own.
+  // A replay sends no request, and services probe on a thread of their own.
   const createClient =
     options.createClient ?? (await import('../probe/client/client.ts')).createProbeClient;
   return createClient({
@@ -220,7 +220,7 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
   });
 }
 
-/** Whether the guard refuses the host. Throws ScannerFailure where we could not find out. */
+/** Returns true when the guard refuses the host. Throws ScannerFailure when that cannot be determined. */
 async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Promise<boolean> {
   const resolved = await client.check(origin);
   if (resolved.kind === 'our-fault') {
@@ -242,7 +242,7 @@ const BLOCKED: Failed = {
   detail: 'its name resolves to an address that is not on the public internet: nothing was asked',
   ms: 0,
 };
-/** Stands in for the client where the guard refuses the host of a published record. */
+/** Replaces the client when the guard refuses the host of a published record. */
 const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
 
 function costsOf(client: Pick<ProbeClient, 'stats'>) {

@@ -1,4 +1,3 @@
-/** Scans for many callers at once: one scan an origin, in this process and across instances. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
@@ -19,55 +18,55 @@ import { wasReached } from './was-reached.ts';
 export type { FinishedScan } from './finished-scan.ts';
 
 export type RunOptions = {
-  /** As the caller wrote it; kept with the result, and purged with it. */
+  /** The caller's own spelling; stored and purged with the result. */
   readonly submittedUrl?: string | undefined;
-  /** Told the id of the scan that is waited for, once it is known. */
+  /** Called with the scan's id once it is known. */
   readonly onScan?: ((scanId: string) => void) | undefined;
   /**
-   * A scan that would serve this caller as well, looked for once no instance can be scanning: what
-   * another instance finished a moment ago is not scanned again.
+   * Finds a finished scan that serves this caller too, such as another instance's. It is called once no
+   * instance can be scanning, and prevents a repeated scan.
    */
   readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
 };
 
 export type ScanCoordinator = {
   /**
-   * Refuses blocked addresses before anything is charged: throws OriginRefused. A host that has a
-   * published record is not refused, or its seller could keep a grade by his DNS.
+   * Refuses blocked addresses before anything is charged: throws OriginRefused. A host with a published
+   * record is admitted, or its seller could keep a grade by changing DNS.
    */
   admit(origin: Origin): Promise<void>;
   /**
-   * Joins the scan of this origin that is in flight, or starts one, and stores its result privately.
-   * The scan goes on when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
+   * Joins the origin's scan in flight, or starts one, and stores its result privately. The scan continues
+   * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
    */
   run(origin: Origin, options?: RunOptions): Promise<FinishedScan>;
-  /** Joins the scan that is in flight in this process; null where there is none. */
+  /** Joins this process's scan in flight; null when there is none. */
   join(origin: Origin, onScan?: (scanId: string) => void): Promise<FinishedScan> | null;
-  /** Makes a finished scan public: cache, directory, changes. May be done again. */
+  /** Publishes a finished scan to cache, directory and changes. Idempotent. */
   publish(scanId: string): Promise<void>;
-  /** True while a new scan would be refused; joining one in flight is always possible. */
+  /** True while a new scan would be refused; joining one in flight always works. */
   isSaturated(): boolean;
-  /** Scans that this process runs at most. */
+  /** Maximum of scans in this process. */
   readonly maxScans: number;
-  /** Scans that this process runs now. */
+  /** Number of scans running in this process. */
   running(): number;
-  /** Lets scans in flight end for `graceMs`, then abandons them. */
+  /** Waits up to `graceMs` for scans in flight, then abandons them. */
   close(graceMs?: number): Promise<void>;
 };
 
 export type ScanCoordinatorOptions = {
   readonly scanner: Scanner;
   readonly store: Store;
-  /** Stored beside every published scan, such as the name of the scoring. */
+  /** Stored with every published scan, such as the name of the scoring. */
   readonly catalogFacts: JsonObject;
   readonly maxScans?: number | undefined;
   /** Told of scans that failed after every caller had left. */
   readonly onError?: ((error: unknown) => void) | undefined;
 };
 
-/** One scan reads at most 16 MiB: this bounds what hostile origins can make us hold. */
+/** Bounds memory: one scan reads at most 16 MiB. */
 const MAX_SCANS = 32;
-/** A scan ends 70 s after it began; storing it takes a moment more. */
+/** A scan ends within 70 s; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
@@ -102,14 +101,14 @@ async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {
   return (await store.directory.get(host)) !== null;
 }
 
-/** A scan that is in flight. Its id is known once this instance holds the lease. */
+/** A scan in flight. Its id is known once this instance holds the lease. */
 type InFlightScan = {
   readonly finished: Promise<FinishedScan>;
   scanId: string | null;
   readonly listeners: ((scanId: string) => void)[];
 };
 
-/** The scans in flight of this process, by origin. */
+/** This process's scans in flight, by origin. */
 class InFlightScans {
   readonly #options: ScanCoordinatorOptions;
   readonly #scans = new Map<string, InFlightScan>();
@@ -148,7 +147,7 @@ class InFlightScans {
     const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
       this.#scans.delete(origin.url),
     );
-    // Every caller may have left by the time it fails.
+    // All callers may have left when it fails, so the rejection is handled here.
     started.catch((error: unknown) => this.#options.onError?.(error));
     resolve(started);
     promise.catch(() => undefined);
@@ -198,7 +197,7 @@ class InFlightScans {
       const scanId = randomUUID();
       scan.scanId = scanId;
       for (const onScan of scan.listeners) onScan(scanId);
-      // Never before the lease: instances that wait look for results from its beginning on.
+      // Not before the lease: waiting instances look for results from its start on.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
       const outcome = await scanner.scan(origin, {
@@ -220,7 +219,7 @@ class InFlightScans {
       await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report });
       return finished;
     } finally {
-      // The scan's own outcome matters more, and its callers must not wait for a store that is gone.
+      // A failed release must neither hide the scan's outcome nor delay its callers.
       await store.leases.release(lease).catch((error: unknown) => {
         this.#options.onError?.(error);
         this.#releaseLater(lease).catch(() => undefined);
@@ -228,7 +227,7 @@ class InFlightScans {
     }
   }
 
-  /** Until it expired, no instance could scan this origin. */
+  /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */
   async #releaseLater(lease: Lease): Promise<void> {
     const { store } = this.#options;
     const { signal } = this.#abandoned;
@@ -243,14 +242,14 @@ class InFlightScans {
     }
   }
 
-  /** The result of a scan that another instance runs, or null if that ended without one. */
+  /** Waits for another instance's result; null when its scan ended without one. */
   async #awaitOtherInstance(lease: Lease, origin: Origin): Promise<FinishedScan | null> {
     const { leases, results } = this.#options.store;
     for (;;) {
-      // Asked first: a result is stored before its lease is released.
+      // Read first, because a result is stored before its lease is released.
       const isRunning = await leases.isHeld(lease);
       const sinceMs = lease.takenAtMs;
-      // A payer of the other instance may have published it between two looks.
+      // A payer of the other instance may have published it between two polls.
       const result =
         (await results.waiting(origin.host, sinceMs)) ?? (await results.published(origin.host));
       if (result !== null && result.scannedAtMs >= sinceMs) {

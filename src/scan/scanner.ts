@@ -1,14 +1,12 @@
-/** The engine as hosts and the command line see it. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 
 export type ScanOptions = {
-  /** The caller gives up. */
+  /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The host has a published record: an address that the guard refuses is a finding about it, and
-   * nothing is dialled. Default false: it is refused.
+   * The host has a published record: a refused address is then a finding, and nothing is dialled. Default
+   * false: the scan is refused.
    */
   readonly hasRecord?: boolean | undefined;
 };
@@ -16,16 +14,16 @@ export type ScanOptions = {
 export type Scanner = {
   readonly checksVersion: string;
   /**
-   * Resolves the origin's name and refuses blocked addresses, before anything is charged.
-   * Throws OriginRefused. A name that does not resolve is no refusal: it is a finding.
+   * Resolves the origin's name and refuses blocked addresses, before anything is charged. Throws
+   * OriginRefused. A name without addresses is a finding, not a refusal.
    */
   admit(origin: Origin): Promise<void>;
   /**
-   * Gathers and judges. Ends within 70 s of its start, with a report: what did not answer is a
-   * finding. Throws ScannerFailure where the fault is ours (503, uncharged), OriginRefused as admit.
+   * Gathers and judges within 70 s and returns a report; an unanswered request is a finding. Throws
+   * ScannerFailure when the fault is ours (503, uncharged), OriginRefused as admit does.
    */
   scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
-  /** True while the running scans hold all that they may together: none is to begin. */
+  /** True while the running scans use all shared memory, so none may start. */
   isSaturated?(): boolean;
   close(): Promise<void>;
 };

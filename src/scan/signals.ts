@@ -1,5 +1,3 @@
-/** The directory's signals, from the same evidence as the standing checks. */
-
 import type { IndexedOrigin, Lookup } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import type { Signals } from '../model/scan-outcome.ts';
@@ -14,7 +12,7 @@ export function signalsOf(
     );
   return {
     registeredIndex: holds('D1'),
-    // "Not observed" is no proof of none: interface spec 2.3 has no false here.
+    // An unobserved settlement is no proof of none, so interface spec 2.3 has no false here.
     hasRecentSettlement: holds('D3') ? true : null,
     indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
     onEcosystemListing: holds('D5'),

@@ -1,10 +1,9 @@
-/** A pool whose threads are warm before any origin's documents reach them, and cold until then. */
 import type { Pool } from '../engine/judging-pool.ts';
 import { type Judges, warmUp } from './warm-up.ts';
 
 /**
- * The first task, or `start`, warms the pool up; all tasks wait for that, and reject where one of
- * our checks breaks even on an origin that said nothing. The next task then tries again.
+ * Warms the pool on the first task or `start`. All tasks wait for that, and reject when a check throws
+ * even on a silent origin; the next task then retries.
  */
 export function warmPool(parts: Judges): Pool {
   const { pool } = parts;
@@ -22,7 +21,7 @@ export function warmPool(parts: Judges): Pool {
     ...pool,
     start(modules) {
       const starting = pool.start(modules);
-      // The next task on this thread is told.
+      // Each task reports the error itself.
       ready().catch(() => undefined);
       return starting;
     },

@@ -1,4 +1,3 @@
-/** Loads every check and parser on the workers before the first scan, which would pay for it in time. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { BrokenChecks } from '../engine/errors.ts';
@@ -16,7 +15,7 @@ const SILENT: HttpObservation = {
 };
 const OFF = { state: 'off', why: 'offline' } as const;
 
-/** An origin that was not asked: all that a check may need is there, and says nothing. */
+/** A silent origin: every observation is present and empty. */
 export const NOBODY: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
@@ -51,15 +50,18 @@ export type Judges = {
   readonly pool: Pool;
 };
 
-/** Loads every check and parser on the workers, and measures how fast they are. Throws BrokenChecks as `tryAll`. */
+/**
+ * Loads every check and parser before the first scan, and measures the workers' speed. Throws
+ * BrokenChecks as `tryAll`.
+ */
 export async function warmUp(judges: Judges): Promise<void> {
   await tryAll(judges);
   await judges.pool.calibrate();
 }
 
 /**
- * Runs every check and task on each thread of the pool. Throws BrokenChecks where one of ours breaks even
- * on an origin that said nothing, so that it is known before a scan is sold.
+ * Runs every check and task on each thread of the pool. Throws BrokenChecks when one throws even on a
+ * silent origin, so that the defect is known before a scan is sold.
  */
 export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
   const { threads } = pool.load();
@@ -73,7 +75,7 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
         payeesOf(NOBODY.resources, work),
         readBranding(NOBODY, work),
       ]);
-      // As each check said it: in a report, those that stand on a failed one would not be seen.
+      // Uses each check's own verdict: in a report, a failed prerequisite would hide the others.
       const broken = judged
         .filter(({ verdict: { outcome } }) => outcome === 'fault' || outcome === 'limits')
         .map(({ entry }) => entry.id);

@@ -1,6 +1,6 @@
 import type { HttpObservation, Observations } from '../model/observations.ts';
 
-/** Something stood at the address and answered, though not as HTTP asks for. */
+/** Failures of a peer that accepted a connection and answered, though not in valid HTTP. */
 const ANSWERED: ReadonlySet<string> = new Set([
   'tls-expired',
   'tls-self-signed',
@@ -12,7 +12,7 @@ const ANSWERED: ReadonlySet<string> = new Set([
   'redirect-refused',
 ]);
 
-/** False where nothing of the origin answered: its host may be a slip of the pen, which no list is to show. */
+/** False when nothing of the origin answered: its host may be a typing error, which no list should show. */
 export function wasReached(seen: Observations): boolean {
   const asked: readonly HttpObservation[] = [
     seen.root,
