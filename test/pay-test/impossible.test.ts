@@ -26,7 +26,8 @@ test('a seller that never answers is told, and left no process', {
   const target = `http://127.0.0.1:${port}`;
   const start = craftedSeller({ port, hangs: 'always' });
   await expect(payTest({ target, start, timing })).rejects.toThrow('does not answer GET /weather');
-  expect(await isListening(await resolveTarget(target))).toBe(false);
+  const own = await resolveTarget(target);
+  await expect.poll(() => isListening(own)).toBe(false);
 });
 
 test('a seller that hangs once it is paid fails T1, and nothing else is judged', {
@@ -62,7 +63,8 @@ test('a run that is given up leaves no process', { timeout: TIMEOUT_MS }, async 
     say: () => giving.abort(new Error('given up')),
   });
   await expect(tested).rejects.toThrow('given up');
-  expect(await isListening(await resolveTarget(target))).toBe(false);
+  const own = await resolveTarget(target);
+  await expect.poll(() => isListening(own)).toBe(false);
 });
 
 test('the command exits 2 for an address of others', { timeout: TIMEOUT_MS }, async () => {
