@@ -15,7 +15,10 @@ export type RecordLists = {
   hostsByRecency(limit: number): Promise<readonly string[]>;
 };
 
-export type FoundRecords = { readonly count: number; readonly records: readonly RecordRow[] };
+/** The part of a record row that lists are made of. */
+export type ListedRow = Pick<RecordRow, 'host' | 'firstSeenAtMs' | 'scanCount' | 'scan'>;
+
+export type FoundRecords = { readonly count: number; readonly records: readonly ListedRow[] };
 
 /** What each part of a store works with. */
 export type StoreContext = {

@@ -1,11 +1,10 @@
 import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
-import type { FoundRecords, StoreContext } from './context.ts';
+import type { FoundRecords, ListedRow, StoreContext } from './context.ts';
 import { countsOf } from './grade-counts.ts';
 import { hostSubstring } from './host-substring.ts';
 import { lastOwnerNumber, ownersOf } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
-import type { RecordRow } from './rows.ts';
 
 export function directoryOn(context: StoreContext): DirectoryStore {
   const { tables, lists, feed } = context;
@@ -51,7 +50,7 @@ async function listed(context: StoreContext, { count, records }: FoundRecords) {
 /** Records as they are stored, with what their owners want and have proved. */
 export async function withOwners(
   context: StoreContext,
-  records: readonly RecordRow[],
+  records: readonly ListedRow[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
   const stateOf = await ownersOf(

@@ -13,6 +13,12 @@ import { Row } from './row.ts';
 export const MEMORY = ':memory:';
 
 /**
+ * A limit that travels as a parameter. SQLite plans by the value of a bare `LIMIT ?`, and so compiles the statement
+ * anew for each run; a sum it takes as it comes.
+ */
+export const LIMIT = 'LIMIT ? + 0';
+
+/**
  * One synchronous connection with its prepared statements. Every statement is a literal of this
  * folder; values travel as parameters only.
  */

@@ -1,12 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
-import type { FoundRecords, RecordLists } from '../shared/context.ts';
-import type { RecordRow } from '../shared/rows.ts';
+import type { FoundRecords, ListedRow, RecordLists } from '../shared/context.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
-import { TABLES } from '../shared/tables.ts';
-import type { Connection } from './connection.ts';
-import { rowOf } from './table.ts';
+import { type Connection, LIMIT } from './connection.ts';
+import type { Row } from './row.ts';
 
 /** Matches of a search that are read and sorted at once; of more, one page is looked for in the index of the order. */
 const FEW_MATCHES = 1_000;
@@ -76,7 +74,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     async hostsByRecency(limit) {
       const rows = connection.all(
         `SELECT r.host FROM records r INDEXED BY records_by_time WHERE NOT ${AMONG}
-         ORDER BY ${ORDERS.recent} LIMIT ?`,
+         ORDER BY ${ORDERS.recent} ${LIMIT}`,
         hiddenRecords(connection),
         limit,
       );
@@ -86,6 +84,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
 
   function find(selection: Selection, page: Page, hidden: string): FoundRecords {
     const count = countRecords(connection, selection, hidden);
+    if (page.offset >= count) return { count, records: [] };
     return { count, records: pageOf(connection, inOrder(selection, page), page, hidden) };
   }
 }
@@ -150,7 +149,7 @@ function fewMatches(
   hidden: string,
 ): FoundRecords | null {
   const found = connection.all(
-    `SELECT r.rowid AS id FROM ${selection.from} ${where(visible(selection))} LIMIT ?`,
+    `SELECT r.rowid AS id FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
     ...selection.values,
     hidden,
     FEW_MATCHES + 1,
@@ -166,11 +165,18 @@ function pageOf(
   selection: Selection,
   { sort, limit, offset }: Page,
   hidden: string,
-): readonly RecordRow[] {
+): readonly ListedRow[] {
   const sql = pageStatement(selection, sort);
-  return connection
-    .rows(sql, ...selection.values, hidden, limit, offset)
-    .map((row) => rowOf(TABLES.records, row));
+  return connection.all(sql, ...selection.values, hidden, limit, offset).map(listedRow);
+}
+
+function listedRow(row: Row): ListedRow {
+  return {
+    host: row.text('host'),
+    firstSeenAtMs: row.integer('firstSeenAtMs'),
+    scanCount: row.integer('scanCount'),
+    scan: row.text('scan'),
+  };
 }
 
 /** Without a condition SQLite takes the number of rows from the pages of an index, and reads none. */
@@ -180,9 +186,9 @@ export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>
 
 /** The inner query walks or sorts ids alone; rows are read for the page only. */
 export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT r.* FROM (
+  return `SELECT r.host, r."firstSeenAtMs", r."scanCount", r.scan FROM (
       SELECT r.rowid AS found FROM ${selection.from} ${where(visible(selection))}
-      ORDER BY ${ORDERS[sort]} LIMIT ? OFFSET ?)
+      ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?)
     CROSS JOIN records r ON r.rowid = found ORDER BY ${ORDERS[sort]}`;
 }
 

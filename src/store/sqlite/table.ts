@@ -11,7 +11,7 @@ import type {
   TableSpec,
   Where,
 } from '../shared/table.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, LIMIT } from './connection.ts';
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
   equal: '= ?',
@@ -56,7 +56,7 @@ export function sqliteTable<R extends object>(
     const orderBy = by.length > 0 ? ` ORDER BY ${by.join(', ')}` : '';
     const text = `SELECT ${what} FROM ${name} WHERE ${sql}${orderBy}`;
     if (limit === undefined) return connection.rows(text, ...values);
-    return connection.rows(`${text} LIMIT ?`, ...values, limit);
+    return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
 
   function read(where: Where<R>, options: RangeOptions<R>): readonly R[] {
@@ -141,7 +141,7 @@ export function sqliteTable<R extends object>(
     async removeInBatches(where, size) {
       const { sql, values } = whereSql(where);
       const text = `DELETE FROM ${name} WHERE rowid IN (
-        SELECT rowid FROM ${name} WHERE ${sql} LIMIT ?)`;
+        SELECT rowid FROM ${name} WHERE ${sql} ${LIMIT})`;
       for (let total = 0; ; ) {
         const removed = connection.run(text, ...values, size);
         total += removed;
