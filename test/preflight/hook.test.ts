@@ -77,7 +77,7 @@ describe('with the hook', () => {
 
   test.each([
     ['for another origin', elsewhere, {}, 'other_origin'],
-    ['under a wrong domain', wrongDomain, {}, 'invalid_challenge'],
+    ['under a wrong domain', wrongDomain, {}, 'nobody_can_pay'],
     ['over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
   ] as const)('no payment reaches a seller %s', async (_name, change, options, code) => {
     await using seller = await startSeller(change);

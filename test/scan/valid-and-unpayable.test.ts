@@ -188,17 +188,17 @@ const UNPAYABLE: readonly Case[] = [
     { ...SOLANA, network: 'solana:mainnet', payTo: 'junk' },
     'bad-field',
   ),
+  {
+    name: 'USDC of Sepolia on Base',
+    answers: offer({ asset: SEPOLIA.asset }),
+    grade: 'F',
+    p3: 'fail wrong-chain',
+    payableBy: 'nobody',
+  },
 ];
 
 /** Paid by somebody, and worth a word: a warning where clients or facilitators mind, else advice. */
 const UNWISE: readonly Case[] = [
-  {
-    name: 'USDC of Sepolia on Base',
-    answers: offer({ asset: SEPOLIA.asset }),
-    grade: 'B',
-    p3: 'warn unusual-asset',
-    payableBy: 'settings',
-  },
   {
     name: 'five dollars',
     answers: { ...offer({ amount: '5000000' }), '/openapi.json': priced('5') },
@@ -375,7 +375,8 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
     grade: report.grade,
     p3: `${status} ${found}`,
     payableBy: weather?.payableBy,
-    advice: report.advice?.map(({ id }) => id),
+    // No seller here lets a page of another site read it, and no case is about that.
+    advice: report.advice?.map(({ id }) => id).filter((id) => id !== 'hidden-from-browsers'),
   }).toEqual({ grade, p3, payableBy, advice });
   for (const [id, words] of Object.entries(says)) {
     expect(resultOf(outcome, id).evidence).toContain(words);
