@@ -138,12 +138,12 @@ export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'a recipient that is nobody',
     answers: { '/weather': offering(WEATHER, { payTo: `0x${'0'.repeat(40)}` }) },
-    moved: ['P7 fail zero-address'],
+    moved: ['P3 fail bad-recipient', 'P7 fail zero-address'],
   },
   {
     name: 'the token as the recipient',
     answers: { '/weather': offering(WEATHER, { payTo: USDC }) },
-    moved: ['P7 fail asset-as-recipient'],
+    moved: ['P3 fail bad-recipient', 'P7 fail asset-as-recipient'],
   },
   {
     name: 'a recipient a resource',

@@ -93,8 +93,8 @@ export const PAYABLE_ROWS: readonly Row[] = [
   {
     name: 'USDC of Sepolia on Base',
     answers: { '/weather': offering(WEATHER, { asset: SEPOLIA_USDC }) },
-    moved: ['P3 warn unusual-asset', 'P6 warn unknown-decimals'],
-    says: { P3: 'spendControls' },
+    moved: ['P3 fail wrong-chain', 'P6 warn unknown-decimals'],
+    says: { P3: 'eip155:84532' },
   },
   {
     name: 'ERC-7710 alone',
