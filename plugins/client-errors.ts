@@ -1,4 +1,3 @@
-/** Answers of connections that never became a request. */
 import type { Socket } from 'node:net';
 import type { ConnectionError } from 'fastify';
 
@@ -23,7 +22,7 @@ const MALFORMED: Refusal = {
   message: 'This is not a well-formed HTTP request.',
 };
 
-/** Answers what is no HTTP request, and so never reaches a route. */
+/** Answers bytes that Node could not parse as an HTTP request; Fastify never sees them. */
 export function answerClientError(error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -14,7 +14,7 @@ export default fp(
         'Content-Type',
         'Access-Control-Expose-Headers',
         'Payment-Retry',
-        // Clients of /mcp say with each call which version they speak.
+        // MCP clients send their protocol version with each call.
         'MCP-Protocol-Version',
       ],
       exposedHeaders: [

@@ -1,4 +1,3 @@
-/** Errors, as answers of the API. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { OriginRefused } from '../src/guard/errors.ts';
@@ -19,7 +18,7 @@ import {
 import { ScannerFailure } from '../src/scan/scanner.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/contract/store-error.ts';
 
-/** Answers every error of the API in one form. Whatever is not the caller's fault is logged. */
+/** Answers every error of the API in one form, and logs those that are not the caller's fault. */
 export default fp(
   async (app: FastifyInstance) => {
     app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
@@ -51,7 +50,7 @@ export function answerError(
     });
 }
 
-/** Tells of the limit that was reached, in place of the rate of the route, which may have room. */
+/** Replaces the rate headers of the route, which may have room, with those of the limit that was reached. */
 function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply): void {
   if (limit !== null) reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', 0);
@@ -59,8 +58,8 @@ function tellLimit({ limit, retryAfterSec }: ServiceError, reply: FastifyReply):
 }
 
 /**
- * Where the payment gate was not asked, or could not tell: a payment that came along with a request
- * that failed on our side, or was not looked at, may be one that was charged before.
+ * Leaves `charged` out where the payment gate did not look: a payment that was sent along may be one
+ * that was charged before.
  */
 function chargedUnsaid({ charged, status }: ServiceError, request: FastifyRequest): false | null {
   if (charged === null) return null;
@@ -71,7 +70,7 @@ function chargedUnsaid({ charged, status }: ServiceError, request: FastifyReques
   return routeOptions.config.offer?.kind === 'paid' && hasPayment && isUnread ? null : false;
 }
 
-/** Errors that end by an act: room is made, a lock is given back, a server returns. */
+/** Errors that end without a change of our code: disk space, a released lock, a server that returns. */
 const PASSING: ReadonlySet<StoreErrorCode> = new Set(['unavailable', 'full', 'locked']);
 
 export function toServiceError(error: unknown, request: FastifyRequest): ServiceError {
@@ -84,7 +83,7 @@ export function toServiceError(error: unknown, request: FastifyRequest): Service
   return (error instanceof Error && fromFramework(error, request)) || new InternalError(error);
 }
 
-/** What Fastify refuses before a handler runs. */
+/** Maps an error that Fastify throws before the handler; null for any other. */
 function fromFramework(
   error: Error & Partial<FastifyError>,
   request: FastifyRequest,
@@ -105,7 +104,7 @@ function fromFramework(
   }
 }
 
-/** The JSON parser and its guard against prototype keys say 400 without a code of their own. */
+/** The JSON parser and its guard against prototype keys throw a 400 without a code. */
 function fromStatus(error: Error & Partial<FastifyError>): ServiceError | null {
   const { statusCode } = error;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return null;

@@ -19,11 +19,11 @@ export default fp(
           'frame-ancestors': ["'none'"],
         },
       },
-      // Badges and icons are there to be shown on other sites.
+      // Other sites embed badges and icons.
       crossOriginResourcePolicy: { policy: 'cross-origin' },
       // Browsers older than frame-ancestors read this header.
       frameguard: { action: 'deny' },
-      // A service may share its domain with others, who have not promised https.
+      // Subdomains may belong to others, who may not serve https.
       hsts: { maxAge: 31_536_000, includeSubDomains: false },
     });
   },

@@ -7,7 +7,7 @@ import { Forbidden } from '../src/model/errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Where every part counts what it does; `/metrics` answers it. */
+    /** The process's registry; `/metrics` answers it. */
     metrics: Registry;
   }
 }
@@ -16,9 +16,9 @@ export type MetricsOptions = {
   /** Addresses and CIDR blocks that may read `/metrics`. */
   readonly allow: readonly string[];
   readonly isBehindProxy: boolean;
-  /** Scans that run now. */
+  /** Number of scans that run now. */
   readonly runningScans: () => number;
-  /** What other parts count by themselves; answered as well. */
+  /** Registries of other parts, answered as well. */
   readonly further?: readonly Registry[];
 };
 
@@ -73,8 +73,8 @@ export default fp(
 );
 
 /**
- * Whether a proxy passed this on for a client whose address is not known: it then comes from the
- * proxy's, which is often loopback. A trusted proxy states the client's in X-Forwarded-For.
+ * True where an untrusted proxy forwarded the request. `ip` is then the proxy's address, often
+ * loopback, which METRICS_ALLOW lets in.
  */
 function isSomebodyElse({ headers, ip }: FastifyRequest, isBehindProxy: boolean): boolean {
   if (!hasForwardingHeader(headers)) return false;

@@ -1,4 +1,3 @@
-/** Prices, rates and security of an operation, from the revision's offers into its schema. */
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Offer } from '../src/config/revision.ts';
@@ -8,14 +7,14 @@ import { challengeSchema } from '../src/http/routes/challenge-schema.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route costs, and how often it may be called. */
+    /** Price and rate of the route. */
     offer?: Offer;
   }
   interface FastifySchema {
     'x-payment-info'?: PaymentInfo;
   }
   interface FastifyInstance {
-    /** Every documented operation, in the order of registration. */
+    /** The documented operations, in the order of registration. */
     operations: Operation[];
   }
 }
@@ -52,7 +51,7 @@ function withOffer(schema: FastifySchema, offer: Offer): FastifySchema {
   };
 }
 
-/** Not the HEAD that every GET brings along. */
+/** Null for the HEAD route that Fastify adds to every GET. */
 function documentedMethod({ method }: RouteOptions): Operation['method'] | null {
   if (method === 'GET') return 'GET';
   return method === 'POST' ? 'POST' : null;

@@ -11,10 +11,10 @@ export type OpenApiOptions = {
   readonly siteUrl: string;
 };
 
-/** Keyword of a parameter's schema: what the document says of it, and no validator reads. */
+/** Schema keyword with facts for the OpenAPI document; validators ignore it. */
 export const DOCUMENTED = 'documented';
 
-/** OpenAPI 3.1, from the schemas of the routes and nothing else: `app.swagger()`. */
+/** Writes OpenAPI 3.1 from the schemas of the routes; `app.swagger()` returns it. */
 export default fp(
   async (app: FastifyInstance, { revision, baseUrl, siteUrl }: OpenApiOptions) => {
     await app.register(swagger, {

@@ -1,4 +1,3 @@
-/** Puts the payment gate before every operation that is sold. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -18,7 +17,7 @@ declare module 'fastify' {
       route: PaidRoute<Input>,
       documented: { schema: FastifySchema; offer: PaidOffer },
     ): void;
-    /** Names the client of a paid call, for its limits; null where that cannot be known. */
+    /** Finds the client that a paid call counts against; null where the address is a proxy's. */
     payingClient(request: FastifyRequest): string | null;
   }
 }
@@ -27,14 +26,14 @@ export type PaymentPluginOptions = {
   readonly gate: PaymentGate;
   /** Time from the arrival of a paid request to its 504, ms. */
   readonly answerWithinMs: number;
-  /** Trusted proxies tell the addresses of clients. */
+  /** True where TRUST_PROXY is set: `request.ip` is then the client's address. */
   readonly trustsProxy: boolean;
 };
 
-/** The block of IPv6 that one customer can hold. */
+/** Prefix length that providers assign to one customer. */
 const IPV6_CLIENT_BITS = 48;
 
-/** Between Fastify and the payment gate: knows headers, bodies and sockets, and nothing of money. */
+/** Adapts the payment gate to Fastify: headers, bodies and sockets are handled here, money in the gate. */
 export default fp(
   async (app: FastifyInstance, options: PaymentPluginOptions) => {
     const { gate } = options;
@@ -47,7 +46,7 @@ export default fp(
         url: route.path,
         schema,
         config: { offer },
-        // After the rate limits, before body and query are looked at.
+        // Runs after the rate limits and before validation, so that unpaid calls get their 402 for any input.
         preParsing: async (request, reply) => {
           const isHead = request.method === 'HEAD';
           const preview = await gate.preview(route, paymentLines(request), isHead);
@@ -69,7 +68,7 @@ export default fp(
           reply.hijack();
           reply.raw.destroy();
         },
-        // Also what is refused before the handler: a payment that was charged before says so.
+        // A request that is refused before the handler may carry a payment that was charged before.
         errorHandler: async (error, request) => {
           const payment = payments.get(request);
           throw payment === undefined ? error : await gate.withCharged(error, payment);
@@ -81,9 +80,9 @@ export default fp(
 );
 
 /**
- * Names the client of a call, for its limits; null behind a proxy that no setting names, because all its
- * clients would count as one. Only a peer in our own network can be such a proxy: a client across the
- * internet that sends its headers is counted by its address.
+ * The reader returns null behind a proxy that TRUST_PROXY does not name, because all its clients would
+ * count as one. Only a peer in our own network can be such a proxy: a client on the internet that sends
+ * forwarding headers is counted by its address.
  */
 function clientReader(
   app: FastifyInstance,
@@ -104,7 +103,7 @@ function clientReader(
   };
 }
 
-/** Each line by itself: Node joins repeated headers, and two payments must not become one. */
+/** Reads raw header lines: Node joins repeated headers, and two payments must not become one. */
 function paymentLines({ raw }: FastifyRequest): PaymentHeaders {
   return {
     'payment-signature': linesOf(raw, 'payment-signature'),
@@ -122,13 +121,13 @@ function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string
 
 function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {
   const { status, headers, body } = answer;
-  // The last byte is in the hands of the operating system; Node says so of closed sockets too.
+  // `finish` means that the operating system has the last byte; Node emits it for closed sockets too.
   if (gone !== undefined) {
     reply.raw.once('finish', () => {
       if (!gone.aborted) answer.written();
     });
   }
   reply.code(status).headers(headers);
-  // A text leaves in one write with its head.
+  // Node sends a string body and its head in one write.
   return reply.send(typeof body === 'string' ? body : Readable.from(body));
 }

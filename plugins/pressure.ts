@@ -1,18 +1,17 @@
-/** Turns work away that the process cannot keep up with. */
 import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Saturated } from '../src/model/errors.ts';
 
-/** Mean over the interval: a starved machine that still answers is slow, but no use is turned away. */
+/** Mean over the interval, in ms. A starved machine that still answers stays under it. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;
 const SAMPLE_INTERVAL_MS = 10_000;
-/** Share of the heap that may be used: beyond it the collector takes most of the time. */
+/** Share of the heap limit; above it garbage collection takes most of the time. */
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
-/** Answers 503 before any work, and any payment, while the process cannot keep up or is stopping. */
+/** Answers 503 before validation and payment while the process is overloaded or stopping. */
 export default fp(
   async (app: FastifyInstance) => {
     let isStopping = false;
@@ -28,9 +27,9 @@ export default fp(
       maxEventLoopDelay: MAX_EVENT_LOOP_DELAY_MS,
       maxHeapUsedBytes: Math.floor(getHeapStatistics().heap_size_limit * MAX_HEAP_SHARE),
       sampleInterval: SAMPLE_INTERVAL_MS,
-      // A promise: the hook passes its rejection on, but not what is thrown.
+      // The plugin forwards a rejection of this function, and not an exception that it throws.
       pressureHandler: async (_request, _reply, _type, value) => {
-        // Without a sample, the delay reads as infinite; the next one tells.
+        // The delay is infinite until the first sample.
         if (Number.isFinite(value)) throw new Saturated(RETRY_AFTER_SEC);
       },
     });

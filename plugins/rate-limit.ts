@@ -13,7 +13,7 @@ import { clientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
 import type { Store } from '../src/store/contract/store.ts';
 
-/** Whether a request carries a payment: those have a bucket of their own. */
+/** True for requests that carry a payment; they have a bucket of their own. */
 export type IsPaying = (request: FastifyRequest) => boolean;
 
 export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -21,8 +21,8 @@ export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-     * Counts a request as one of the route at `url`, beside the route that it came by. Throws
-     * RateLimited. Absent where rates are not limited.
+      * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
+      * Undefined where RATE_LIMIT is off.
      */
     countAs?(url: string, offer: Offer, isPaying: IsPaying): CountRequest;
   }
@@ -34,8 +34,8 @@ const MINUTE_MS = 60_000;
 const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
- * Requests a minute, by route and client, as the route's offer says. Counted in the store, so that
- * hosts count together; a store that is gone limits nothing, as what needs it fails by itself.
+  * Limits requests a minute, by route and client, to the rate of the route's offer. The store holds the
+  * counts, so hosts share them. An unavailable store limits nothing: routes that need it answer 503.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
@@ -55,7 +55,7 @@ export default fp(
       const limit = limitOf(offer, url, isPaying);
       return limit === null ? async () => {} : counter(app, limit);
     });
-    // A path that nothing is at is the one thing that is free to make up.
+    // All unknown paths share one bucket; callers could otherwise invent a new one for each request.
     const countUnknown = app.rateLimit({
       max: UNKNOWN_PATHS_PER_MINUTE,
       keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
@@ -89,7 +89,7 @@ function rateLimited(max: number, ttlMs: number): RateLimited {
   return new RateLimited(max, Math.max(1, Math.ceil(ttlMs / 1_000)));
 }
 
-/** A second count of a request: the plugin's own handler runs once for each. */
+/** The plugin's own handler counts a request once; this counts it against another route. */
 function counter(app: FastifyInstance, limit: Limit): CountRequest {
   const count = app.createRateLimit(limit);
   return async (request, reply) => {
@@ -104,7 +104,7 @@ function counter(app: FastifyInstance, limit: Limit): CountRequest {
   };
 }
 
-/** The limits of all routes count in one store: their keys name the route. */
+/** All routes share one store; keys begin with the route. */
 function storeOver({ limits, now }: RateLimitOptions['store']) {
   return class CountingStore implements FastifyRateLimitStore {
     incr(

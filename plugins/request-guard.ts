@@ -9,17 +9,17 @@ import {
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Refuses requests in which two readers could see different things, and names of JavaScript's own. */
+/** Refuses requests that two parsers could read differently, and members such as `__proto__`. */
 export default fp(
   async (app: FastifyInstance) => {
     app.addHook('onRequest', async ({ raw }) => {
       const lines = raw.rawHeaders.filter((_text, index) => index % 2 === 0);
       const hosts = lines.filter((name) => name.toLowerCase() === 'host').length;
-      // HTTP/1.0 has no such header.
+      // HTTP/1.0 does not require Host.
       if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) throw new InvalidHost();
     });
     const parseJson = app.getDefaultJsonParser('error', 'error');
-    // Its own parser, as what a paid route is sent is looked at after its challenge alone.
+    // A parser of our own keeps the text: bodies of paid routes are validated after the 402 alone.
     app.addContentTypeParser<string>(
       'application/json',
       { parseAs: 'string' },
@@ -29,7 +29,7 @@ export default fp(
         parseJson(request, body, done);
       },
     );
-    // After the payment challenge, which is given whatever the input is.
+    // Runs after the payment gate, which answers 402 to any input.
     app.addHook('preValidation', ({ raw, body }, _reply, next) => {
       try {
         refuseAmbiguousQuery(raw.url ?? '');
@@ -63,7 +63,7 @@ function refuseForbiddenMembers(body: unknown): void {
   }
 }
 
-/** Decoded only where a name may be encoded: reading every value costs more than the answer. */
+/** Decodes only queries that may hold an encoded name; decoding every query costs more than the answer. */
 function namesIn(query: string): Iterable<string> {
   const names = query.split('&').map((part) => part.split('=', 1)[0] ?? '');
   const arePlain = names.every((name) => /^\w+$/.test(name));

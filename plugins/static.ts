@@ -5,13 +5,13 @@ import fp from 'fastify-plugin';
 
 const ASSETS = fileURLToPath(new URL('../src/http/pages/assets', import.meta.url));
 
-/** The files that pages load. */
+/** Serves the styles, scripts and images of the pages. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(files, {
       root: ASSETS,
       prefix: '/assets/',
-      // A route a file: whatever else is asked for there is an unknown path.
+      // One route for each file; every other path below it is unknown.
       wildcard: false,
       maxAge: '1h',
     });

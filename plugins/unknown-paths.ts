@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts';
 
-/** None that we print comes near; longer ones cost the router and every pattern their length. */
+/** Far above the longest path that we print; the router's cost grows with the length. */
 export const MAX_PATH_CHARS = 512;
 
 /**
- * Paths that stand in for those that no route may see: the space keeps every request line from
- * naming them. The router answers what it cannot decode without any hook, and so without limit or
- * headers; and in an ambiguous path a proxy may see another one.
+ * Replaces paths that no route may see; no request line can name it, because it has a space. The router
+ * would answer a path that it cannot decode without hooks, and so without rate limit and headers. A proxy
+ * may read an ambiguous path as another one.
  */
 const NOWHERE = '/path nowhere';
 const UNDECODABLE = '/path undecodable';
@@ -45,7 +45,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** Encoded or raw separators, dot segments, doubled slashes. */
+/** True for encoded separators, backslashes, dot segments and doubled slashes. */
 function isAmbiguous(path: string): boolean {
   return /\/\/|\\|%2f|%5c|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

@@ -6,12 +6,12 @@ import fp from 'fastify-plugin';
 
 const TEMPLATES = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
 
-/** Pages from templates that escape everything. */
+/** Renders pages from templates that escape every value. */
 export default fp(
   async (app: FastifyInstance, { mockPayments }: { readonly mockPayments: boolean }) => {
     await app.register(view, {
       engine: { eta: new Eta({ views: TEMPLATES, autoEscape: true }) },
-      // Otherwise each page reads and compiles its templates anew, whatever the engine was told.
+      // Without this the plugin reads and compiles the templates for each page, whatever the engine's cache setting.
       production: true,
       root: TEMPLATES,
       viewExt: 'eta',

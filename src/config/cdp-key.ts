@@ -1,9 +1,9 @@
-/** The API key of the Coinbase Developer Platform, in either of the forms that its portal hands out. */
+/** The API key of the Coinbase Developer Platform, in either form that its portal issues. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 export type CdpKey = {
   readonly id: string;
-  /** Ed25519 or P-256. A KeyObject: printed or logged it shows nothing of the key. */
+  /** Ed25519 or P-256. A KeyObject prints nothing of the key in a log. */
   readonly privateKey: KeyObject;
 };
 

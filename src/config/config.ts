@@ -1,4 +1,4 @@
-/** The whole configuration, checked: whatever is wrong in it stops the start, and nothing later does. */
+/** The whole configuration, validated: a bad setting stops the start, and none fails later. */
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { parseAllowHosts } from '../guard/allow-hosts.ts';
@@ -18,7 +18,7 @@ import { REVISIONS, type Revision } from './revision.ts';
 export type Config = {
   readonly host: string;
   readonly port: number;
-  /** Without a trailing slash, as `siteUrl`. */
+  /** `baseUrl` and `siteUrl` have no trailing slash. */
   readonly baseUrl: string;
   readonly siteUrl: string;
   readonly revision: Revision;
@@ -31,7 +31,7 @@ export type Config = {
   readonly isRateLimited: boolean;
   readonly trustProxy: readonly string[];
   readonly metricsAllow: readonly string[];
-  /** 1, but in tests: of the times at which instances take over from one another. */
+  /** Scales the times after which instances take over from one another; 1 outside tests. */
   readonly timeScale: number;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly isProduction: boolean;
@@ -120,7 +120,7 @@ function allowHosts(list: string): ReadonlySet<string> {
 
 function listeningAddress({ HOST, PORT }: Settings): string {
   if (PORT === 0) throw new SettingError('PORT', '0', acceptedFor('PORT'));
-  // "Every address" is no address that a client could call.
+  // A client cannot call the wildcard address.
   if (HOST === '0.0.0.0') return `http://127.0.0.1:${PORT}`;
   if (HOST === '::') return `http://[::1]:${PORT}`;
   const host = isIPv6(HOST) ? `[${HOST}]` : HOST;
@@ -134,7 +134,7 @@ function readCertificates(path: string): void {
   try {
     if (readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return;
   } catch {
-    // Told below: a file that cannot be read is as bad as one without certificates.
+    // An unreadable file is refused below, like one without certificates.
   }
   throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
 }

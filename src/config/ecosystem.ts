@@ -1,9 +1,7 @@
-/** Where the standing checks look: base addresses of third parties, each of which can be switched off. */
-
 import type { Settings } from './environment.ts';
 import { webAddress } from './parse-values.ts';
 
-/** Null is switched off. */
+/** Base URLs of the sources of the standing checks; null where a source is switched off. */
 export type EcosystemConfig = {
   readonly x402scanUrl: string | null;
   readonly bazaarUrl: string | null;

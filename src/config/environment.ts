@@ -1,5 +1,3 @@
-/** The settings of the environment, one by one: form, default and what is accepted. */
-
 import type { ErrorObject } from 'ajv';
 import { envSchema } from 'env-schema';
 import { type Static, Type } from 'typebox';
@@ -104,7 +102,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
-/** Settings for which an empty value means something: it switches the source off. */
+/** An empty value switches these sources off. For other settings it means unset. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']);
 const SECRETS: ReadonlySet<string> = new Set([
   'SETTLEMENT_KEY',
@@ -128,7 +126,7 @@ export function readSettings(environment: Environment): Settings {
   }
 }
 
-/** The library says all that is wrong in one sentence of its own; only the name of a setting is needed. */
+/** Finds the name of the setting in the library's message, which is one sentence about all problems. */
 function badSettingIn(error: unknown): SettingName | null {
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) return null;
   const [first]: readonly Partial<ErrorObject>[] = error.errors;
@@ -140,16 +138,15 @@ function isSettingName(name: string | undefined): name is SettingName {
   return name !== undefined && name in SCHEMA.properties;
 }
 
-/** What is accepted for a setting, in words. */
 export function acceptedFor(setting: SettingName): string {
   const { [setting]: row } = SCHEMA.properties;
   return 'description' in row ? String(row.description) : '';
 }
 
-/** Quotes a value on one line, without secrets: this text ends up in logs and terminals. */
+/** Quotes a value on one line and hides secrets: logs and terminals show this text. */
 function presentable(setting: string, value: string): string {
   if (SECRETS.has(setting)) return `(hidden, ${value.length} characters)`;
-  // Nodes and facilitators carry their keys in the path.
+  // URLs of nodes and facilitators have API keys in the path.
   const withoutKeys = WITH_KEYS.has(setting)
     ? redact(value)
     : value.replace(/\/\/[^/@]*@/, '//(hidden)@');

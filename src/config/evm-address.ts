@@ -1,6 +1,6 @@
 /**
- * Addresses of EVM accounts (EIP-55), and the one of a key. By a hash and a curve alone: a service
- * that starts reads two addresses, and the packages of a chain have 360 modules.
+ * EVM addresses (EIP-55) by a hash and a curve alone: the start needs two addresses, and loading viem
+ * for them would load 360 modules.
  */
 import { createECDH } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
@@ -12,17 +12,17 @@ const FORM = /^0x[0-9a-fA-F]{40}$/;
 const KEY = /^0x[0-9a-fA-F]{64}$/;
 export const ZERO_ADDRESS: EvmAddress = `0x${'0'.repeat(40)}`;
 
-/** Of the right form; a checksum that it carries is not looked at. */
+/** Checks the form and ignores the checksum. */
 export function isEvmAddress(value: unknown): value is EvmAddress {
   return typeof value === 'string' && FORM.test(value);
 }
 
-/** Of the right form, with the right checksum where it is not in lower case throughout. */
+/** True for lower case throughout, and for mixed case with the right EIP-55 checksum. */
 export function isChecksummed(value: string): value is EvmAddress {
   return isEvmAddress(value) && (value === value.toLowerCase() || value === checksummed(value));
 }
 
-/** A letter is upper case where the hash of the address in lower case says so. */
+/** EIP-55: a letter is upper case where its digit in the hash of the lower-case address is 8 or more. */
 export function checksummed(address: string): EvmAddress {
   const digits = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
@@ -36,7 +36,7 @@ export function isSameAddress(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The account of a private key; null where it is none of secp256k1. */
+/** The account of a secp256k1 private key; null for an invalid key. */
 export function addressOfKey(key: string): EvmAddress | null {
   if (!KEY.test(key)) return null;
   const curve = createECDH('secp256k1');
@@ -45,7 +45,7 @@ export function addressOfKey(key: string): EvmAddress | null {
   } catch {
     return null;
   }
-  // Without the first byte, which says that the point is not compressed.
+  // The first byte only marks the point as uncompressed.
   const hash = keccak_256(curve.getPublicKey().subarray(1));
   return checksummed(`0x${bytesToHex(hash.subarray(-20))}`);
 }

@@ -1,7 +1,6 @@
-/** Names in the environment that are one letter off a setting: a stranger's variable, or a slip of the keyboard. */
 import { type Environment, SETTING_NAMES } from './environment.ts';
 
-/** One line for each such name, for the operator; a value may be a secret, and is not told. */
+/** Warnings, one line for each name that is one letter off a setting; values may be secrets and are left out. */
 export function misspelledSettings(environment: Environment): string[] {
   return Object.keys(environment).flatMap((name) => {
     if (SETTING_NAMES.includes(name)) return [];
@@ -11,7 +10,7 @@ export function misspelledSettings(environment: Environment): string[] {
   });
 }
 
-/** One letter too many, too few or another one, two letters swapped, or a name in another case. */
+/** One letter added, missing, changed or swapped with the next, or the name in another case. */
 function isOneLetterOff(name: string, setting: string): boolean {
   const [a, b] = [name.toUpperCase(), setting];
   const shorter = Math.min(a.length, b.length);

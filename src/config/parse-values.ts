@@ -1,4 +1,4 @@
-/** Values that need more than a pattern; each throws SettingError with the setting's name. */
+/** Parsers for values that need more than a pattern; each throws SettingError with the setting's name. */
 import ipaddr from 'ipaddr.js';
 import { acceptedFor, SettingError, type Settings } from './environment.ts';
 import { checksummed, type EvmAddress, isChecksummed, ZERO_ADDRESS } from './evm-address.ts';
@@ -13,7 +13,7 @@ type WebAddressSetting =
   | 'BAZAAR_URL'
   | 'ECOSYSTEM_URL';
 
-/** Without a trailing slash; null where it is not set. */
+/** Strips the trailing slash; null where the setting is empty. */
 export function webAddress(
   settings: Settings,
   name: WebAddressSetting,

@@ -1,4 +1,3 @@
-/** What we charge in, to whom, and what settles it. */
 import { type CdpKey, cdpPrivateKey } from './cdp-key.ts';
 import {
   acceptedFor,
@@ -12,11 +11,11 @@ import { evmAddress, webAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
 
-/** The token that we charge in. */
+/** The token of our prices. */
 export type AssetConfig = {
   /** Checksummed. */
   readonly address: `0x${string}`;
-  /** Of its EIP-712 domain, as its version. */
+  /** Name and version of the token's EIP-712 domain. */
   readonly name: string;
   readonly version: string;
 };
@@ -32,16 +31,16 @@ export type PaymentConfig = {
   readonly cdpKey: CdpKey | null;
   readonly rpcUrl: string | null;
   readonly settlementKey: `0x${string}` | null;
-  /** The address of that key where it settles (`local` mode). */
+  /** The address of `SETTLEMENT_KEY` in `local` mode. */
   readonly signer: `0x${string}` | null;
 };
 
-/** No key exists for this address: money paid to it by mistake is lost, and enriches no operator. */
+/** Nobody has a key for this address; money that is paid to it by mistake is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
 type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];
 
-/** USDC and its EIP-712 domain, where it is known. */
+/** USDC and its EIP-712 domain, by network. */
 const KNOWN_ASSETS: Readonly<Record<string, KnownAsset>> = {
   'eip155:8453': ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin', '2'],
   'eip155:84532': ['0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC', '2'],
@@ -114,7 +113,7 @@ function assetConfig(settings: Settings): AssetConfig {
   };
 }
 
-/** The stated asset is the known one of its network, so its domain is known too. */
+/** True where the stated asset is the network's USDC, whose domain is known. */
 function isKnown({ NETWORK, ASSET }: Settings): boolean {
   return ASSET !== undefined && KNOWN_ASSETS[NETWORK]?.[0].toLowerCase() === ASSET.toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** What the two revisions of the contract differ in, as data. Nothing else asks which one it is. */
+/** The differences between the two API revisions, as data; no other file compares revision names. */
 
 /** Operations whose presence, price or rate depends on the revision; keys are OpenAPI operation ids. */
 export type OperationId =
@@ -19,7 +19,7 @@ export type OperationId =
 
 export type FreeOffer = {
   readonly kind: 'free';
-  /** By client; null is unlimited. */
+  /** For each client; null is unlimited. */
   readonly requestsPerMinute: number | null;
 };
 
@@ -27,7 +27,7 @@ export type PaidOffer = {
   readonly kind: 'paid';
   /** Base units of USDC: 6 decimals. */
   readonly priceBaseUnits: bigint;
-  /** How long the payer's signature has to be good for. */
+  /** Time for which the payer's signature must stay valid. */
   readonly maxTimeoutSeconds: number;
 };
 
@@ -37,13 +37,13 @@ export type RevisionName = '0.1.0' | '0.3.0';
 
 export type Revision = {
   readonly name: RevisionName;
-  /** An operation that is missing does not exist in this revision. */
+  /** An operation that is missing here does not exist in this revision. */
   readonly offers: Readonly<Partial<Record<OperationId, Offer>>>;
-  /** Whether a scan may be answered with a published result younger than 24 hours. */
+  /** True where a scan may be answered with a published result younger than 24 hours. */
   readonly scanServesPublished: boolean;
-  /** Whether a paid 200 report says `charged: true`. */
+  /** True where a paid 200 report has `charged: true`. */
   readonly reportSaysCharged: boolean;
-  /** Whether the catalog lists every check and explains the score. */
+  /** True where the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
   readonly defaultChecksVersion: string;
 };
@@ -57,7 +57,7 @@ export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
 const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };
-/** A session of an agent is many calls. */
+/** One session of an agent makes many calls. */
 const FREE_60: FreeOffer = { kind: 'free', requestsPerMinute: 60 };
 
 /** A scan may take over a minute, and its signature has to outlive it. */

@@ -1,4 +1,3 @@
-/** Builds the service from its parts; listening is the caller's. */
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -58,7 +57,7 @@ export type AppOptions = {
   readonly askSeller: AskSeller;
   readonly judgeInHand: JudgeInHand;
   readonly limits?: Partial<ServerLimits>;
-  /** How confirms wait for their turn; by the clock where it is left out. */
+  /** Delay between confirms of one host; tests replace the timer. */
   readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: SellingPayments;
 };
@@ -73,7 +72,7 @@ const BODY_LIMIT_BYTES = 4 * 1_024;
 /** Payment headers may have 8 KiB, and clients may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
 
-/** The parts stay the caller's: closing the app closes none of them. */
+/** Builds the service without listening. The caller closes its parts: `app.close()` closes none of them. */
 export async function buildApp(config: Config, service: AppOptions): Promise<FastifyInstance> {
   const limits = { ...SERVER_LIMITS, ...service.limits };
   const app = Fastify({
@@ -92,9 +91,9 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     // `plugins/pressure.ts` answers while stopping, in the form of every other error.
     return503OnClosing: false,
     rewriteUrl: routableUrl,
-    // A host in a path has up to 253 characters; without this, Fastify refuses over 100 of them.
+    // A host in a path has up to 253 characters; Fastify's default limit is 100.
     routerOptions: { maxParamLength: MAX_PATH_CHARS },
-    // A value of another type is a mistake of the caller's, and an unknown member is none.
+    // Values of the wrong type are refused, not converted; unknown members are allowed.
     ajv: {
       customOptions: {
         coerceTypes: false,
@@ -108,7 +107,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     genReqId: (_request: IncomingMessage) => crypto.randomUUID(),
   });
   app.server.maxConnections = limits.maxConnections;
-  // Schemas describe answers, and tests hold answers to them.
+  // Response schemas are for the OpenAPI document; tests validate the answers against them.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   // JSON only: `plugins/request-guard.ts` has its parser.
   app.removeAllContentTypeParsers();
@@ -136,7 +135,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   return app;
 }
 
-/** Loaded where the revision has it. */
+/** Loads the MCP routes only in revisions that offer them. */
 async function registerTools(
   app: FastifyInstance,
   context: RouteContext,

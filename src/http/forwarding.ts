@@ -1,8 +1,7 @@
-/** Proxies that no setting names: the headers that they add, and the addresses that they have. */
 import type { IncomingHttpHeaders } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Some proxies add nothing but one of these. */
+/** Each proxy adds at least one of these headers; some add only one. */
 const FORWARDING =
   /^(?:forwarded|via|x-forwarded.*|x-real-ip|x-client-ip|x-cluster-client-ip|.*-connecting-ip|true-client-ip|fastly-client-ip|x-original-.*|x-envoy-.*)$/;
 /** Ranges of ipaddr.js from which no client across the internet can connect. */
@@ -14,7 +13,7 @@ const OWN_NETWORK: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/** Whether a header says that the request was passed on; any client can send such a header. */
+/** True where a proxy's header is present; any client can send one. */
 export function hasForwardingHeader(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => FORWARDING.test(name));
 }
@@ -23,7 +22,7 @@ export function isLoopback(ip: string): boolean {
   return rangeOf(ip) === 'loopback';
 }
 
-/** Whether a peer is on this machine or in its own network, as a proxy in front of us is. */
+/** True for loopback and private addresses, which a proxy in front of us has. */
 export function isOwnNetwork(ip: string): boolean {
   return OWN_NETWORK.has(rangeOf(ip));
 }

@@ -1,14 +1,14 @@
-/** What connections may take before a request is there. */
+/** Limits of connections before a request is complete. */
 export type ServerLimits = {
-  /** To receive a request whole, from the first byte of the connection on; answering may take longer. */
+  /** Time to receive a whole request from the connection's first byte; the answer may take longer. */
   readonly requestTimeoutMs: number;
-  /** How often connections are held against it: one is closed at most so much later. */
+  /** Interval of the check; a connection is closed at most this much later. */
   readonly checkIntervalMs: number;
   /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
   readonly maxConnections: number;
   /**
-   * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Those
-   * beyond have their first packet dropped, and try again a second later.
+    * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
+    * ones lose their first packet and retry after a second.
    */
   readonly backlog: number;
 };

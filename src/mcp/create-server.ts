@@ -1,4 +1,3 @@
-/** The MCP server over whatever transport it is connected to. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -17,16 +16,16 @@ const NOTICE =
 export type McpServerOptions = {
   readonly host: McpHost;
   readonly version: string;
-  /** Writes a failure of a tool for its caller, and keeps back the rest. */
+  /** Turns a failure of a tool into an answer without internal details. */
   readonly describeFailure: (error: unknown) => object;
-  /** Base units of USDC, by the name of a tool that is sold; default: all of them are free. */
+  /** Base units of USDC, by name of a paid tool; without it all tools are free. */
   readonly prices?: Readonly<Record<string, bigint>>;
 };
 
 const UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
-/** Once a process: schemas are compiled to code. */
+/** Compiled once for the process. */
 const VALIDATE = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
 
 const LISTED = TOOLS.map(
@@ -34,7 +33,7 @@ const LISTED = TOOLS.map(
     name,
     title,
     description: quotesOrigins ? `${description} ${NOTICE}` : description,
-    // Plain JSON: the library keeps marks of its own on what it makes.
+    // A JSON copy drops the symbols that TypeBox adds to its schemas.
     inputSchema: JSON.parse(JSON.stringify(input)),
     outputSchema: JSON.parse(JSON.stringify(output)),
     annotations: { readOnlyHint: true, openWorldHint: asksOthers },
@@ -73,7 +72,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   return server;
 }
 
-/** Marks sold tools by the keys of Cloudflare's agents, so that buyers' libraries know the price before a call. */
+/** Adds the `_meta` keys of Cloudflare's agents, by which buyers' libraries know the price before a call. */
 function priced(prices: Readonly<Record<string, bigint>>) {
   return LISTED.map((tool) => {
     const price = prices[tool.name];

@@ -1,4 +1,4 @@
-/** The host of the tools: the engine on the command line, the routes' own parts in the service. */
+/** The interface behind the tools: the command line runs the engine, the service uses its routes' parts. */
 import type { Explanation } from '../engine/catalog/explain.ts';
 import type { Preflight } from '../preflight/result.ts';
 
@@ -8,11 +8,11 @@ export const PAYMENT_META = 'x402/payment';
 export type ToolCall = {
   /** `_meta["x402/payment"]`; undefined where the call carries no payment. */
   readonly payment: unknown;
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   readonly gone: AbortSignal;
 };
 
-/** A JSON object, which is told as structured content and as the same JSON in text. */
+/** A JSON object; sent as structured content and as the same JSON in text. */
 export type ToolAnswer = {
   readonly value: object;
   readonly isError?: boolean;
@@ -28,9 +28,9 @@ export type DirectorySearch = {
 
 export type McpHost = {
   scan(url: string, call: ToolCall): Promise<ToolAnswer>;
-  /** Throws where there is none. */
+  /** Throws where no report is stored. */
   report(url: string): Promise<object>;
-  /** Throws where there is no such check. */
+  /** Throws for an unknown id. */
   explain(id: string): Promise<Explanation>;
   preflight(url: string, method: string, maxPrice: string | null): Promise<Preflight>;
   validate(challenge: object, url: string | null): Promise<Preflight>;

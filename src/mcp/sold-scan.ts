@@ -10,18 +10,18 @@ import type { ToolAnswer } from './host.ts';
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** The caller's address, for fair shares; null where that cannot be known. */
+  /** The caller's address, for fair queueing; null where it is a proxy's. */
   readonly client: string | null;
-  /** `performance.now()` of when the call is answered by an error, unless it is being settled. */
+  /** Deadline by `performance.now()`; the call then fails, unless it is being settled. */
   readonly deadlineMs: number;
   readonly gone: AbortSignal;
-  /** To be told when the answer was written in full. */
+  /** Registers a callback for the moment at which the whole answer was written. */
   readonly onWritten: (written: () => void) => void;
 };
 
 const RESPONSE_META = 'x402/payment-response';
 
-/** Throws what the gate throws; `gone` means that the caller has left. */
+/** Throws the gate's errors. `gone` aborts when the caller disconnects. */
 export async function soldScan(
   url: string,
   payment: unknown,
@@ -61,7 +61,7 @@ async function textOf(body: PaidAnswer['body']): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Encodes a payment as a header carries it, so that both ways are read by one reader. */
+/** Encodes a payment as its HTTP header, so that one parser reads both transports. */
 function encode(payment: unknown): string {
   return Buffer.from(JSON.stringify(payment) ?? '').toString('base64');
 }

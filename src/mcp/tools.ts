@@ -13,12 +13,12 @@ export type Tool = {
   readonly title: string;
   readonly description: string;
   readonly input: TSchema;
-  /** Loose: clients hold errors to it too. */
+  /** Allows any member: clients validate errors against it too. */
   readonly output: TSchema;
   readonly asksOthers: boolean;
-  /** Whether the answer holds text of origins; it then says so. */
+  /** True where the answer quotes origins; it then carries a notice. */
   readonly quotesOrigins: boolean;
-  /** `input` has let the arguments through. */
+  /** `input` is validated by the tool's schema. */
   run(host: McpHost, input: never, call: ToolCall): Promise<ToolAnswer>;
 };
 

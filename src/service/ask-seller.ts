@@ -9,9 +9,9 @@ export type AskSellerOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
   readonly createClient: CreateProbeClient;
-  /** Boots what asks, where it rests: that takes no time of the seller's. Default: it is there. */
+  /** Starts the prober's thread before the seller's time runs; default: already running. */
   readonly ready?: () => Promise<void>;
-  /** For the look-up of the name, and then for the answer; default 1,000. */
+  /** Limit for the name lookup, and again for the answer, ms; default 1,000. */
   readonly answerWithinMs?: number;
 };
 

@@ -1,4 +1,4 @@
-/** Reads `.env` into the environment, where there is one; what is set already stays. */
+/** Loads `.env` if there is one; variables that are set already keep their values. */
 export function loadEnvFile(): void {
   try {
     process.loadEnvFile();

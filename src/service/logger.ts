@@ -1,18 +1,17 @@
-/** The service's log: pino, and no secret in any line of it. */
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
 import type { Config } from '../config/config.ts';
 import { redact } from '../model/redact.ts';
 
-/** Shorter ones would blot out words; no key is so short. */
+/** Redacting shorter parts would hide ordinary words; keys are longer. */
 const MIN_SECRET_LENGTH = 8;
 /**
- * Lines are written together, as a write each costs a request more than its answer: at 4 KiB, after
- * a second, at a fatal line, and at the exit. In sync, for a write under way is lost with the process.
+  * Buffers lines, because one write a line costs a request more than its answer. Flushes at 4 KiB, each
+  * second, at a fatal line and at the exit; synchronous, because a pending write is lost with the process.
  */
 const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
 const HIDDEN = '(hidden)';
 
-/** What the settings hold that no line may: keys whole, and what of an address can be a key. */
+/** The secrets in the settings: keys, and the parts of URLs that may be keys. */
 export function secretsOf({ payment }: Pick<Config, 'payment'>): readonly string[] {
   const { rpcUrl, facilitatorUrl, settlementKey, cdpKey } = payment;
   const ofUrls = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : keysIn(url)));
@@ -30,9 +29,9 @@ export function createLogger(
   return pino(
     {
       level: config.logLevel,
-      // Libraries quote addresses and calldata in messages, stacks, and members of their own.
+      // Libraries quote URLs and calldata in messages, stacks and their own members.
       serializers: { err: (error: Error) => mapTexts(stdSerializers.err(error), redact) },
-      // Whatever way it came into a line.
+      // The last filter: it covers every way into a line.
       hooks: { streamWrite: hide },
     },
     destination ?? standardOutput(),
@@ -45,13 +44,13 @@ function standardOutput(): DestinationStream {
     try {
       output.flushSync();
     } catch {
-      // A pipe whose reader has gone.
+      // EPIPE: the reader of the log has closed the pipe.
     }
   });
   return output;
 }
 
-/** The parts of a path, a query and a user that are long enough to be a key. */
+/** Parts of path, query and user info that are long enough to be a key. */
 function keysIn(url: string): string[] {
   const { pathname, search, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...search.split(/[?&=]/), username, password];
@@ -62,7 +61,7 @@ function isLongEnough(secret: string): boolean {
   return secret.length >= MIN_SECRET_LENGTH;
 }
 
-/** Walks what pino makes of an error: a tree of plain members, with instances here and there. */
+/** Maps every string in an error that pino serialised: a tree of plain objects and some instances. */
 function mapTexts(value: unknown, change: (text: string) => string, depth = 0): unknown {
   if (typeof value === 'string') return change(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,7 @@
-/** The log lines about money on which an operator has to act; docs/payments.md says how. */
+/** Log lines about money that need an operator; docs/payments.md says what to do. */
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
-/** Written as an error. */
+/** Logs at level error. */
 export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;
 
 const TILL_INTERVAL_MS = 5_000;
@@ -18,7 +18,7 @@ export function alarmOf(event: PaymentEvent, alarm: Alarm): void {
   else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
 }
 
-/** Tells when the till closes, and why; returns how to stop. */
+/** Logs when payments stop and start being taken, with the reason. Returns a function that ends the watch. */
 export function watchTill(
   trouble: () => string | null,
   tell: { readonly closed: Alarm; readonly opened: (message: string) => void },

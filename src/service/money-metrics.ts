@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Payments } from '../payment/payments.ts';
 import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 
-/** What the gauges read when they are asked. */
+/** Source of the gauges, read at each scrape. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'trouble'>;
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -94,7 +94,7 @@ export class MoneyMetrics {
     this.#purged.set(Math.floor(atMs / 1_000));
   }
 
-  /** From here on the gauges say how it stands. */
+  /** Connects the gauges to `source`; before it they have no value. */
   watch(source: MoneySource, now: () => number): void {
     const gauge = (name: string, help: string, read: () => number | null) => {
       new Gauge({

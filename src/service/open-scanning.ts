@@ -1,8 +1,7 @@
-/** What asks origins and judges them, loaded with the first of either: a service at rest has none of it. */
 import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
 import type { Scanning, ScanningOptions } from './scanning.ts';
 
-/** Fifty modules, which a start would wait for; their threads take far longer to boot. */
+/** Loads the fifty modules of a scan with the first one, so that an idle service starts fast and stays small. */
 export function openScanning(options: ScanningOptions): Scanning {
   let opened: Promise<Scanning> | null = null;
   let scanner: Scanner | null = null;
@@ -10,7 +9,7 @@ export function openScanning(options: ScanningOptions): Scanning {
 
   async function open(): Promise<Scanning> {
     const { createScanning } = await import('./scanning.ts');
-    // A thread that began now would never end.
+    // A thread that starts after `close` would never end.
     if (isClosed) throw new ScannerFailure('The service stops.');
     const scanning = createScanning(options);
     scanner = scanning.scanner;

@@ -1,4 +1,3 @@
-/** Third parties as the settings name them; what asks them is loaded with the first scan. */
 import type { Config } from '../config/config.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { createLookupRate } from '../ecosystem/lookup-rate.ts';
@@ -9,11 +8,11 @@ import type { OpenPayments } from './payments.ts';
 
 export type OpenStanding = {
   readonly standing: RefreshingStanding;
-  /** From then on look-ups wait while payments need the node. */
+  /** Lookups wait from now on while payments use the node. */
   yieldTo(payments: Pick<OpenPayments, 'isBusy'>): void;
 };
 
-/** Look-ups for D3 and D4 share a node with payments: those come first, once they are open. */
+/** Lookups of D3 and D4 share the node with payments, which have priority. */
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,
@@ -47,12 +46,12 @@ export function openStanding(
   };
 }
 
-/** Answers of third parties, kept where every host finds them. */
+/** Cache of third parties' answers in the store, shared by all hosts. */
 function snapshotCacheOn(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),
     put: ({ source, key, takenAtMs, data }) =>
-      // The adapters parse JSON and keep plain data of it.
+      // Snapshots are parsed JSON, so a JSON copy loses nothing.
       store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
     now: () => store.now(),
   };

@@ -1,4 +1,3 @@
-/** Payments as the settings want them: what settles, what is sold, and who is told of trouble. */
 import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
@@ -21,14 +20,14 @@ export type OpenPayments = Payments & {
 
 export type PaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
-  /** Told of events on which an operator has to act. */
+  /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
   readonly environment?: Environment | undefined;
-  /** Default: what the environment arms, and that under test alone. */
+  /** Default: failpoints of the environment, which are read under test alone. */
   readonly failpoints?: Failpoints | undefined;
 };
 
-/** Nothing is asked or swept before `start`. */
+/** Sends no request and sweeps nothing before `start`. */
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
   const { config, store, onError, environment = process.env } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
@@ -56,7 +55,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
   return { ...payments, sold, metrics };
 }
 
-/** The ledger's times, as tests of several instances shorten them; 1 leaves all as they are. */
+/** Scales the ledger's times; tests of several instances shorten them, 1 leaves them. */
 function scaledTimes(scale: number) {
   return {
     reconcileWithinMs: RECONCILE_WITHIN_MS * scale,
@@ -87,7 +86,7 @@ type FacilitatorOptions = {
   readonly onEvent: OnPaymentEvent;
 };
 
-/** The one that is wanted is loaded: each brings packages of its own. */
+/** Loads only the facilitator of the mode: each imports packages of its own. */
 async function facilitatorFor(
   { payment }: Config,
   { terms, store, onEvent }: FacilitatorOptions,

@@ -1,4 +1,3 @@
-/** Purges the store in the background, unless the clock cannot be trusted. */
 import type { Store } from '../store/contract/store.ts';
 
 export type PurgeTimerOptions = {
@@ -6,17 +5,17 @@ export type PurgeTimerOptions = {
   readonly intervalMs?: number | undefined;
   readonly onPurged: (removed: Awaited<ReturnType<Store['purge']>>, atMs: number) => void;
   readonly onError: (message: string, error: unknown) => void;
-  /** Milliseconds that only time moves; default `performance.now`. */
+  /** Monotonic clock in ms; default `performance.now`. */
   readonly monotonic?: (() => number) | undefined;
 };
 
 const INTERVAL_MS = 10 * 60_000;
-/** A clock that has moved so far by itself was set, or the machine was brought back from sleep. */
+/** Drift that only a changed clock or a machine that slept explains. */
 const MAX_DRIFT_MS = 3_600_000;
 
 /**
- * A purge believes the wall clock: one that jumps ahead would take answers that payers still own. While
- * it has drifted an hour from the monotonic one since the start, nothing is purged.
+  * Purges the store in the background. A purge trusts the wall clock: after a jump ahead it would delete
+  * answers that payers may still fetch. So it skips while the two clocks differ by an hour since the start.
  */
 export class PurgeTimer {
   readonly #options: PurgeTimerOptions;
@@ -31,14 +30,14 @@ export class PurgeTimer {
     this.#monotonicStartMs = this.#monotonic();
   }
 
-  /** Purges at once as well: a process that never lives for an interval would never purge. */
+  /** Purges at once too: a process that lives shorter than the interval would never purge. */
   start(): void {
     void this.run();
     this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? INTERVAL_MS);
     this.#timer.unref();
   }
 
-  /** A purge that runs is left to end, or to fail once the store is closed. */
+  /** A running purge ends by itself, or fails when the store closes. */
   stop(): void {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);

@@ -1,4 +1,3 @@
-/** The service as a process: reads the settings, opens the service, listens, and stops in good order. */
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { inspect } from 'node:util';
@@ -15,14 +14,14 @@ import { StoreError } from '../store/contract/store-error.ts';
 import { loadEnvFile } from './env-file.ts';
 import { openService, type Service } from './service.ts';
 
-/** Scans in flight may end within this time after a signal. */
+/** Time for running scans to end after a signal. */
 const GRACE_MS = 15_000;
 const CLOSE_WITHIN_MS = 30_000;
 
 const WITHOUT_RPC =
   'Without RPC_URL, a settlement whose outcome was lost is sent again instead of looked up on the chain (a payer who cancels in time is served for nothing), and D3 and D4 do not read its logs';
 
-/** Never rejects: what keeps it from starting is told, and is the exit code. */
+/** Never rejects: a failed start is logged and sets the exit code. */
 export async function runService(): Promise<void> {
   try {
     await start();
@@ -47,7 +46,7 @@ async function start(): Promise<void> {
     await service.close();
     throw error;
   }
-  // Not before: it would turn the exit code of a failed start into success.
+  // Registered after the start: before, a signal would turn a failed start's exit code into 0.
   closeWithGrace({ delay: CLOSE_WITHIN_MS }, async ({ err, signal }) => {
     console.log(
       `Stopping${signal ? ` on ${signal}` : ''}: scans in flight have ${GRACE_MS / 1_000} s to end`,
@@ -58,10 +57,10 @@ async function start(): Promise<void> {
   announce(config, service);
 }
 
-/** Node reads the setting of its environment by itself; one from `.env` comes too late for that. */
+/** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded, so a value from there is applied here. */
 function trustCertificates(path: string | undefined, known: string | undefined): void {
   if (!path || path === known) return;
-  // Node 24.5 and later can be told while it runs.
+  // Node 24.5 and later can change the CA list of a running process.
   if (typeof tls.setDefaultCACertificates !== 'function') {
     const accepted = 'it in the environment, not in .env, or run Node 24.5 or later';
     throw new SettingError('NODE_EXTRA_CA_CERTS', path, accepted);
@@ -85,7 +84,7 @@ function announce({ baseUrl, revision, payment, originPolicy }: Config, service:
   console.log(lines.join('\n'));
 }
 
-/** As the system gave it: `HOST` and `PORT` may leave it the choice. */
+/** The address that the system assigned: `HOST` and `PORT` may leave the choice to it. */
 function boundAddress({ app }: Service): string {
   const bound = app.server.address();
   if (bound === null || typeof bound === 'string') return String(bound);
@@ -93,7 +92,7 @@ function boundAddress({ app }: Service): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** What an operator can mend is told in one line; anything else with all that is known of it. */
+/** One line for an error that an operator can fix; the whole stack for any other. */
 function explain(error: unknown): string {
   const isForOperators =
     error instanceof SettingError ||

@@ -1,4 +1,3 @@
-/** The parts that ask origins and judge them, put together for one service: `open-scanning.ts` loads them. */
 import type { FastifyBaseLogger } from 'fastify';
 import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
 import type { AskSeller } from '../directory/preflight-desk.ts';
@@ -34,7 +33,7 @@ export type Scanning = {
   readonly askSeller: AskSeller;
 };
 
-/** Starts no thread: the first work does. */
+/** Starts no thread; the first scan does. */
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, catalog, checks, standing, log } = options;
   const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });

@@ -5,7 +5,7 @@ import { createPool } from '../engine/judging-pool.ts';
 import { tryAll } from '../scan/warm-up.ts';
 import type { SelfTest, SelfTestResult } from './self-test.ts';
 
-/** A machine may be slow, and nothing of an origin is in it. */
+/** Generous limits: the input is ours, and the machine may be slow. */
 const PATIENT = { cpuMs: 20_000, firstTryMs: 20_000, wallMs: 60_000 };
 
 async function test({ checksVersion, modules }: SelfTest): Promise<SelfTestResult> {
@@ -25,7 +25,7 @@ async function test({ checksVersion, modules }: SelfTest): Promise<SelfTestResul
   }
 }
 
-// The service ended, and nobody waits for the result.
+// The service has ended, so nobody waits for the result.
 process.once('disconnect', () => process.exit(0));
 process.once('message', async (order) => {
   const result = await test(order as SelfTest); // the service sends nothing else

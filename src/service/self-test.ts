@@ -7,13 +7,13 @@ import { threadEnvironment } from '../workers/thread-environment.ts';
 export type SelfTestOptions = {
   readonly catalog: Pick<Catalog, 'checksVersion'>;
   readonly checks: readonly Pick<DiscoveredCheck, 'impl' | 'url'>[];
-  /** A check of ours breaks even on an origin that said nothing: no scan of this process could be sold. */
+  /** Called when a check throws on an origin without answers: no scan of this build can be sold. */
   readonly onBroken: (fault: { readonly message: string }) => void;
-  /** The test could not be made; the first scan makes it again. */
+  /** Called when the test could not run; the first scan repeats it. */
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** The order to `self-test-process.ts`. */
+/** The message to `self-test-process.ts`. */
 export type SelfTest = {
   readonly checksVersion: string;
   readonly modules: readonly (readonly [impl: string, url: string])[];
@@ -27,8 +27,8 @@ export type SelfTestResult = {
 const ENTRY = new URL('./self-test-process.ts', import.meta.url);
 
 /**
- * Tries every check once, in a process of its own: a service at rest keeps nothing of the modules and
- * threads that scan. Never rejects.
+  * Runs every check once in a process of its own, so that an idle service does not hold the modules and
+  * threads of scans. Never rejects.
  */
 export async function testChecks(options: SelfTestOptions): Promise<void> {
   const { catalog, checks, onBroken, onError } = options;

@@ -1,4 +1,3 @@
-/** Puts the parts of the service together, and takes them apart again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -24,18 +23,18 @@ export type Service = {
   readonly app: FastifyInstance;
   readonly store: Store;
   readonly catalog: Catalog;
-  /** Finishes what it can within `graceMs`, abandons the rest. May be called twice. */
+  /** Waits `graceMs` for running work, then aborts it. May be called twice. */
   close(graceMs?: number): Promise<void>;
 };
 
 const SETTLE_GRACE_MS = 5_000;
 const SWEEP_INTERVAL_MS = 100;
 const LISTING_INTERVAL_MS = 60 * 60_000;
-/** Not while everything else starts. */
+/** Delay of the first listing, so that it does not compete with the start. */
 const FIRST_LISTING_MS = 5_000;
 const SELF_TEST_MS = 1_000;
 
-/** Throws SettingError, CatalogError, StoreError: whatever keeps it from starting. */
+/** Throws SettingError, CatalogError and StoreError. */
 export async function openService(config: Config): Promise<Service> {
   const opened = new AsyncDisposableStack();
   try {
@@ -106,20 +105,20 @@ type RunningService = {
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
   stopTimers(): void;
-  /** Everything that was opened, the oldest to go last. */
+  /** All opened parts; disposed in reverse order. */
   readonly opened: AsyncDisposableStack;
 };
 
-/** Lets calls end and be paid within `graceMs`, then takes the parts apart. */
+/** Lets calls end and settle within `graceMs`, then closes the parts. */
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
   const { app, store, scanCoordinator, payments, stopTimers, opened } = service;
   stopTimers();
-  // Side by side: requests that wait for a scan end when it does, or when it is abandoned.
+  // Both at once: requests that wait for a scan end when it ends or is aborted.
   const answered = app.close();
-  // Connections that were busy when it closed stay open for their next request, which never comes.
+  // Connections that were busy at `close` stay open afterwards; the sweep closes them once they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
   const settled = scanCoordinator.close(graceMs).then(async () => {
-    // Calls whose scan has just ended are about to settle, and to be answered.
+    // Calls whose scan has just ended still have to settle and be answered.
     const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
     await Promise.race([answered, late]);
     await payments.stop();
@@ -155,7 +154,7 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
       catalog: catalog.checksVersion,
     },
     signer: payment.signer ?? undefined,
-    // Two sets of settings on one store would settle, grade and answer against one another.
+    // Hosts with different settings on one store would settle and grade by different rules.
     onEvicted: (reason) => {
       log.fatal(`Stopping: ${reason.message}`);
       process.kill(process.pid, 'SIGTERM');
@@ -163,7 +162,7 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
   });
 }
 
-/** A build in which a check breaks on everything sells no scan: better that it ends, and says so. */
+/** Ends the process where a check throws on every origin: such a build can sell no scan. */
 async function testOwnChecks(
   catalog: Catalog,
   checks: readonly DiscoveredCheck[],
@@ -228,7 +227,7 @@ function startTimers({
   };
 }
 
-/** Throws SettingError for a version that there is none of, and CatalogError for a bad one. */
+/** Throws SettingError for an unknown version and CatalogError for an invalid catalog. */
 async function catalogFor(
   { checksVersion }: Config,
   checks: readonly DiscoveredCheck[],

@@ -5,11 +5,11 @@ import { loadEnvFile } from './env-file.ts';
 
 type StoreFileCommand = {
   readonly usage: string;
-  /** Answers what to say when it is done. */
+  /** Returns the line that is printed on success. */
   run(storeUrl: string, file: string): string;
 };
 
-/** One file as the only argument, and the store of STORE_URL; an error is told in one line, and the exit code is 1. */
+/** Runs a command with one file and the store of STORE_URL; an error prints one line and exits with 1. */
 export function runStoreFileCommand({ usage, run }: StoreFileCommand): void {
   const [file, ...more] = process.argv.slice(2).filter((argument) => argument !== '--');
   if (file === undefined || more.length > 0 || file.startsWith('-')) {

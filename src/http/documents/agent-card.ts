@@ -1,11 +1,10 @@
-/** The agent card. */
 import { priceUsd } from './payment-info.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
 /** The A2A version whose required fields the card has beside those of interface spec 2.9. */
 const A2A_VERSION = '0.3.0';
 
-/** Skills, and the operations that they are. */
+/** Skills and the operations behind them. */
 const SKILLS = [
   { id: 'scan', name: 'Scan an x402 origin', tags: ['x402', 'conformance', 'scan', 'grade'] },
   { id: 'report', name: 'Read the report of an x402 origin', tags: ['x402', 'report', 'grade'] },

@@ -1,14 +1,13 @@
-/** llms.txt, short and full. */
 import type { Operation } from './operation.ts';
 import { dollars } from './payment-info.ts';
 import { apiOperations, PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';
 
-/** `/llms.txt`: what is here and where, as the format at llmstxt.org has it. */
+/** `/llms.txt`, in the format of llmstxt.org. */
 export function llmsTxt(facts: ServiceFacts): string {
   return `${[...introduction(facts), ...operationLists(facts), ...toolList(facts), ...documentList(facts)].join('\n')}\n`;
 }
 
-/** `/llms-full.txt`: the same, and how each operation is called. */
+/** `/llms-full.txt`: `/llms.txt` with the parameters of each operation. */
 export function llmsFullTxt(facts: ServiceFacts): string {
   const operations = apiOperations(facts).flatMap((operation) => inFull(operation));
   const lines = [

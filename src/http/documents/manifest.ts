@@ -1,8 +1,7 @@
-/** The payment manifest, /.well-known/x402. */
 import { dollars } from './payment-info.ts';
 import { PATHS, type ServiceFacts } from './service-facts.ts';
 
-/** `/.well-known/x402`: what is sold here and to whom it is paid (interface spec 2.8). */
+/** `/.well-known/x402`: the paid operations and the recipient (interface spec 2.8). */
 export function paymentManifest(facts: ServiceFacts) {
   const { baseUrl, network, payTo } = facts;
   const endpoints = facts.operations.flatMap(({ method, path, offer, description }) => {

@@ -1,4 +1,3 @@
-/** What the OpenAPI document says of the whole service. */
 import type { Revision } from '../../config/revision.ts';
 import { DOCUMENTS_TAG, PATHS, SERVICE_NAME, SUMMARY } from './service-facts.ts';
 

@@ -1,4 +1,3 @@
-/** One operation, as documents list it. */
 import type { Offer } from '../../config/revision.ts';
 
 export type OperationParameter = {
@@ -8,7 +7,7 @@ export type OperationParameter = {
   readonly description: string;
 };
 
-/** One documented operation: what every discovery document says of it comes from here. */
+/** One documented operation; every discovery document is written from it. */
 export type Operation = {
   readonly operationId: string;
   readonly method: 'GET' | 'POST';

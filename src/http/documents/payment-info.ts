@@ -1,4 +1,3 @@
-/** Prices, as documents state them. */
 import type { Offer } from '../../config/revision.ts';
 
 /** Base units of a dollar, in an asset with 6 decimals. */
@@ -17,7 +16,7 @@ export function paymentInfo(priceBaseUnits: bigint): PaymentInfo {
   };
 }
 
-/** Six decimals: `0.050000`. */
+/** Writes six decimals: `0.050000`. */
 function dollarAmount(baseUnits: bigint): string {
   const fraction = String(baseUnits % BASE_UNITS_PER_DOLLAR).padStart(6, '0');
   return `${baseUnits / BASE_UNITS_PER_DOLLAR}.${fraction}`;

@@ -1,4 +1,3 @@
-/** The discovery document. */
 import type { Operation } from './operation.ts';
 import { priceUsd } from './payment-info.ts';
 import { PATHS, SERVICE_NAME, type ServiceFacts, SUMMARY } from './service-facts.ts';

@@ -1,4 +1,3 @@
-/** What all documents say of the service. */
 import type { Operation } from './operation.ts';
 
 export const SERVICE_NAME = 'x402 Conformance Scanner';
@@ -19,25 +18,25 @@ export const PATHS = {
   mcp: '/mcp',
 } as const;
 
-/** All that the discovery documents are written from. */
+/** The facts that the discovery documents state. */
 export type ServiceFacts = {
-  /** Without a trailing slash, as `siteUrl`. */
+  /** `baseUrl` and `siteUrl` have no trailing slash. */
   readonly baseUrl: string;
   readonly siteUrl: string;
-  /** Of the API revision. */
+  /** Version of the API revision. */
   readonly version: string;
   readonly checksVersion: string;
   /** CAIP-2. */
   readonly network: string;
   readonly payTo: string;
-  /** False: signatures are verified, but nothing is settled. */
+  /** False in mock mode: signatures are verified, and nothing is settled. */
   readonly isLive: boolean;
-  /** Whether the tools for agents are served, which are no operations of the API. */
+  /** True where `/mcp` is served; its tools are not operations of the API. */
   readonly hasMcp: boolean;
   readonly operations: readonly Operation[];
 };
 
-/** Only operations of the API, not the documents themselves. */
+/** The operations without the documents themselves. */
 export function apiOperations({ operations }: ServiceFacts): readonly Operation[] {
   return operations.filter(({ tag }) => tag !== DOCUMENTS_TAG);
 }

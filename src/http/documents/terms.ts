@@ -1,4 +1,3 @@
-/** The terms of service. */
 import { PATHS, SERVICE_NAME, type ServiceFacts } from './service-facts.ts';
 
 const VERSION = '0.2';
@@ -55,7 +54,7 @@ export function termsDocument({ baseUrl, siteUrl, isLive }: ServiceFacts) {
   };
 }
 
-/** `/terms.txt`: the same for people. */
+/** `/terms.txt`: the terms as text for people. */
 export function termsText(facts: ServiceFacts): string {
   const { version, effectiveDate, url, contact, machineSummary, sections } = termsDocument(facts);
   const head = [

@@ -1,4 +1,4 @@
-/** The catalog and one check of it, for people. Texts are the checks' own READMEs. */
+/** The pages of the catalog and of one check. Their text is the check's README. */
 import { marked } from 'marked';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { Explanation } from '../../engine/catalog/explain.ts';
@@ -41,10 +41,10 @@ export function checkPage(explanation: Explanation) {
     category,
     impl,
     outcomes,
-    // Our own documents: nothing of an origin gets here.
+    // These READMEs are ours; they hold no text of an origin.
     sections: sections.map(({ heading, text }) => ({
       heading,
-      // A code block may scroll sideways: the keyboard must be able to.
+      // A code block may scroll sideways, and keyboards scroll only focusable elements.
       html: marked.parse(text, { async: false }).replaceAll('<pre>', '<pre tabindex="0">'),
     })),
     patches: patchesOf(id),
@@ -53,7 +53,7 @@ export function checkPage(explanation: Explanation) {
 
 type Block = { readonly heading: string; readonly code: string | null };
 
-/** Patches with placeholders, because this page is about no one seller. None for standing. */
+/** Patches with placeholders, because the page has no seller; standing checks have none. */
 function patchesOf(id: string) {
   const values = placeholderValues(id);
   return STACKS.flatMap((stack) => {

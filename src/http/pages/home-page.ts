@@ -1,4 +1,3 @@
-/** The front page: what this is, and the directory with its search. */
 import type { Project } from '../../directory/project.ts';
 
 export type HomePageInput = {

@@ -1,4 +1,3 @@
-/** "Can an agent pay this API?": the answer, and what the official clients say of each offer. */
 import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
@@ -12,7 +11,7 @@ const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly 
     unsupported: { mark: '–', about: 'no client here has it' },
   };
 
-/** Null of a report that is older than the question. */
+/** Null for a report that was stored before reports had `payableBy`. */
 export function payableSection(report: ScanReport) {
   return {
     answer: answerLine(report),

@@ -1,4 +1,3 @@
-/** The findings of a report page: what is right and wrong in sentences, by category, with its cost. */
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
@@ -6,10 +5,10 @@ import { SCORINGS } from '../../engine/score.ts';
 import { scoreCosts } from '../../engine/score-costs.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 
-/** By the id of a check: the rule in three sentences. */
+/** The rule of each check in three sentences, by id. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
-/** Rules of the implementations that the catalog runs, because those judged. */
+/** Sentences of the check versions that the catalog runs. */
 export function sentencesOf(catalog: Catalog, checks: readonly DiscoveredCheck[]): SentencesById {
   const byImpl = new Map(checks.map(({ impl, definition }) => [impl, definition.says]));
   return new Map(
@@ -36,7 +35,7 @@ export function reportFindings(report: Judged, catalog: Catalog, says: Sentences
   const causes = new Set(
     rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
   );
-  // What only follows from another finding is told beneath it; without that one, on its own.
+  // A consequence is listed beneath its cause, or by itself where the cause is not in the list.
   const following = rows.filter(({ cause }) => cause !== null && causes.has(cause));
   const judged = rows.filter(
     (row) => isOwn(row) || (row.cause !== null && !following.includes(row)),
@@ -72,7 +71,7 @@ function rowOf(result: CheckResult, points: number, says: SentencesById) {
   };
 }
 
-/** Judged by itself: neither left open, nor the consequence of another finding. */
+/** True for a finding that is neither undetermined nor the consequence of another one. */
 function isOwn({ basis, cause }: ReturnType<typeof rowOf>): boolean {
   return basis !== 'not_determined' && cause === null;
 }

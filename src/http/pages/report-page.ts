@@ -1,4 +1,4 @@
-/** What the shareable report page of one host shows (interface spec 2.2). */
+/** The view of the report page of one host (interface spec 2.2). */
 
 import type { GradeSummary } from '../../directory/grade-summary.ts';
 import { reportUrl } from '../../directory/report-url.ts';
@@ -20,13 +20,13 @@ export type ReportPageInput = {
   /** The published report while it is fresh and free to read; null otherwise. */
   readonly report: ScanReport | null;
   readonly history: readonly HistoryRow[];
-  /** Of all listed origins. */
+  /** Counts of all listed origins. */
   readonly gradeCounts: Readonly<Record<Grade, number>>;
   readonly catalog: Catalog;
   readonly says: SentencesById;
   readonly baseUrl: string;
   readonly siteUrl: string;
-  /** "$0.05", and whether the report route costs too. */
+  /** "$0.05" */
   readonly scanPrice: string;
   readonly reportIsFree: boolean;
 };
@@ -37,7 +37,7 @@ const PARTS = [
   ['Standing', 'standing', 'directory', 'Indexes, settlements, listing.'],
 ] as const;
 
-/** Where a meter turns: below the first it is bad, from the second on good. */
+/** Thresholds of the meters: red below the first, green from the second. */
 const [[, GOOD_FROM], , [, FAIR_FROM]] = GRADES;
 
 const VERDICTS: Record<string, string> = {
@@ -51,7 +51,7 @@ const VERDICTS: Record<string, string> = {
 export function reportPage(input: ReportPageInput) {
   const { host, summary, report, history } = input;
   const findings = report === null ? null : reportFindings(report, input.catalog, input.says);
-  // Warnings by the interface, and no warnings: nothing was seen that is wrong.
+  // The API counts undetermined checks as warnings; the page does not, because nothing wrong was seen.
   const undetermined = findings?.undetermined.length ?? 0;
   return {
     title: summary.grade === null ? `${host}: not scanned yet` : `${host}: grade ${summary.grade}`,
@@ -97,7 +97,7 @@ function indexedSection(rows: readonly IndexedRow[]) {
   }));
 }
 
-/** Copyable requests; they hold the canonical origin and nothing else of the origin's. */
+/** Copyable requests; the canonical origin is the only value of the seller in them. */
 function requests({ summary, baseUrl, scanPrice, reportIsFree }: ReportPageInput) {
   const url = encodeURIComponent(summary.origin);
   const body = JSON.stringify({ url: summary.origin });

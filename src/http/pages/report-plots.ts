@@ -1,11 +1,10 @@
-/** The pictures of a report page, as numbers for inline SVG: scores over time, and what others have. */
 import { GRADES } from '../../engine/score.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
 
 const PLOT = { width: 600, top: 12, bottom: 110 } as const;
 
-/** A point a scan, a mark wherever another catalog judged than the time before. */
+/** Coordinates for inline SVG: a point for each scan, a mark where the catalog changed. */
 export function historyPlot(history: readonly HistoryRow[]) {
   const step = history.length > 1 ? PLOT.width / (history.length - 1) : 0;
   const yOf = (score: number) => Math.round(PLOT.bottom - ((PLOT.bottom - PLOT.top) * score) / 100);
@@ -24,7 +23,7 @@ export function historyPlot(history: readonly HistoryRow[]) {
   return { points, line: points.map(({ x, y }) => `${x},${y}`).join(' '), marks, rules };
 }
 
-/** How many listed origins have each grade, and which of them is this one's. */
+/** Bars for the number of listed origins with each grade; the origin's own is marked. */
 export function gradeHistogram(counts: Readonly<Record<Grade, number>>, own: Grade | null) {
   const total = ALL_GRADES.reduce((sum, grade) => sum + counts[grade], 0);
   const most = Math.max(1, ...ALL_GRADES.map((grade) => counts[grade]));

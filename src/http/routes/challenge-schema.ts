@@ -1,4 +1,3 @@
-/** Schema of a 402. */
 import { Type } from 'typebox';
 
 /** The body of a 402 (interface spec 2.7): the same JSON as in its `PAYMENT-REQUIRED` header. */

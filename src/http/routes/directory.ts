@@ -14,7 +14,7 @@ import type { RouteContext } from './route-context.ts';
 import { DOCUMENTED_URL } from './url-parameter.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Featured has no pages; this many rows are enough for every reader. */
+/** `/v1/featured` has no pages, so its answer is capped. */
 const MAX_FEATURED = 1_000;
 
 const ONE_OF_CATEGORIES = `One of ${CATEGORIES.join(', ')}.`;
@@ -200,7 +200,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
   );
 };
 
-/** A well-formed name that no public origin can have is unknown, as any other that was never scanned. */
+/** Answers 404 for a name that no public origin can have, as for a host that was never scanned. */
 function requestedHost(host: string, parts: RouteContext): string {
   try {
     return requestedOrigin(host, parts).host;

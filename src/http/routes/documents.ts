@@ -17,7 +17,7 @@ type Document = {
   readonly path: string;
   readonly type: 'application/json' | 'text/plain' | 'text/markdown';
   readonly summary: string;
-  /** Written once, for its first reader: every route is known by then. */
+  /** Called once, at the first request: every route is registered by then. */
   readonly write: (facts: ServiceFacts, app: FastifyInstance) => object | string;
 };
 
@@ -80,7 +80,7 @@ const DOCUMENTS: readonly Document[] = [
   },
 ];
 
-/** What agents and indexes read before they call anything. */
+/** The documents that agents and indexes read before their first call. */
 export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { baseUrl, siteUrl, revision, payment } = parts.config;
   const facts: ServiceFacts = {
@@ -96,7 +96,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (ap
   };
   for (const document of DOCUMENTS) addDocument(app, document, facts);
   addAsset(app, '/robots.txt', 'text/plain; charset=utf-8', 'User-agent: *\nAllow: /\n');
-  // Browsers and indexes ask for the .ico by habit, and take any image there.
+  // Browsers and indexes request the .ico by default and accept any image type.
   addAsset(app, '/favicon.svg', 'image/svg+xml', ICON_SVG);
   addAsset(app, '/favicon.ico', 'image/svg+xml', ICON_SVG);
 };

@@ -1,15 +1,10 @@
-/** Schemas of error answers. */
-
 import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
 
-/** Whatever a route does, it may answer these: the guard of queries, the guard of load, a fault. */
+/** Every route may answer these: the query guard, the load guard, and a fault of ours. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
 
-/**
- * Every code there is, for clients that want one list: what no operation answers (`not_found`,
- * `method_not_allowed`, …) is answered where there is none.
- */
+/** All error codes. `not_found` and `method_not_allowed` are here although no operation answers them. */
 export function anyErrorSchema() {
   return {
     type: 'object' as const,

@@ -1,4 +1,3 @@
-/** Liveness. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { StoreUnavailable } from '../../model/errors.ts';
@@ -17,7 +16,7 @@ const healthSchema = Type.Object({
   store: Type.String({ description: 'Kind of database.' }),
 });
 
-/** Liveness. Without a rate limit: balancers ask often, from one address. */
+/** Liveness, without a rate limit: balancers ask often, from one address. */
 export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { config, catalog, store } = parts;
   const facts = {

@@ -1,4 +1,3 @@
-/** Schema of what a report says of the indexes. */
 import { Type } from 'typebox';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from '../../model/indexed.ts';
 

@@ -19,7 +19,7 @@ import { disconnectSignal } from '../disconnect-signal.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 
-/** Judges a challenge that its caller has; sends no request. */
+/** Judges a challenge that the caller passes in; sends no request. */
 export type JudgeInHand = (challenge: object, url: string | null) => Promise<Preflight>;
 
 export type McpRouteOptions = RouteContext & {
@@ -28,7 +28,7 @@ export type McpRouteOptions = RouteContext & {
   readonly judgeInHand: JudgeInHand;
 };
 
-/** Loaded with the first call: the SDK brings the validators of its messages. */
+/** Loads the SDK with the first call: its message validators take long to load. */
 async function loadSdk() {
   const [{ createMcpServer }, { StreamableHTTPServerTransport }] = await Promise.all([
     import('../../mcp/create-server.ts'),
@@ -37,7 +37,7 @@ async function loadSdk() {
   return { createMcpServer, StreamableHTTPServerTransport };
 }
 
-/** Two reports to compare. */
+/** Room for the two reports of `diff_reports`. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
 const PAGE_SIZE = 20;
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
@@ -55,7 +55,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       onRequest: async (request) => refuseForeigner(request, options),
       preHandler: [refuseBatch, limitCalls(app, options)],
       errorHandler: async (error, { body }) => {
-        // Nobody has looked whether a payment that came along was charged before, or came at all.
+        // `charged` is left out: nobody has read the payment, which may have been charged before.
         const mayPay = body === undefined || paymentIn(body) !== undefined;
         const isUnknown = error instanceof RateLimited && mayPay;
         throw isUnknown ? new PaidCallFailed(error, null) : error;
@@ -74,7 +74,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       reply.raw.once('close', () => {
         void server.close();
       });
-      // Its types do not know `exactOptionalPropertyTypes`.
+      // The SDK's types are not written for `exactOptionalPropertyTypes`.
       await server.connect(transport as Parameters<typeof server.connect>[0]);
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders())) {
@@ -86,8 +86,8 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
 };
 
 /**
- * An instance that listens for this machine alone is not for the pages of other sites: they could
- * call it from a browser here, or point their own name at it (DNS rebinding).
+ * Protects an instance on a loopback address from pages of other sites: a browser on this machine could
+ * call it for them, or their name could resolve to it (DNS rebinding).
  */
 function refuseForeigner(
   { hostname, headers: { origin } }: FastifyRequest,
@@ -115,7 +115,7 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
   }
 }
 
-/** The routes whose work a tool does: a call counts as one of theirs. */
+/** The route whose rate limit a call of each tool counts against. */
 const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, path: string]>> = {
   scan_origin: ['scan', '/v1/scan'],
   get_report: ['report', '/v1/report'],
@@ -145,7 +145,7 @@ type Message = {
   } | null;
 };
 
-/** What the SDK reads of a message, before it has checked anything. */
+/** Reads the members that the rate limits need; the SDK validates the message later. */
 function messageOf(body: unknown): Message {
   return typeof body === 'object' && body !== null ? body : {};
 }
@@ -194,7 +194,7 @@ function hostOf(
   };
 }
 
-/** In the form of every other error. */
+/** Writes an error in the form of the API's errors. */
 function describeFailure(error: unknown, request: FastifyRequest): object {
   const paid = error instanceof PaidCallFailed ? error : null;
   const known = toServiceError(paid === null ? error : paid.cause, request);

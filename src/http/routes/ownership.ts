@@ -1,4 +1,3 @@
-/** Owners prove control of a host, and say how it is listed. */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
@@ -20,7 +19,7 @@ const BAD_BODY = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
-/** What reading the challenge file can end in. */
+/** Errors of routes that fetch the challenge file. */
 const READING = [
   'confirm_limit',
   'rate_limited',
@@ -58,7 +57,7 @@ const listingBody = Type.Object({
   listingKey,
 });
 
-/** What the three bodies may hold; each route's schema has refused what it does not take. */
+/** The members of all three bodies; each route's schema has refused the others. */
 type OwnerBody = { readonly url: string } & ListingWish;
 
 type OwnerRoute = {
@@ -134,19 +133,19 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
   });
 };
 
-/** Leaves out a route that the API revision does not offer. */
+/** Skips a route that the API revision does not offer. */
 function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRoute): void {
   const { path, answer, offer: name, ...described } = route;
   const offer = parts.config.revision.offers[name];
   if (offer === undefined) return;
   const schema = { operationId: name, tags: ['ownership'], ...described };
   app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
-    // Answers hold secrets, or what was true at this moment.
+    // Answers hold secrets, or facts that change at any moment.
     reply.header('cache-control', 'no-store');
     const { url, ...wish } = request.body;
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    // It may have closed while the body was read.
+    // The socket may have closed while the body was read.
     if (reply.raw.destroyed || reply.raw.socket?.destroyed) gone.abort();
     return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
   });

@@ -1,5 +1,3 @@
-/** What a report says of who can pay, and of what no check grades. */
-
 import { type TSchema, Type } from 'typebox';
 import { ADVICE_IDS } from '../../model/advice.ts';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
@@ -14,7 +12,7 @@ const payableBy = oneOf(
   'Whose client can pay: one as its quickstart sets it up, one with further settings, not known, nobody.',
 );
 
-/** The payability of an origin: the best of its resources. */
+/** Payability of an origin: that of its best resource. */
 export const payableBySchema = nullable(payableBy);
 
 export const payabilitySchema = nullable(

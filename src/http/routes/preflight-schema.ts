@@ -1,5 +1,3 @@
-/** What a preflight answers. */
-
 import { type TSchema, Type } from 'typebox';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';

@@ -1,5 +1,3 @@
-/** Schema of a directory record. */
-
 import { Type } from 'typebox';
 import { CATEGORIES } from '../../model/categories.ts';
 

@@ -1,4 +1,3 @@
-/** Schema of a scan report. */
 import { Type } from 'typebox';
 import { indexedSchema } from './indexed-schema.ts';
 import {

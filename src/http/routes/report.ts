@@ -1,4 +1,3 @@
-/** The free report. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { findFreshReport } from '../../directory/fresh-report.ts';
@@ -10,7 +9,7 @@ import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
 
-/** The report of the last 24 hours, in revisions that give it away. */
+/** The report of the last 24 hours, in revisions where it is free. */
 export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.report;

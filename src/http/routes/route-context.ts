@@ -1,4 +1,3 @@
-/** What routes are given. */
 import type { Config } from '../../config/config.ts';
 import type { PreflightDesk } from '../../directory/preflight-desk.ts';
 import type { Verification } from '../../directory/verification.ts';
@@ -7,13 +6,13 @@ import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
 import type { Store } from '../../store/contract/store.ts';
 
-/** What every route group is registered with. */
+/** Options of every route group. */
 export type RouteContext = {
   readonly config: Config;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
-  /** What the catalog runs, and says of itself. */
+  /** The check versions that the catalog runs. */
   readonly checks: readonly DiscoveredCheck[];
   readonly verification: Verification;
   readonly preflight: PreflightDesk;

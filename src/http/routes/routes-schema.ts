@@ -4,7 +4,7 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const shown = nullable(Type.String());
 const operations = Type.Array(Type.Object({ method: Type.String(), template: Type.String() }));
 
-/** What is sold where, as documents and challenges state it. */
+/** The sold routes, as documents and challenges declare them. */
 export const routesSchema = Type.Optional(
   Type.Object(
     {

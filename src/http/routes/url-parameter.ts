@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /**
- * The origin a request is about; `parseOrigin` alone says what counts as one, and why not. So what
- * generators of requests need to know is documented, and not validated.
+  * Schema of the `url` parameter. `parseOrigin` alone validates it, because its refusals have codes of
+  * their own; the format here is documentation for generators of clients.
  */
 export const DOCUMENTED_URL = {
   format: 'uri-reference',

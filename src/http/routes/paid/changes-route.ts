@@ -1,4 +1,3 @@
-/** What the directory's changes since a time cost, and how one call of them is answered. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { type ChangesQuery, listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
@@ -7,7 +6,7 @@ import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;
 
-/** `GET /v1/changes`: what changed in the directory since an instant. */
+/** `GET /v1/changes`: changes of the directory since an instant. */
 export function changesRoute(
   { config, store }: SellingOptions,
   offer: PaidOffer,

@@ -1,4 +1,3 @@
-/** The sale of the whole directory in one answer, stored in chunks before it is settled. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { ExportSnapshots } from '../../../directory/export-snapshots.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
@@ -7,7 +6,7 @@ import type { SellingOptions } from './scan-route.ts';
 
 const MIN_VALIDITY_MS = 20_000;
 
-/** `GET /v1/directory/export`: the whole directory in one answer. */
+/** `GET /v1/directory/export`: the whole directory in one answer, stored in chunks before it is settled. */
 export function exportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
   const snapshots = new ExportSnapshots({ store, siteUrl: config.siteUrl, headers: JSON_HEADERS });
   return {

@@ -1,4 +1,3 @@
-/** What this revision sells: each paid operation with its route, price and schema. */
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { changesRoute } from './changes-route.ts';
@@ -23,7 +22,7 @@ export type SoldRoute = {
   readonly route: PaidRoute;
 };
 
-/** What the revision sells, in its words and at its prices. */
+/** The paid operations of the revision with their routes, prices and schemas. */
 export function soldRoutes(options: SellingOptions): SoldRoute[] {
   const operations = Object.keys(MAKERS) as PaidOperation[]; // the keys that stand above
   return operations.flatMap((operation) => {

@@ -1,4 +1,3 @@
-/** Schemas of what paid operations take and answer, as OpenAPI tells them. */
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../model/error-codes.ts';
@@ -14,7 +13,7 @@ import { reportSchema } from '../report-schema.ts';
 import { urlParameter } from '../url-parameter.ts';
 import type { PaidOperation } from './paid-catalog.ts';
 
-/** Whatever a paid route sells, the gate may answer these. */
+/** Errors that the payment gate may answer on every paid route. */
 const GATE_ERRORS = [
   'invalid_payment_identifier',
   'payment_conflict',

@@ -1,7 +1,6 @@
-/** One whole report as an example for documents, made by the types that answers have. */
 import type { DiscoveryExample } from '../../../payment/paid-route.ts';
 
-/** A report as a challenge shows it: short, for clients echo all of it in a header. */
+/** Example of a report for challenges; short, because clients echo all of it in a header. */
 export function reportExample(cache: 'hit' | 'miss'): DiscoveryExample['output'] {
   return {
     example: { origin: 'https://api.example.com', grade: 'A', score: 97, cache, results: [] },

@@ -1,4 +1,3 @@
-/** The sale of a stored report, in the revision that sells reports. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { toReportBody } from '../../../directory/report-body.ts';

@@ -1,4 +1,3 @@
-/** The sale of a scan: from the body's origin to a report that its payer can fetch again. */
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { toReportBody } from '../../../directory/report-body.ts';
@@ -15,11 +14,11 @@ export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
-/** A payer who did not get its finished scan may still pay for it: ten minutes, and the scan itself. */
+/** Time in which a payer may still pay for a finished scan: ten minutes, and the scan's own two. */
 const WAITING_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
-/** `POST /v1/scan`: runs all checks now, or hands over what this payer's last call found. */
+/** `POST /v1/scan`: runs all checks, or answers with the scan that this payer's last call left unpaid. */
 export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<ScanInput> {
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
@@ -68,7 +67,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
     publish: (scanId) => scanCoordinator.publish(scanId),
 
     async compute({ origin, submittedUrl }, { payer, earlierScanId, onScan }) {
-      // Taken hold of first: a scan that ends while the store is asked is joined all the same.
+      // The running scan is looked up first: it could end while the store is read.
       const running = scanCoordinator.join(origin, onScan);
       const finishedBefore = () => findWaiting(store, payer, origin, earlierScanId);
       const waiting = await finishedBefore();
@@ -84,10 +83,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
   };
 }
 
-/**
- * A finished scan that this very payer asked for and did not get. No other payer's: each of them
- * of a fresh scan gets one.
- */
+/** A finished scan that this payer ordered and did not get. Other payers get a fresh scan. */
 async function findWaiting(
   store: RouteContext['store'],
   payer: string,

@@ -1,10 +1,9 @@
-/** The page that says what the scanner sends. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { RouteContext } from '../route-context.ts';
 
-/** Where the user agent of our requests points to. */
+/** The page about the scanner's requests; our User-Agent header links to it. */
 export const aboutRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const view = {
     title: 'About the scanner',

@@ -1,4 +1,3 @@
-/** Badges, to show on other sites. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
@@ -9,7 +8,7 @@ const COLOURS = { A: '#16713b', B: '#16713b', C: '#8a5a00', D: '#8a5a00', F: '#b
 const NO_COLOUR = '#5b6875';
 const params = Type.Object({ file: Type.String({ maxLength: 300 }) });
 
-/** `/badge/api.example.com.svg`, to show on other sites. */
+/** `/badge/api.example.com.svg`, which other sites embed. */
 export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   app.get(
     '/badge/:file',
@@ -18,7 +17,7 @@ export const badgeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       const origin = originOfHost(request.params.file.replace(/\.svg$/, ''), parts);
       const record = origin === null ? null : await parts.store.directory.get(origin.host);
       const listed = record?.listed === true ? record : null;
-      // Loaded with the first badge: it brings the widths of all characters.
+      // Loaded with the first badge: the module holds a table of character widths.
       const { makeBadge } = await import('badge-maker');
       const svg = makeBadge({
         label: 'x402',

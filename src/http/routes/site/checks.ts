@@ -1,4 +1,3 @@
-/** Pages of the checks. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
@@ -6,7 +5,7 @@ import { explainCheck } from '../../../engine/catalog/explain.ts';
 import type { RouteContext } from '../route-context.ts';
 import { sendMessage } from './page.ts';
 
-/** Loaded with the first page: it brings all patches, and what reads Markdown. */
+/** Loaded with the first page: it imports all patches and a Markdown parser. */
 const page = () => import('../../pages/check-page.ts');
 
 const params = Type.Object({ id: Type.String({ maxLength: 10 }) });

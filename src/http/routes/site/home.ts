@@ -9,7 +9,7 @@ import type { RouteContext } from '../route-context.ts';
 import { priceText } from './page.ts';
 
 const PAGE_SIZE = 50;
-/** People and agents who know nothing but the host find the documents from here. */
+/** Link header: agents that know only the host find the documents by it. */
 const LINKS = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
 const querystring = Type.Object({

@@ -1,4 +1,3 @@
-/** The public site. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { RouteContext } from '../route-context.ts';
 import { aboutRoute } from './about.ts';

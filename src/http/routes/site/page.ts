@@ -1,4 +1,3 @@
-/** What pages have in common. */
 import type { FastifyReply } from 'fastify';
 import type { Offer } from '../../../config/revision.ts';
 import { OriginRefused } from '../../../guard/errors.ts';
@@ -7,12 +6,12 @@ import { dollars } from '../../documents/payment-info.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import type { RouteContext } from '../route-context.ts';
 
-/** A page in place of the one that was asked for: what is the matter, and what to do. */
+/** Sends a page with a message in place of the one that was requested. */
 export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
   return reply.code(status).view('message', { title: heading, summary: text, heading, text });
 }
 
-/** The origin that a path names by its host; null where it is none that we scan. */
+/** The origin of the host in a path; null for one that we do not scan. */
 export function originOfHost(host: string, parts: RouteContext): Origin | null {
   try {
     return requestedOrigin(host, parts);

@@ -14,7 +14,7 @@ const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, catalog, checks } = parts;
   const { baseUrl, siteUrl, revision } = config;
-  // Where a report is sold, its findings are not on a free page.
+  // A revision that sells reports shows no findings on this free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
   const scanPrice = priceText(revision.offers.scan);
   const says = sentencesOf(catalog, checks);
@@ -34,7 +34,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         return sendMessage(reply, 404, 'Not listed', why);
       }
       const nowMs = store.now();
-      // All of one row: a scan that is published meanwhile has other sub-scores, too.
+      // All values come from one row: a scan that is published meanwhile has other sub-scores.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
@@ -43,7 +43,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       ]);
       const view = reportPage({
         host: origin.host,
-        // A host that is an exception may be http; its own report knows.
+        // Hosts in SCAN_ALLOW_HOSTS may use http; the report has the scheme.
         summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
