@@ -1,6 +1,6 @@
 /**
- * `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one does.
- * `--publishing VERSION` takes it for no fault that this catalog is not published.
+  * `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one fails.
+  * `--publishing VERSION` accepts that this catalog is not published yet.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -38,7 +38,7 @@ function style(): boolean {
   return run('style', biome, ['check', '--max-diagnostics=200', '.']);
 }
 
-/** Rooms, floors and circles, by the table in tools/lint/floors.ts. */
+/** Checks imports against the table in tools/lint/floors.ts. */
 async function floors(): Promise<boolean> {
   const findings = await floorFindings(ROOT);
   if (findings !== '') console.log(findings);
@@ -46,7 +46,7 @@ async function floors(): Promise<boolean> {
   return findings === '';
 }
 
-/** Files, exports and packages that nothing uses; knip.jsonc says where programs begin. */
+/** Finds unused files, exports and packages; knip.jsonc lists the entry points. */
 function unused(): boolean {
   const knip = join(ROOT, 'node_modules', 'knip', 'bin', 'knip.js');
   return run('unused', process.execPath, [knip, '--no-progress']);

@@ -1,6 +1,5 @@
-// Plain JavaScript, so that any Node can read it: says what to do where Node is too old to run the
-// TypeScript sources, and hands over to the named file otherwise. npm scripts find the pinned
-// Node 24 in node_modules/.bin before any other.
+// Plain JavaScript for any Node: prints what to do where Node is too old for TypeScript sources, and
+// otherwise imports the named file. npm scripts find the pinned Node 24 in node_modules/.bin first.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -22,7 +22,7 @@ child.stderr.on('data', (chunk: Buffer) => {
   said.push(chunk);
   process.stderr.write(chunk);
 });
-// Whoever stops the run stops the tests; they then say for themselves how they ended.
+// Forwards the signal to the tests, which report their own end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => void child.kill(signal));
 }

@@ -2,7 +2,7 @@
 import { parseCLI, type Reporter, startVitest } from 'vitest/node';
 import { lastLine, summarise, type TestSummary } from './test-summary.ts';
 
-// A run that ends before it has counted anything is a failure.
+// A run that ends before it counts anything is a failure.
 let summary: TestSummary = { passed: 0, failed: 1, skipped: 0, skips: [] };
 const counter: Reporter = {
   onTestRunEnd(modules, strayErrors) {
@@ -29,8 +29,8 @@ try {
 if (summary.passed + summary.failed === 0) {
   console.error('No test ran: a file filter must be part of the path of a file test/**/*.test.ts.');
 }
-// With -t every other test is skipped, and lacks nothing.
+// With -t all other tests are skipped without lacking anything.
 if (options.testNamePattern === undefined) for (const line of summary.skips) console.log(line);
 console.log(lastLine(summary));
-// Not left to the event loop: a handle that a test forgot must not hold the run open.
+// Exits explicitly: a handle that a test left open must not keep the run alive.
 process.exit(summary.failed > 0 || summary.passed === 0 ? 1 : 0);

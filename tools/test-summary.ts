@@ -1,4 +1,3 @@
-/** Counts what a test run ended with, and what was skipped for which lack. */
 import type { TestCase, TestModule, TestSuite } from 'vitest/node';
 
 export type TestSummary = {
@@ -10,7 +9,7 @@ export type TestSummary = {
   skips: string[];
 };
 
-/** Counts what a run ended with. An error outside of tests is a failure as well: it hides tests. */
+/** Counts results. An error outside of tests counts as a failure, because it can hide tests. */
 export function summarise(modules: readonly TestModule[], stray: readonly unknown[]): TestSummary {
   const summary = { passed: 0, failed: stray.length, skipped: 0, skips: [] };
   for (const module of modules) addSuite(module, module.relativeModuleId, summary);

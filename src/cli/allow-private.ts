@@ -4,12 +4,12 @@ import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.
 
 const HINT = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
 
-/** Throws OriginRefused where no flag would let the input through. */
+/** Throws OriginRefused for an input that `--allow-private` would not allow either. */
 export function policyFor(input: string, allowPrivate: boolean): OriginPolicy {
   return allowPrivate ? allowingOrigin(input, DEFAULT_POLICY) : DEFAULT_POLICY;
 }
 
-/** Refusals that the flag lifts. */
+/** Refusals that `--allow-private` lifts. */
 const LIFTED: readonly (RefusalReason | null)[] = [
   'scheme_or_form',
   'port',
@@ -18,15 +18,15 @@ const LIFTED: readonly (RefusalReason | null)[] = [
   'blocked_ip',
 ];
 
-/** Why the input was refused without --allow-private, and the flag where it would help. */
+/** Adds a hint at --allow-private to the refusal where the flag would help. */
 export function withFlag(refusal: string, input: string): string {
-  // A name that is no address is refused for the address that it resolves to.
+  // A name is refused for the address that it resolves to, so the flag may help.
   const reason = refusalOf(input, DEFAULT_POLICY) ?? 'blocked_ip';
   const isLifted = LIFTED.includes(reason) && refusalOf(input, null) === null;
   return isLifted ? `${refusal} ${HINT}` : refusal;
 }
 
-/** Null for an input that is accepted; without a policy it is allowed as an exception. */
+/** Null for an accepted input. With a null policy the origin is an allowed exception. */
 function refusalOf(input: string, policy: OriginPolicy | null): RefusalReason | null {
   try {
     parseOrigin(input, policy ?? allowingOrigin(input, DEFAULT_POLICY));

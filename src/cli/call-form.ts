@@ -10,7 +10,7 @@ export const COMMAND_NAMES = [
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** Sources run in a clone, by scripts of npm; the package runs by its name. */
+/** A clone runs the TypeScript sources by npm scripts; the package runs by its name. */
 const IS_CLONE = import.meta.url.endsWith('.ts');
 const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff', 'pay-test'];
 

@@ -1,7 +1,6 @@
 /**
- * `capture <origin> --output FILE`: a scan whose recording is trimmed, for a bug report or the
- * recorded origins of the tests. What is cut must not matter: every check says of the trimmed
- * recording what it said of the whole one, or less is cut.
+  * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
+  * recorded origins of the tests. Where a check judges the trimmed recording differently, less is cut.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,7 @@ import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 import { writeOutput } from './write-output.ts';
 
-/** What is cut, most first. Secrets go whatever comes of it. */
+/** Trims from the strongest to the weakest. Each of them removes secrets. */
 const TRIMS: readonly Trim[] = [
   { maxTextChars: 2_000, headers: true },
   { maxTextChars: 20_000, headers: true },
@@ -80,7 +79,7 @@ function parse(args: readonly string[]) {
       };
     }
   } catch {
-    // An unknown flag: the usage says which there are.
+    // An unknown flag is answered with the usage.
   }
   throw new UsageError(usageLine('capture'));
 }

@@ -1,6 +1,5 @@
 /**
- * `diff A.json B.json`: which checks moved between two JSON reports, by status and outcome, and with
- * `--fail-on-regression` whether anything fell.
+  * `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports.
  */
 import { parseArgs } from 'node:util';
 import {
@@ -16,8 +15,8 @@ import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Throws UsageError where a file is no report. Exit code 0, for a difference is no failure; 1 where
- * something fell and `--fail-on-regression` was given.
+  * Throws UsageError where a file is no report. The exit code is 1 only with `--fail-on-regression`, where
+  * something fell.
  */
 export async function diffCommand(args: readonly string[], { out, err }: Streams): Promise<0 | 1> {
   const { files, failOnRegression } = parse(args);
@@ -43,7 +42,7 @@ function parse(args: readonly string[]) {
       return { files, failOnRegression: values['fail-on-regression'] ?? false };
     }
   } catch {
-    // An unknown flag: the usage says which there are.
+    // An unknown flag is answered with the usage.
   }
   throw new UsageError(usageLine('diff'));
 }

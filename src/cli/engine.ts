@@ -1,4 +1,3 @@
-/** The engine as the command line starts it: catalog, checks and workers. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
@@ -8,11 +7,11 @@ export type Engine = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
-  /** No command shows it. */
+  /** Commands do not show branding. */
   readonly withBranding: false;
 };
 
-/** One scan gains nothing by more: each loads all checks anew. */
+/** More threads do not speed up one scan: each loads all checks. */
 const THREADS = 2;
 
 /** Throws UsageError where there is no such catalog. The caller closes the pool. */
@@ -26,7 +25,7 @@ export async function startEngine(checksVersion: string | null): Promise<Engine>
   }
 }
 
-/** Its threads boot while the caller loads the rest. */
+/** The threads boot while the caller loads its other modules. */
 export async function bootPool(): Promise<Pool> {
   const { createPool } = await import('../engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });

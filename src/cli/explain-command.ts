@@ -1,6 +1,6 @@
 /**
- * `explain <id>`: why a check is there, its rule and outcomes, and how to mend what it finds: with
- * `--stack` the patch for that stack alone, filled in from `--report`, for the address of `--public-url`.
+  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
+  * stack, with the values of `--report` and the address of `--public-url`.
  */
 import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
@@ -18,7 +18,7 @@ import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Throws UsageError where there is no such check or stack, or the file is no report. */
+/** Throws UsageError for an unknown check or stack, and for a file that is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
   const { id, file, stack, publicOrigin } = parse(args);
   const topic = explainTopic(id.toLowerCase());
@@ -26,7 +26,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
     await write(out, topic);
     return 0;
   }
-  // Loaded where it is needed: most explanations read no report.
+  // Loaded on demand: most explanations read no report.
   const report =
     file === null ? null : await (await import('./patch-report.ts')).readPatchReport(file);
   const seller = { report, publicOrigin };

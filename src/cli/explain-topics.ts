@@ -1,4 +1,4 @@
-/** What `explain` says of the parts of a report that no check grades. */
+/** Explanations of the parts of a report that no check grades. */
 import type { AdviceId } from '../model/advice.ts';
 import { INDEXED_REASONS, type IndexedReasonCode } from '../model/indexed.ts';
 
@@ -104,7 +104,7 @@ const REASONS: Readonly<Record<IndexedReasonCode, string>> = {
   resource_url_elsewhere: 'state the resource under the host that is asked',
 };
 
-/** Null where no part of a report has that name. */
+/** Null for an unknown name. */
 export function explainTopic(name: string): string | null {
   if (name === 'indexed') return explainIndexed();
   const topic = Object.hasOwn(ADVICE, name) ? ADVICE[name as AdviceId] : undefined;

@@ -1,4 +1,4 @@
-/** The command line. Every failure is one line on standard error, exit 2. */
+/** The command line. Every failure prints one line on standard error and exits with 2. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { cleanText } from '../parse/text/text.ts';
@@ -11,14 +11,14 @@ import { USAGES, usageLine } from './usage.ts';
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
 /**
- * Half of a short run is reading sources. Where the folder cannot be written there is no cache; the
- * package has one in the user's own cache folder (tools/pack/cli.js).
+  * Compiling the sources takes half of a short run, so Node caches the result here. Without write access
+  * there is no cache. The package has its own (tools/pack/cli.js).
  */
 const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
 
 const MAX_ERROR_CHARS = 2_000;
 
-/** Loaded when called: usage and `diff` need no engine. */
+/** Loaded on demand: usage and `diff` need no engine. */
 const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   scan: async () => (await import('./scan-command.ts')).scanCommand,
   explain: async () => (await import('./explain-command.ts')).explainCommand,
@@ -54,13 +54,13 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
   }
 }
 
-/** Values behind "--" are no options. */
+/** Index of "--", behind which nothing is an option. */
 function endOfOptions(args: readonly string[]): number {
   const end = args.indexOf('--');
   return end === -1 ? args.length : end;
 }
 
-/** Of one command its flags; of none those of `scan` and a line for each other command. */
+/** The flags of a command. Without one: those of `scan`, and a line for each other command. */
 function helpOf(command: CommandName | undefined): string {
   if (command !== undefined) return `${USAGES[command]}\n`;
   const others = COMMAND_NAMES.filter((name) => name !== 'scan').map(
@@ -76,7 +76,7 @@ function helpOf(command: CommandName | undefined): string {
   ].join('\n');
 }
 
-/** `npm run scan -- explain P6` means explain: neither name is a host that could be scanned. */
+/** `npm run scan -- explain P6` means explain: names of commands are not hosts. */
 function commandFirst(args: readonly string[]): readonly string[] {
   const [first, second = ''] = args;
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
@@ -90,12 +90,12 @@ function loadEnvironment(): void {
   }
 }
 
-/** Node makes each stream when it is first asked for, which a thread should not wait for to boot. */
+/** Node creates each stream at its first access; getters delay that until the thread boots. */
 function standardStreams(): Streams {
   let isWatched = false;
   return {
     get out() {
-      // A reader that has seen enough ("| head") closes the pipe: that is no failure of the scan.
+      // A reader such as "| head" closes the pipe early, which is no failure of the scan.
       if (!isWatched) process.stdout.on('error', endWithReader);
       isWatched = true;
       return process.stdout;
@@ -117,7 +117,7 @@ function isCommand(name: string): name is CommandName {
 /** With its line break. */
 function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  // It may quote a file of a stranger.
+  // The message may quote a recording of somebody else.
   return `${breakCommands(cleanText(text.split('\n')[0] ?? text, MAX_ERROR_CHARS))}\n`;
 }
 

@@ -1,4 +1,3 @@
-/** `mcp`: the tools over standard input and output, on the engine of this process; scans are free. */
 import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { explainAlone } from '../engine/catalog/explain.ts';
@@ -28,7 +27,7 @@ const SEARCH_TIMEOUT_MS = 10_000;
 
 type Call = { readonly allowPrivate: boolean; readonly service: string | null };
 
-/** Ends when its client does. Standard output belongs to the protocol. */
+/** Serves the tools over standard input and output until the client disconnects; prints nothing else. */
 export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
   const call = parse(args);
   const engine = await startEngine(null);
@@ -101,7 +100,7 @@ function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Ca
   };
 }
 
-/** The directory is a service's: nothing is sent anywhere that the caller did not name. */
+/** Asks the service of `--service`; without one there is no directory to search. */
 async function search(service: string | null, query: DirectorySearch): Promise<object> {
   if (service === null) {
     throw new Error('The directory is kept by a service: start with mcp --service URL.');
@@ -125,7 +124,7 @@ function parse(args: readonly string[]): Call {
       return { allowPrivate: values['allow-private'] ?? false, service };
     }
   } catch {
-    // An unknown flag: the usage says which there are.
+    // An unknown flag is answered with the usage.
   }
   throw new UsageError(usageLine('mcp'));
 }

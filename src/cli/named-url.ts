@@ -10,7 +10,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import type { Engine } from './engine.ts';
 
 export type NamedUrl = {
-  /** As the guard lets it through: absolute, with a path. */
+  /** Absolute, with a path, and accepted by the guard. */
   readonly url: string;
   readonly policy: OriginPolicy;
   readonly engine: Engine;
@@ -25,12 +25,12 @@ const WHO: Readonly<Record<PayableBy, string>> = {
   unknown: 'in schemes or on networks that no official client here has',
   nobody: 'that no official client can pay',
 };
-/** Answers to a GET of what may be sold by POST. */
+/** Answers to a GET by which a resource may still be sold by POST. */
 const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 
 /**
- * What a URL with a path answers, in a sentence beside the report. The scan asks an origin for what it
- * declares; a seller who names a resource wants to know of that one.
+  * Describes the answer of one URL in a sentence beside the report. The scan itself covers the resources
+  * that the origin declares, which may not include this one.
  */
 export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const { origin, path } = askedUrl(named.url, named.policy);

@@ -1,6 +1,6 @@
 /**
- * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that read
- * nothing else (S1 to S4). For hooks and editors: a line a finding, at its line of the file.
+  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
+  * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ import { UsageError } from './usage-error.ts';
 
 const PATH = '/openapi.json';
 const CHECKS = new Set(['S1', 'S2', 'S3', 'S4']);
-/** As a file it has no moment at which it was asked. */
+/** A file has no time of observation. */
 const NO_TIME = new Date(0).toISOString();
 
 /** Exit code 1 where a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
@@ -59,7 +59,7 @@ function parse(args: readonly string[]) {
       return { files: positionals, failOn, checksVersion: values['checks-version'] ?? null };
     }
   } catch {
-    // An unknown flag: the usage says which there are.
+    // An unknown flag is answered with the usage.
   }
   throw new UsageError(usageLine('openapi'));
 }
@@ -71,7 +71,7 @@ async function read(file: string): Promise<string> {
   });
 }
 
-/** What is wrong with the document itself; what it takes the origin to judge is left out. */
+/** The findings about the document itself; those that need the origin are left out. */
 async function findingsIn(text: string, engine: Engine): Promise<readonly CheckResult[]> {
   const { report } = await judge(served(text), NO_TIME, engine);
   return report.results.filter(
@@ -79,7 +79,7 @@ async function findingsIn(text: string, engine: Engine): Promise<readonly CheckR
   );
 }
 
-/** An origin that serves the document, and of which nothing else is known. */
+/** Observations of an origin that serves this document and nothing else. */
 function served(text: string): Observations {
   const answer = (path: string, status: number, body: string): HttpObservation => ({
     ok: true,

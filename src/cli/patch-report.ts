@@ -1,4 +1,3 @@
-/** A saved report, read for the values that patches are filled in with. */
 import { Type } from 'typebox';
 import type { PatchReport } from '../patches/patch-values.ts';
 import { readReport } from './read-report.ts';

@@ -1,4 +1,4 @@
-/** `preflight URL`: whether to pay it, asked before anything is signed. */
+/** `preflight URL`: judges an offer before anything is signed. */
 import { parseArgs } from 'node:util';
 import { OriginRefused } from '../guard/errors.ts';
 import { createOracle } from '../payable/create-oracle.ts';
@@ -26,7 +26,7 @@ type Call = {
   readonly format: 'text' | 'json';
 };
 
-/** Exit code 0 for go, and for caution unless --strict; 1 else. Throws UsageError. */
+/** Exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError. */
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const call = parse(args);
   const preflight = await judge(call);

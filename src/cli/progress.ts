@@ -1,4 +1,4 @@
-/** Shows the stage that a scan has reached, on standard error and only on a terminal. */
+/** Stages of a scan; shown on standard error, on a terminal alone. */
 const STAGES = {
   documents: 'reading documents',
   resources: 'asking for paid resources',

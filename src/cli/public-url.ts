@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import { isBlockedAddress } from '../guard/address.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Names that only resolve near the machine that was scanned. */
+/** Names that resolve only on the scanned machine or in its network. */
 const LOCAL_NAME =
   /^[^.]+$|(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|test|invalid|home\.arpa)$/;
 
-/** The origin of `--public-url`. Throws UsageError where it is none. */
+/** Parses `--public-url`. Throws UsageError for anything but an origin. */
 export function parsePublicUrl(text: string): string {
   const url = URL.parse(text);
   const isOrigin =
@@ -23,7 +23,7 @@ export function parsePublicUrl(text: string): string {
   return url.origin;
 }
 
-/** The origin of a report where buyers can reach it; null for a local or private address. */
+/** The origin of a report; null for a local or private address, which buyers cannot reach. */
 export function publicOriginOf(origin: string): string | null {
   const hostname = URL.parse(origin)?.hostname.replace(/\.$/, '') ?? '';
   const address = hostname.replace(/^\[|\]$/g, '');

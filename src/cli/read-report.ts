@@ -1,10 +1,9 @@
-/** A report that `scan --format json` saved, held to the members that a command needs of it. */
 import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import type { TSchema } from 'typebox';
 import { UsageError } from './usage-error.ts';
 
-/** Throws UsageError where the file is no report. `schema` must describe `Report`. */
+/** Reads the output of `scan --format json`. Throws UsageError where `schema`, which must describe `Report`, refuses it. */
 export async function readReport<Report>(file: string, schema: TSchema): Promise<Report> {
   let value: unknown;
   try {

@@ -1,4 +1,3 @@
-/** The flags of `scan`, parsed and judged before anything else happens. */
 import { parseArgs } from 'node:util';
 import type { Grade } from '../model/report.ts';
 import { callOf } from './call-form.ts';
@@ -6,9 +5,9 @@ import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {
-  /** As typed; null only beside `from`. */
+  /** As typed; null with `from`. */
   readonly origin: string | null;
-  /** Path and query, where the origin was typed with them: a resource to ask too. */
+  /** Path and query of `<origin>`: a resource to request too. */
   readonly resource: string | null;
   readonly allowPrivate: boolean;
   readonly format: FormatName;
@@ -25,7 +24,7 @@ export type ScanOptions = {
   /** Nodes for advice on the chain; null leaves the settings as they are. */
   readonly rpc: string | null;
   readonly solanaRpc: string | null;
-  /** Where the MCP endpoint is, if that was typed; null leaves MCP out. */
+  /** The endpoint's path, null where it is to be found; `mcp` is null without `--mcp`. */
   readonly mcp: { readonly path: string | null } | null;
   /** PATH=FILE pairs. */
   readonly sources: readonly string[];
@@ -72,7 +71,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
   };
 }
 
-/** Null for an origin alone. With `--mcp` the path names the endpoint. */
+/** Null for an origin without a path. */
 function pathIn(origin: string | null): string | null {
   const typed = origin ?? '';
   const url = URL.parse(typed.includes('://') ? typed : `https://${typed}`);

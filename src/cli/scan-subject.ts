@@ -1,4 +1,3 @@
-/** What `scan` does with its subject once the engine is there: asks and judges, prints and writes. */
 import type { Pool } from '../engine/judging-pool.ts';
 import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
@@ -32,11 +31,11 @@ type Asked = {
   readonly mcp: McpWanted | undefined;
 };
 
-/** What is to be judged: an origin to ask, or what an earlier scan saw. */
+/** An origin to scan, or a recording of an earlier scan. */
 type Subject = Asked | { readonly kind: 'recording'; readonly recording: Recording };
 
 export type ScanCall = {
-  /** Booting. */
+  /** May still be booting. */
   readonly pool: Pool;
   readonly options: ScanOptions;
   readonly streams: Streams;
@@ -44,14 +43,14 @@ export type ScanCall = {
 
 type ScanParts = {
   readonly engine: Engine;
-  /** Null for a recording, which says what the clients said. */
+  /** Null for a recording, which holds the clients' verdicts. */
   readonly oracle: Oracle | null;
   readonly sources: Sources;
   readonly options: ScanOptions;
   readonly streams: Streams;
 };
 
-/** The exit code, as `scanCommand`. */
+/** Scans and judges, then prints and writes. Returns the exit code of `scanCommand`. */
 export async function scanSubject(call: ScanCall): Promise<0 | 1> {
   try {
     return await scanOnce(call);
@@ -100,7 +99,7 @@ function namesOrigin(input: string, recorded: string): boolean {
   return parseOrigin(input, allowingOrigin(recorded, DEFAULT_POLICY)).url === recorded;
 }
 
-/** Tools are called by POST, which older catalogs do not send. */
+/** Refuses `--mcp` with a catalog that sends no POST, by which tools are called. */
 function refuseUnsent(subject: Subject, { catalog }: Engine): void {
   if (subject.kind !== 'origin' || subject.mcp === undefined || catalog.probing.post) return;
   throw new UsageError(`--mcp: catalog ${catalog.checksVersion} sends no POST; leave it out`);
@@ -110,7 +109,7 @@ async function scanOrigin(
   { origin, policy, mcp }: Asked,
   { engine, oracle, options, streams }: ScanParts,
 ): Promise<ScanOutcome> {
-  // What asks a chain is slow to load, and not needed offline.
+  // The chain's clients load slowly and are not needed offline.
   const standing = options.offline
     ? OFFLINE_STANDING
     : (await import('./standing.ts')).standingFrom({
@@ -135,7 +134,7 @@ async function scanOrigin(
   }
 }
 
-/** A sentence for the text, which alone has a place for it; null where no resource was named. */
+/** A sentence for the text format; null where `<origin>` has no path. */
 async function askNamed(
   subject: Subject,
   { report }: ScanOutcome,
@@ -184,7 +183,7 @@ async function deliver(
       : writeOutput('--save', options.save, toPrintedJson(recording, 1)),
   ]);
   if (options.timing && options.format !== 'json') await write(err, timingLine(timing));
-  // A scan is not done again for a file that could not be written: the other one is there.
+  // One file that cannot be written must not lose the other: a scan is expensive to repeat.
   const failure = delivered.find((one) => one.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
 

@@ -1,8 +1,7 @@
-/** `--only`: which results are printed and looked at by `--fail-on`. */
 import type { CheckResult } from '../model/report.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Throws UsageError where a pattern names no check of the catalog: a typo must not pass a build. */
+/** Throws UsageError for a pattern of `--only` that matches no check: a typo must not pass a build. */
 export function refuseUnknown(
   only: readonly string[] | null,
   checks: readonly { readonly id: string }[],
@@ -13,7 +12,7 @@ export function refuseUnknown(
   throw new UsageError(`--only ${unknown}: no such check; there are ${ids}`);
 }
 
-/** In the order of the catalog, each once. */
+/** The results that `--only` selects, in the catalog's order. */
 export function selectResults(
   results: readonly CheckResult[],
   only: readonly string[] | null,

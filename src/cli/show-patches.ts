@@ -1,5 +1,3 @@
-/** Patches as text for a terminal: what matters, then each file. */
-
 import { type Patch, STACKS, type Stack } from '../patches/patch.ts';
 import {
   addressValues,
@@ -16,11 +14,11 @@ import { publicOriginOf } from './public-url.ts';
 
 export type PatchedSeller = {
   readonly report: PatchReport | null;
-  /** Of `--public-url`; null where it is not given. */
+  /** The origin of `--public-url`; null without the flag. */
   readonly publicOrigin: string | null;
 };
 
-/** Prints the patches of the outcome in the report; without a report, of each kind of finding. */
+/** Patches for the report's outcome as text; without a report, for each kind of finding. */
 export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller): string {
   const { report } = seller;
   const values = valuesFor(checkId, seller);
@@ -54,7 +52,7 @@ function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): Pa
   return publicOrigin === null ? placeholders : { ...placeholders, ...addressValues(publicOrigin) };
 }
 
-/** The stacks that there are, and the first one's patch. */
+/** The names of all stacks, and the patch of the first. */
 export function showStacks(checkId: string, seller: PatchedSeller): string {
   const fill = seller.report === null ? '--report FILE fills in your own values; ' : '';
   return [

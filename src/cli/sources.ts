@@ -1,6 +1,6 @@
 /**
- * `--source /openapi.json=docs/openapi.json`: which file of the repository an origin's document is
- * made of, so that a finding names the file and the line to change.
+  * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file of the repository,
+  * so that a finding names the file and the line to change.
  */
 import { readFile } from 'node:fs/promises';
 import type { Node } from 'jsonc-parser';
@@ -8,14 +8,14 @@ import type { CheckResult } from '../model/report.ts';
 import { UsageError } from './usage-error.ts';
 
 export type SourceLocation = {
-  /** As it was given, relative to the repository, with forward slashes. */
+  /** Relative to the repository, as typed, with forward slashes. */
   readonly file: string;
   /** From 1. */
   readonly line: number;
 };
 
 export type Sources = {
-  /** Null where the finding is about no document that a source was given for. */
+  /** Null for a finding about a document without a source. */
   locate(result: Pick<CheckResult, 'id' | 'evidence'>): SourceLocation | null;
 };
 
@@ -28,7 +28,7 @@ export const NO_SOURCES: Sources = { locate: () => null };
 const PAIR = /^(\/[^=\s]*)=(.+)$/;
 /** "/openapi.json#/info/contact: missing": a document and a JSON pointer into it. */
 const POINTER = /(\/[^\s#"',;]*)#(\/[^\s"',;]*?)?(?=:?[\s"',;]|:?$)/g;
-/** The document that a check judges, where its evidence names no other. */
+/** The document of a check whose evidence names none. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   S1: '/openapi.json',
   S2: '/openapi.json',
@@ -58,7 +58,7 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
   };
 }
 
-/** `/=FILE`: what is about no document, for readers that take findings about files alone. */
+/** `/=FILE` locates findings about no document; some readers accept only findings about files. */
 function isForTheRest({ path }: Source): boolean {
   return path === '/';
 }
@@ -78,7 +78,7 @@ async function readSource(pair: string): Promise<Source> {
   }
 }
 
-/** What is missing has no line of its own: the nearest member above it that is there is told. */
+/** Locates a missing member by its nearest ancestor in the file. */
 function locationOf(
   { file, text }: Source,
   pointer: string,

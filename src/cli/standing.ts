@@ -1,5 +1,3 @@
-/** Opens the sources that the command line asks about an origin's standing, by the settings. */
-
 import { fileURLToPath } from 'node:url';
 import { readEcosystemConfig } from '../config/ecosystem.ts';
 import { readSettings } from '../config/environment.ts';
@@ -9,9 +7,9 @@ import { createFileCache } from '../ecosystem/file-cache.ts';
 import type { Standing } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 
-/** In the clone, beside what else can be made anew. */
+/** In the clone's cache folder, which may be deleted at any time. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
-/** A build machine's PORT or NODE_ENV is no business of a scan. */
+/** Only these settings are read: a scan must not fail on a build machine's PORT or NODE_ENV. */
 const SETTINGS = [
   'X402SCAN_URL',
   'BAZAAR_URL',

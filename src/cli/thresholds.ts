@@ -1,10 +1,9 @@
-/** Whether a finished scan misses a threshold that the caller set. */
 import type { CheckResult, Grade, ScanReport } from '../model/report.ts';
 import type { ScanOptions } from './scan-options.ts';
 
 const ORDER: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 
-/** What was missed, one line each; empty where nothing was. */
+/** One line for each missed threshold. */
 export function missedThresholds(
   report: ScanReport,
   printed: readonly CheckResult[],
@@ -22,7 +21,7 @@ export function missedThresholds(
   return missed;
 }
 
-/** What is not known is not enough: a build asks for it to be sure. */
+/** Unknown payability misses the threshold: a build that sets it wants certainty. */
 function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): boolean {
   return payableBy === 'default' || payableBy === least;
 }
@@ -30,6 +29,6 @@ function isPayable({ payableBy }: ScanReport, least: 'default' | 'settings'): bo
 function offends(result: CheckResult, failOn: ScanOptions['failOn']): boolean {
   if (failOn === null) return false;
   if (result.status === 'fail') return true;
-  // Results that could not be observed are no fault of the seller: builds must not break on them.
+  // Undetermined results are no fault of the seller, so builds do not break on them.
   return failOn === 'warn' && result.status === 'warn' && result.basis !== 'not_determined';
 }

@@ -1,4 +1,4 @@
-/** Bad usage, a refused origin or our failure: one line on standard error, exit 2. */
+/** Bad usage, a refused origin or our failure; prints one line on standard error and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -1,7 +1,7 @@
 import { type CommandName, callOf } from './call-form.ts';
 import { FORMAT_NAMES } from './formatters/format-names.ts';
 
-/** By command, the text that its `--help` prints; the first line is the answer to bad usage. */
+/** The `--help` text of each command; its first line is printed on bad usage. */
 export const USAGES: Readonly<Record<CommandName, string>> = {
   scan: `usage: ${callOf('scan')} <origin> [flags]
 
@@ -93,7 +93,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --checks-version V       judge by this catalog instead of the newest`,
 };
 
-/** The line that answers bad usage of a command. */
+/** The first line of a command's usage. */
 export function usageLine(command: CommandName): string {
   return USAGES[command].split('\n', 1).join('');
 }

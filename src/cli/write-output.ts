@@ -1,4 +1,3 @@
-/** Writes a whole file or none: a full disk leaves the old one as it was. */
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { UsageError } from './usage-error.ts';
 
@@ -12,10 +11,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Throws UsageError with the reason. */
+/** Writes a whole file or none: a full disk leaves the old one unchanged. Throws UsageError. */
 export async function writeOutput(flag: string, file: string, text: string): Promise<void> {
   try {
-    // A device or a pipe is written to: a file in its place would be the end of /dev/null.
+    // Devices and pipes are written directly; a rename would replace /dev/null with a file.
     await ((await isDevice(file)) ? writeFile(file, text) : replace(file, text));
   } catch (error) {
     throw new UsageError(`${flag} ${file}: cannot be written (${reasonOf(error)})`);
@@ -28,7 +27,7 @@ async function isDevice(file: string): Promise<boolean> {
 }
 
 async function replace(file: string, text: string): Promise<void> {
-  // Behind a link, the file that it leads to is the one to replace.
+  // Replaces the target of a symbolic link, not the link.
   const target = await realpath(file).catch(() => file);
   const part = `${target}.${process.pid}.part`;
   try {

@@ -1,5 +1,3 @@
-/** Fetches the challenge file of a host. */
-
 import { ResolverDown } from '../guard/failures.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import { Saturated, ScannerFailed } from '../model/errors.ts';
@@ -10,7 +8,7 @@ export const CHALLENGE_PATH = '/.well-known/scanner-challenge';
 const CHALLENGE_CAP_BYTES = 512;
 const CHALLENGE_TIMEOUT_MS = 10_000;
 
-/** What stands at the challenge path, or why nothing usable does; no text of the origin in it. */
+/** `text` is the origin's; `detail` quotes none of it. */
 export type ServedChallenge =
   | { readonly kind: 'served'; readonly text: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
@@ -18,17 +16,17 @@ export type ServedChallenge =
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
 export type FetchedChallenge = ServedChallenge & {
-  /** Processor time that TLS handshakes took. */
+  /** Processor time of TLS handshakes. */
   readonly handshakeMs?: number;
 };
 
-/** Dials nothing that `admit` does not let it. Throws ScannerFailed where the fault is ours. */
+/** Connects only to addresses that `admit` allows. Throws ScannerFailed where the fault is ours. */
 export type FetchChallenge = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedChallenge>;
 
 export type ChallengeFetcherOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
-  /** Asks on a thread of its own, or on this one. */
+  /** The client runs on a thread of its own, or on this one. */
   readonly createClient: CreateProbeClient;
 } & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
 
@@ -43,7 +41,7 @@ export function createChallengeFetcher({
     try {
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
-      // A refused host reads as one without an address: no caller learns what a name points to.
+      // A refused host is reported like one without an address, so that callers cannot resolve private names.
       if (resolved.kind !== 'addresses') return unusable('unreachable', 'no answer (dns)');
       if (!(await admit(resolved.addresses))) throw new Saturated();
       const served = await readChallenge(client, origin);

@@ -1,4 +1,3 @@
-/** Reads challenge files for all waiters: one fetch answers every caller that asked before it began. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
@@ -8,24 +7,24 @@ import type { Client } from './client-key.ts';
 import type { OriginTurn, OriginTurns } from './origin-turns.ts';
 import { hashSecret } from './verification-token.ts';
 
-/** What a fetch found: the hash of the text, so that no store keeps a token. */
+/** Result of a fetch. It has the hash of the text, so that the store never holds a token. */
 export type ChallengeFinding =
   | { readonly kind: 'served'; readonly textHash: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
 export type ChallengeReading = {
   readonly finding: ChallengeFinding;
-  /** Database time; names the fetch among those of its host. */
+  /** Database time; identifies the fetch among those of its host. */
   readonly beganAtMs: number;
 };
 
 export type ChallengeReader = {
   /**
-   * What the host serves, by a fetch that begins after this call. Throws ScannerFailed, and
-   * Saturated once the reader is stopped.
+    * Resolves with the result of a fetch that begins after this call. Throws ScannerFailed, and Saturated
+    * once the reader is stopped.
    */
   read(origin: Origin, client: Client): Promise<ChallengeReading>;
-  /** Sends those away who wait for a fetch that has not begun. */
+  /** Rejects the callers that wait for a fetch that has not begun. */
   stop(): void;
 };
 
@@ -33,7 +32,7 @@ export type ChallengeReaderOptions = {
   readonly store: Store;
   readonly fetchChallenge: FetchChallenge;
   readonly turns: OriginTurns;
-  /** Waits so many milliseconds; rejects when the signal says so. */
+  /** Resolves after `ms`; rejects when the signal aborts. */
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
@@ -43,7 +42,7 @@ type Waiter = {
   readonly reject: (error: unknown) => void;
 };
 
-/** All who wait for the next fetch of one host. */
+/** The callers that wait for the next fetch of one host. */
 type Round = { readonly origin: Origin; readonly blocks: Set<string>; waiters: Waiter[] };
 
 export function createChallengeReader(options: ChallengeReaderOptions): ChallengeReader {
@@ -63,7 +62,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
         if (await fetchInTurn(round)) return;
       }
     } catch (error) {
-      // Where it was stopped all have been sent away already.
+      // `stop` has rejected all waiters already.
       for (const waiter of round.waiters) waiter.reject(error);
     } finally {
       if (rounds.get(host) === round) rounds.delete(host);
@@ -81,7 +80,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       if (round.waiters.length === 0) return true;
       const slot = await ownership.beginChallengeFetch(origin.host);
       if (!slot.taken) return false;
-      // Callers that arrive from here on wait for the next fetch.
+      // Later callers wait for the next fetch.
       rounds.delete(origin.host);
       const fetched = await fetchOnce(fetchChallenge, origin, turn);
       handshakeMs = fetched.handshakeMs;
@@ -96,7 +95,7 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
 
   return {
     async read(origin, { block, gone }) {
-      // An abort that has happened already tells no listener.
+      // A signal that is aborted already fires no event.
       if (gone?.aborted) throw new Saturated();
       const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
       const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
@@ -157,7 +156,7 @@ async function tellOthers(
   await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
 }
 
-/** Sends a waiter away; a fetch without waiters does not begin. */
+/** Rejects a waiter; a fetch without waiters does not begin. */
 function leave(round: Round, waiter: Waiter): void {
   round.waiters = round.waiters.filter((one) => one !== waiter);
   waiter.reject(new Saturated());

@@ -8,7 +8,7 @@ import { reportUrl } from './report-url.ts';
 
 const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 1_000;
-/** Later instants have more than four digits in some offsets, and cannot be written back. */
+/** Later instants can need five digits for the year, which `parseInstant` does not read. */
 const END_MS = Date.UTC(9999, 0, 1);
 
 export type ChangesQuery = {
@@ -33,7 +33,7 @@ export type Change = {
 
 export type ChangesPage = {
   readonly since: string;
-  /** Changes in this answer. */
+  /** Number of changes in this answer. */
   readonly count: number;
   readonly limit: number;
   readonly hasMore: boolean;

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Hashes, so that no store keeps addresses. */
+/** A caller as hashes, so that the store holds no addresses. */
 export type Client = {
   /** An IPv4 address, or the /64 block that one IPv6 customer holds. */
   readonly key: string;
-  /** The /24 or /48 around it: what one organisation or provider hands out. */
+  /** The /24 or /48 around it, a usual size of one organisation's network. */
   readonly block: string;
-  /** Aborted once the client has hung up: a fetch without a reader does not begin. */
+  /** Aborted when the client disconnects; a fetch that nobody waits for does not begin. */
   readonly gone?: AbortSignal | undefined;
 };
 
@@ -23,17 +23,17 @@ export function clientKey(ip: string): string {
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
- * An IPv4 address, or the block of so many bits around an IPv6 address. Drops a port: each connection
- * of a client has another, and would count as a client of its own.
+  * An IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, which differs for
+  * each connection of a client.
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
-  // Nothing to drop, and no block: most clients.
+  // Most clients have a plain IPv4 address.
   if (!/[:[]/.test(ip)) return ip.toLowerCase();
   const [, ipv4, ipv6] = WITH_PORT.exec(ip) ?? [];
   const bare = ipv4 ?? ipv6 ?? ip;
   // Every IPv6 address has a colon; the pattern that knows them takes 4 ms to compile.
   if (!bare.includes(':') || !isIPv6(bare)) return bare.toLowerCase();
-  // Without the zone, which is the sender's to choose.
+  // The zone is dropped because the sender chooses it.
   const [address = bare] = bare.split('%', 1);
   // A mapped IPv4 address comes back as IPv4.
   const plain = ipaddr.process(address);

@@ -1,4 +1,3 @@
-/** Stored exports: one serves all payers of a minute while nothing that it shows has changed. */
 import { randomUUID } from 'node:crypto';
 import type { DirectoryVersions } from '../store/contract/directory.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -6,7 +5,7 @@ import { StoreError } from '../store/contract/store-error.ts';
 import { exportDirectory } from './export.ts';
 
 const LIFETIME_MS = 60_000;
-/** Each one more is caused by an owner who set something while the one before was written. */
+/** An owner's change while an export is written makes another take necessary. */
 const MAX_TAKES = 5;
 
 type Snapshot = {
@@ -22,8 +21,8 @@ export type ExportSnapshotOptions = {
 };
 
 /**
- * The versions that a snapshot is kept under are those that all instances write, read anew by each
- * call: an export sold after an owner opted out, at whatever instance, never lists that owner.
+  * Stored exports; one serves all payers of a minute while the directory is unchanged. Each call reads the
+  * versions that all instances write, so an export that is sold after an opt-out never lists that owner.
  */
 export class ExportSnapshots {
   readonly #options: ExportSnapshotOptions;
@@ -40,7 +39,7 @@ export class ExportSnapshots {
       const versions = await store.directory.versions();
       const { answerId } = this.#lastUnder(versions) ?? this.#take(versions);
       const id = await answerId;
-      // What an owner set while it was written must hold in it, too; publications may come late.
+      // An owner's change during the write must be in the export; a publication may miss it.
       const { preferences } = await store.directory.versions();
       if (preferences === versions.preferences) return id;
     }
@@ -59,7 +58,7 @@ export class ExportSnapshots {
     const answerId = this.#write();
     const snapshot = { versions, takenAtMs: this.#options.store.now(), answerId };
     this.#last = snapshot;
-    // The next caller does not wait for what has failed.
+    // The next caller starts a new export instead of waiting for a failed one.
     answerId.catch(() => {
       if (this.#last === snapshot) this.#last = null;
     });

@@ -1,4 +1,3 @@
-/** The whole directory as one JSON document. */
 import type { Grade } from '../model/report.ts';
 import type { ExportRecord } from '../store/contract/exports.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -22,14 +21,14 @@ export type ExportedProject = Project & {
 
 export type DirectoryExport = {
   readonly count: number;
-  /** True: there are more than 10,000 projects; those scanned most recently are in it. */
+  /** True where there are more than 10,000 projects; the export has the most recently scanned. */
   readonly truncated: boolean;
   readonly exportedAtMs: number;
   /** The JSON document, in pieces; once only. */
   readonly body: AsyncIterable<Uint8Array>;
 };
 
-/** The whole directory as it is now, read while it is written out: it is never in memory as a whole. */
+/** Streams the directory as one JSON document, so that it is never in memory as a whole. */
 export async function exportDirectory(
   store: Pick<Store, 'exports'>,
   siteUrl: string,

@@ -1,4 +1,3 @@
-/** The newest report of a host, while it is fresh. */
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { Store } from '../store/contract/store.ts';
 import { isFresh } from './freshness.ts';

@@ -1,16 +1,15 @@
-/** Which records the front page shows: the newest, but no owner's wildcard name fills it. */
 import type { DirectoryRecord, DirectoryStore } from '../store/contract/directory.ts';
 
 const PAGE_SIZE = 50;
 const PER_DOMAIN = 3;
-/** Pages that are read to fill one: beyond it the directory is being flooded, and a short page will do. */
+/** Limit of store pages for one front page; a directory that is flooded by one domain gives a short page. */
 const MAX_READS = 10;
 
 export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
 
-/** The newest records, at most three of one registrable domain; an address is a domain of its own. */
+/** The newest records, at most three of one registrable domain, so that wildcard names cannot fill the page. */
 export async function readFrontPage(directory: DirectoryStore): Promise<FrontPage> {
-  // Loaded with the first page: it brings the list of public suffixes.
+  // Loaded with the first page: the module holds the list of public suffixes.
   const { getDomain } = await import('tldts');
   const shown = new Map<string, number>();
   const records: DirectoryRecord[] = [];

@@ -1,12 +1,10 @@
-/** What is known of one origin, in short. */
-
 import type { Origin } from '../guard/origin.ts';
 import type { Grade } from '../model/report.ts';
 import type { HostGrade } from '../store/contract/directory.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 
-/** What is known of one origin (interface spec 2.1); null where it was never scanned. */
+/** Status of one origin (interface spec 2.1); its values are null where it was never scanned. */
 export type GradeSummary = {
   readonly origin: string;
   readonly known: boolean;

@@ -1,4 +1,3 @@
-/** Instants, as callers write them. */
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
@@ -10,7 +9,7 @@ export function parseInstant(text: string): number | null {
   const match = INSTANT.exec(text);
   if (match === null) return null;
   const [, year, month, day] = match;
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse reads 30 February as 2 March.
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
   if (Number.isNaN(date.getTime()) || date.getUTCDate() !== Number(day)) return null;
   const ms = Date.parse(text);

@@ -1,5 +1,3 @@
-/** What owners ask of the directory, and who may ask it. */
-
 import type { Origin } from '../guard/origin.ts';
 import { NotVerified, NotYourProof } from '../model/errors.ts';
 import type { ListingChange, ListingSettings } from '../store/contract/listing.ts';
@@ -19,9 +17,9 @@ export type ListingAnswer = ListingSettings & { readonly host: string };
 export type ListingOptions = { readonly store: Store; readonly verification: Verification };
 
 /**
- * Sets what an owner asks for. Within an hour of the host's last confirm anything, for the client
- * that started its token and for each caller that shows the key that came with it. Any other may hide,
- * and nothing more, while that token is still being served.
+  * Changes how a host is listed. For an hour after the host's last confirm, the client that started the
+  * token and callers with its listing key may change anything. Any other caller may only hide the host,
+  * while the token is still served.
  * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(
@@ -53,7 +51,7 @@ export async function changeListing(
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
     : 'proof replaced';
-  // The newer proof says who the owner is.
+  // The newer proof names the owner.
   if (settings === 'proof replaced' && isOwner) return changeListing(options, origin, client, wish);
   if (settings === 'proof replaced') {
     throw new Refusal(`Control of ${host} was proved ${when}, and the file is gone. ${HOW}`);
@@ -64,7 +62,7 @@ export async function changeListing(
   return { host, ...settings };
 }
 
-/** Whatever is set or proved meanwhile makes another version, and is looked at before anything is set. */
+/** Writes against the row's version and retries: a change or proof in between is judged first. */
 async function setWhileProved(
   store: Store,
   host: string,
@@ -89,7 +87,7 @@ function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
   return listed === true || enrichmentSuppressed === false;
 }
 
-/** The change without what the key of this very confirm has set; null where it would alter that. */
+/** The change without the members that this confirm's key has set; null where it would alter them. */
 async function withoutKeyed(
   { listing }: Store,
   host: string,

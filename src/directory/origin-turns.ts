@@ -5,60 +5,59 @@ import type { Address } from '../guard/resolve.ts';
 import { networkOf } from './client-key.ts';
 
 /**
- * The queue of everything that is free and asks origins, in one process. Places are handed out in
- * turn by block of client addresses, scans that were paid for go first, and no server hears from
- * us more than twice a second, whatever names it has.
+  * Queue of a process for free calls that send requests to origins. Blocks of client addresses take turns,
+  * paid scans go first, and a server gets at most two requests a second under all its names.
  */
 export type OriginTurns = {
-  /** Null where the turn would not come within `withinMs`, and once the queue is stopped. */
+  /** Null where the wait would exceed `withinMs`, and once the queue is stopped. */
   enter(request: TurnRequest): Promise<OriginTurn | null>;
-  /** Sends everybody away who waits. */
+  /** Resolves all waiters with null. */
   stop(): void;
 };
 
 export type TurnRequest = {
   readonly origin: Origin;
-  /** Blocks may be added while it waits: it has the best place that any of them gives. */
+  /** Blocks may be added while the request waits; the one with the best place counts. */
   readonly blocks: ReadonlySet<string>;
-  /** From now to the moment at which the origin may be dialled; default without end. */
+  /** Longest wait until the origin may be connected to, ms; unlimited by default. */
   readonly withinMs?: number;
 };
 
-/** A place, first for the look-up of the name and then, after `toward`, for the request. */
+/** A slot for the name lookup and, after `toward`, for the request. */
 export type OriginTurn = {
   /**
-   * Gives the place back until there is one for a request to these addresses. False where that
-   * comes too late: nothing may be dialled then.
+    * Waits again for a slot to these addresses. False where the wait would be too long; the caller must
+    * not connect then.
    */
   toward(addresses: readonly Address[]): Promise<boolean>;
-  /** @param handshakeMs processor time that TLS handshakes took; charged to the blocks */
+  /** @param handshakeMs processor time of TLS handshakes; charged to the blocks */
   end(handshakeMs: number): void;
 };
 
-/** Whether these addresses may be dialled now. */
+/** Resolves to true where these addresses may be connected to. */
 export type AdmitAddresses = OriginTurn['toward'];
 
 export type OriginTurnsOptions = {
   readonly now: () => number;
-  /** Scans that this process runs at this moment. */
+  /** Number of scans that this process runs now. */
   readonly runningScans: () => number;
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
 const AT_ONCE = 8;
-/** Beside a scan, what is free opens one connection in this time: it never starves, and hardly delays. */
+/** Interval of free connections while scans run: they do not starve and hardly delay the scans. */
 const BESIDE_SCANS_MS = 1_000;
 const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;
-/** Beyond so many waiters, those who cannot wait long are sent away at once. */
+/** Above this number, waiters with a deadline are refused at once. */
 const MAX_WAITING = 64;
-/** How soon a place is noticed that no other request's end frees. */
+/** Poll interval for slots that become free by time alone. */
 const TICK_MS = 50;
-/** Processor time in TLS handshakes, within an hour, beyond which a block goes behind the others. */
+/** Processor time of TLS handshakes in an hour, above which a block goes after the others. */
 const HANDSHAKE_BUDGET_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MAX_BLOCKS = 10_000;
-/** Far more than can begin within a second. */
+/** Far more targets than can begin within a second. */
 const MAX_TARGETS = 10_000;
 
 type Waiter = {
@@ -98,9 +97,9 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   };
 }
 
-/** The customers of a host of sites, which publishes its suffix as a private one, are not one. */
+/** Private suffixes count too, so that customers of a hosting provider are separate domains. */
 async function registrableDomain({ hostname }: Origin): Promise<string> {
-  // Loaded with the first request: it brings the list of public suffixes.
+  // Loaded with the first request: the module holds the list of public suffixes.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
@@ -108,7 +107,7 @@ async function registrableDomain({ hostname }: Origin): Promise<string> {
 class Places {
   readonly #options: OriginTurnsOptions;
   readonly #blocks = new LRUCache<string, Block>({ max: MAX_BLOCKS });
-  /** When the newest requests to a domain or network began. */
+  /** Start times of the newest requests, by domain and network. */
   readonly #begun = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
   readonly #stopping = new AbortController();
   #waiting: Waiter[] = [];
@@ -178,7 +177,7 @@ class Places {
     });
   }
 
-  /** Costly blocks go after all others; then the block comes first whose turn is longest ago. */
+  /** Blocks over their handshake budget go last; among the others the one served longest ago goes first. */
   #firstOf(ready: readonly Waiter[]): Waiter {
     const rank = ({ blocks }: Waiter) => {
       const ranks = [...blocks].map((block) => {
@@ -215,7 +214,7 @@ class Places {
         this.#beginReady();
       }
     } catch (error) {
-      // `close` has sent everybody away.
+      // `stop` has resolved all waiters.
       if (!this.#stopping.signal.aborted) throw error;
     } finally {
       this.#isTicking = false;

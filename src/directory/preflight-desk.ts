@@ -7,15 +7,15 @@ import type { Client } from './client-key.ts';
 import { findFreshReport } from './fresh-report.ts';
 import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
 
-/** Sends one GET, to addresses that `admit` lets through, and judges the answer. */
+/** Sends one GET to addresses that `admit` allows, and judges the answer. */
 export type AskSeller = (asked: AskedByGet, admit: AdmitAddresses) => Promise<AskedSeller>;
 
 export type AskedByGet = Asked & { readonly method: 'GET' };
 
 export type AskedSeller = {
-  /** Null where `admit` refused: nothing was sent. */
+  /** Null where `admit` refused; no request was sent then. */
   readonly preflight: Preflight | null;
-  /** Processor time that TLS handshakes took. */
+  /** Processor time of TLS handshakes. */
   readonly handshakeMs: number;
 };
 
@@ -35,9 +35,9 @@ export type PreflightDeskOptions = {
   readonly turns: OriginTurns;
 };
 
-/** Calls are free: no host is asked more often for the sake of anonymous callers. */
+/** Shortest time between two requests to a host, because calls are free and anonymous. */
 const COOL_DOWN_MS = 5_000;
-/** Who would wait longer for a turn is answered from what is stored. */
+/** Calls that would wait longer for a turn are answered from the stored report. */
 const MAX_WAIT_MS = 1_000;
 
 export function createPreflightDesk({
@@ -50,7 +50,7 @@ export function createPreflightDesk({
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
     const payability = fresh?.origin === url ? fresh.report.payability : null;
-    // Loaded with the first of them: it brings what reads terms.
+    // Loaded with the first preflight: it imports the parsers of offers.
     const { storedPreflight } = await import('../preflight/stored-preflight.ts');
     return storedPreflight(asked, payability) ?? notAsked(why);
   }

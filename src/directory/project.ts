@@ -1,11 +1,10 @@
-/** A directory record, as the public sees it. */
 import type { Grade } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { DirectoryRecord } from '../store/contract/directory.ts';
 import { isFeatured } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 
-/** A directory record as the public sees it (interface spec 2.3). */
+/** The public form of a directory record (interface spec 2.3). */
 export type Project = {
   readonly host: string;
   readonly displayName: string;
@@ -23,7 +22,7 @@ export type Project = {
   readonly reportUrl: string;
 };
 
-/** Only for records that are listed: the caller has left out those whose owners opted out. */
+/** `record` must be listed: the caller has left out owners who opted out. */
 export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: number): Project {
   const { displayName, description, iconUrl, ogImageUrl } = visibleBranding(record);
   const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
@@ -45,7 +44,7 @@ export function toProject(record: DirectoryRecord, siteUrl: string, nowMs: numbe
   };
 }
 
-/** The host stands in for branding that its owner suppressed. */
+/** The host replaces branding that its owner suppressed. */
 function visibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
   if (!record.enrichmentSuppressed) return record.branding;
   return { displayName: record.host, description: '', iconUrl: null, ogImageUrl: null };

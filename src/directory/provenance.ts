@@ -1,4 +1,4 @@
-/** Said beside every directory record: what a grade is not, and what the branding must not be. */
+/** Answers carry these notices beside every directory record. */
 export const DISCLAIMER =
   'A grade measures x402 protocol conformance only. It is not an endorsement and not a safety or legitimacy assessment. Origins are listed when they are scanned, also by third parties; verified owners can opt out.';
 

@@ -1,4 +1,3 @@
-/** The body of a scan or report answer. */
 import type { Advice } from '../model/advice.ts';
 import type { IndexedDifference, IndexedReason, IndexedRow } from '../model/indexed.ts';
 import type { ClientVersion, OfferPayability, ResourcePayability } from '../model/payability.ts';
@@ -7,8 +6,7 @@ import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/rout
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { reportUrl } from './report-url.ts';
 
-/** The body of a scan or report answer (interface spec 2.2). */
-/** Lists are copies, for the route to write. */
+/** The body of a scan or report answer (interface spec 2.2). Lists are copies. */
 export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' | OfClients> & {
   readonly exhausted?: BudgetName[];
   readonly results: CheckResult[];
@@ -18,7 +16,7 @@ export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' 
   readonly advice: Advice[];
   readonly routes?: RoutesEntry;
   readonly indexed: IndexedEntry[];
-  /** `miss`: this very call ran, or joined, the scan. */
+  /** `miss` where this call ran or joined the scan. */
   readonly cache: 'hit' | 'miss';
   readonly reportUrl: string;
   readonly charged?: true;
@@ -42,7 +40,7 @@ type RoutesEntry = Pick<RouteFacts, 'isComplete'> & {
 export type ReportPresentation = {
   readonly cache: 'hit' | 'miss';
   readonly siteUrl: string;
-  /** A paid answer, in a revision that says so (`Revision.reportSaysCharged`). */
+  /** True for a paid answer in a revision with `reportSaysCharged`. */
   readonly saysCharged: boolean;
 };
 
@@ -65,7 +63,7 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     clients: [...clients],
     advice: [...advice],
     ...(routes ? { routes: routesEntry(routes) } : {}),
-    // Reports that were stored by a release before this one have none.
+    // Reports that an earlier release stored have none.
     indexed: (indexed ?? []).map(toIndexedEntry),
     results: [...results],
   };

@@ -1,5 +1,5 @@
-/** The page of a host on the public site, whether it was scanned or not. */
+/** The page of a host on the public site; it exists for hosts without a scan too. */
 export function reportUrl(siteUrl: string, host: string): string {
-  // A port's colon may stand in a path; the brackets of an IPv6 literal may not.
+  // A path may contain a port's colon, and not the brackets of an IPv6 literal.
   return `${siteUrl}/o/${encodeURI(host)}`;
 }

@@ -1,4 +1,3 @@
-/** Secrets of verification: the token that an owner serves, and the key that he keeps. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 32;

@@ -1,4 +1,4 @@
-/** Proof of domain control: who can serve a token under a host's name is its owner. */
+/** Verification of owners: whoever can serve a token under a host's name controls it. */
 import PQueue from 'p-queue';
 import type { Origin } from '../guard/origin.ts';
 import { ChallengeLimit, ConfirmLimit } from '../model/errors.ts';
@@ -17,7 +17,7 @@ import { hashSecret, isSameHash, newSecret } from './verification-token.ts';
 export type IssuedChallenge = {
   readonly host: string;
   readonly token: string;
-  /** Lets its holder change the listing from any address once the token is confirmed. */
+  /** Authorises listing changes from any address once the token is confirmed. */
   readonly listingKey: string;
   readonly wellKnownPath: typeof CHALLENGE_PATH;
   readonly instructions: string;
@@ -39,13 +39,13 @@ export type Verification = {
   /** Throws ChallengeLimit. */
   start(origin: Origin, client: Client): Promise<IssuedChallenge>;
   /**
-   * A mismatch leaves the token alive. Failures of those who show the listing key of a live token
-   * are counted apart from their address. Throws ConfirmLimit, ScannerFailed.
+    * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
+    * against their address. Throws ConfirmLimit, ScannerFailed.
    */
   confirm(origin: Origin, client: Client, listingKey?: string): Promise<Confirmation>;
   /**
-   * Whether this token is still being served. Counts as a failed confirm of the client whatever it
-   * finds: the call is open to all, and each call asks the origin. Throws ConfirmLimit, ScannerFailed.
+    * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
+    * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
    */
   stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
 };
@@ -54,7 +54,7 @@ export type VerificationOptions = { readonly store: Store; readonly reader: Chal
 
 export function createVerification({ store, reader }: VerificationOptions): Verification {
   const { ownership } = store;
-  // All who shared a fetch come back at once, and it counts as one failure of each client.
+  // Callers that shared a fetch return together; it counts as one failure for each client.
   const notes = new PQueue({ concurrency: 1 });
 
   /** Reads the challenge for a client that has failures left; `note` counts this one. */
@@ -111,7 +111,7 @@ export function createVerification({ store, reader }: VerificationOptions): Veri
   };
 }
 
-/** Whether a key that a caller may have shown is the one with this hash. */
+/** Compares a caller's key, if there is one, with a stored hash. */
 export function isKey(listingKey: string | undefined, keyHash: string): boolean {
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }

@@ -1,4 +1,4 @@
-/** The documents that agents look for, each with what its check asks of it. */
+/** Documents that agents look for, with the content that their checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
 import type { PatchValues, SoldRoute } from './patch-values.ts';
 import { nameRoute, pathOf } from './route-names.ts';
@@ -43,7 +43,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
   }),
 };
 
-/** What a paid operation declares beside its parameters; the price is that of the route. */
+/** The members of a paid operation beside its parameters; the price is the route's. */
 export function paidOperation({ price }: SoldRoute) {
   return {
     security: [{ x402: [] }],

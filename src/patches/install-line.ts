@@ -1,6 +1,6 @@
 import type { PatchPart } from './patch.ts';
 
-/** Imports begin a line, which no value of an origin does. */
+/** Matches imports at the start of a line only; a value of an origin is never there. */
 const JS_IMPORT = /^(?:import .*|\} )from '((?:@[\w-]+\/)?[\w-]+)(?:\/[\w/-]+)?';$/gm;
 const PYTHON_IMPORT = /^from ([\w.]+) import /gm;
 const GO_MODULE = /^(?:import |\t(?:\w+ )?)"(github\.com\/[\w-]+\/[\w-]+(?:\/go\/v2)?)/gm;
@@ -21,7 +21,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
 /** A comment with the command that installs what the code imports; null where it imports nothing. */
 export function installLine({ language, code }: PatchPart): string | null {
   if (language === 'ts') {
-    // Older versions read ":city" of a route as text, and guard nothing by it.
+    // Older versions read ":city" in a route as text, so they would guard nothing.
     const names = captures(code, JS_IMPORT).map((name) => `${name}@latest`);
     return names.length === 0 ? null : `// npm install ${names.join(' ')}`;
   }
@@ -30,7 +30,7 @@ export function installLine({ language, code }: PatchPart): string | null {
     const extras = names.flatMap((name) => EXTRAS[name] ?? []);
     const others = [...new Set(names.flatMap((name) => PACKAGES[name] ?? []))];
     const x402 = extras.length === 0 ? [] : [`x402[${extras.join(',')}]`];
-    // The extra of the middleware brings its framework.
+    // The extra of the middleware installs the framework too.
     const all = x402.length > 0 ? x402 : others;
     return all.length === 0 ? null : `# pip install ${all.map((name) => `"${name}"`).join(' ')}`;
   }

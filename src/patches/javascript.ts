@@ -60,7 +60,7 @@ export function soldRoute(
   ];
 }
 
-/** SDK, configurations and `routes`, for a middleware that guards all of them. */
+/** SDK setup, configurations and `routes` of a middleware that guards all routes. */
 export function guardedRoutes(values: PatchValues, extras: Extras = {}): string[] {
   const routes = guardedOf(values);
   const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
@@ -83,13 +83,13 @@ function routeEntries(route: SoldRoute, name: string): string[] {
   return methods.map((method) => `  ${js(`${method} ${path}`)}: ${name},`);
 }
 
-/** ROUTE stays undefined on purpose: a made-up path would guard nothing, and open what it replaces. */
+/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
 export function unknownRoute({ example }: SoldRoute): string {
   const asked = example === null ? '' : ` behind ${example}`;
   return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
 }
 
-/** The route as an expression, for settings by path. */
+/** The route as an expression, for settings that are keyed by path. */
 export function routeLiteral({ template }: SoldRoute, syntax: RouteSyntax): string {
   return template === null ? 'ROUTE' : js(writeRoute(template, syntax));
 }

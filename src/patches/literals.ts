@@ -1,10 +1,10 @@
 /**
- * Texts as literals of the languages that patches are written in. Values are an origin's own words:
- * they are cleaned before (`patch-values.ts`), and here nothing in them can end its literal.
+  * Writes values as literals of the patches' languages. Values come from an origin: `patch-values.ts` has
+  * cleaned them, and these functions escape everything that could end a literal.
  */
 import type { JsonDocument } from './patch.ts';
 
-/** In single quotes where that takes no escapes. */
+/** Uses single quotes where no escape is needed. */
 export function js(text: string): string {
   return /['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 }
@@ -19,12 +19,12 @@ export function go(text: string): string {
   return JSON.stringify(text);
 }
 
-/** `indent` goes before all lines but the first. */
+/** `indent` is put before all lines but the first. */
 export function json(document: JsonDocument, indent = ''): string {
   return JSON.stringify(document, null, 2).replaceAll('\n', `\n${indent}`);
 }
 
-/** As `json`, with Python's names of true and false. */
+/** `json` with Python's True and False. */
 export function pythonJson(document: JsonDocument, indent = ''): string {
   return json(document, indent).replace(
     /("(?:[^"\\]|\\.)*")|\b(?:true|false)\b/g,
@@ -32,17 +32,17 @@ export function pythonJson(document: JsonDocument, indent = ''): string {
   );
 }
 
-/** Several lines, in backticks. */
+/** A text of several lines in backticks. */
 export function jsTemplate(text: string): string {
   return `\`${text.replace(/[`\\]|\$(?=\{)/g, '\\$&')}\``;
 }
 
-/** Several lines, in three quotation marks. */
+/** A text of several lines in triple quotes. */
 export function pythonText(text: string): string {
   return `"""${text.replace(/["\\]/g, '\\$&')}"""`;
 }
 
-/** Several lines, in backticks, which nothing escapes there. */
+/** A text of several lines in backticks, in which Go knows no escapes. */
 export function goText(text: string): string {
   return `\`${text.replaceAll('`', '` + "`" + `')}\``;
 }

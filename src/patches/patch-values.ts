@@ -1,4 +1,4 @@
-/** What patches are filled in with: facts of a report, or placeholders in angle brackets. */
+/** Values of patches: facts of a report, or placeholders in angle brackets. */
 import type { ScanReport } from '../model/report.ts';
 import type { PaidRoute, RouteOffer } from '../model/routes.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -10,11 +10,11 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
 export type SoldRoute = {
-  /** Null where nothing tells: the route then takes each one. */
+  /** Null where it is unknown; the patch then guards every method. */
   readonly method: Method | null;
-  /** Null where no document declares it: code then names it by something that cannot run. */
+  /** Null where no document declares it; the code then has a name that does not compile. */
   readonly template: RouteTemplate | null;
-  /** A request that it answers, for whoever has to find the route; null where none may be shown. */
+  /** A request of the route, as a hint for the reader; null where it is unsafe to print. */
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
@@ -31,11 +31,11 @@ export type PatchValues = {
   /** "https://api.example.com" */
   readonly origin: string;
   readonly host: string;
-  /** All that are sold, one at least. */
+  /** The sold routes; at least one. */
   readonly routes: readonly [SoldRoute, ...SoldRoute[]];
-  /** Guarded by the same middleware and not sold: sign-ins. A patch that leaves them out opens them. */
+  /** Sign-in routes, guarded by the same middleware; a patch without them would leave them open. */
   readonly signIns: readonly SoldRoute[];
-  /** Operations that cost nothing, one at least. */
+  /** Free operations; at least one. */
   readonly free: readonly [FreeOperation, ...FreeOperation[]];
 };
 
@@ -58,14 +58,14 @@ export const PLACEHOLDERS: PatchValues = {
   free: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
 };
 
-/** Placeholders where there is no report. S5 is about POST resources. */
+/** Placeholders for an explanation without a report. S5 is about POST resources. */
 export function placeholderValues(checkId: string): PatchValues {
   return checkId === 'S5'
     ? { ...PLACEHOLDERS, routes: [{ ...SOLD, method: 'POST' }] }
     : PLACEHOLDERS;
 }
 
-/** As much of a saved report as is read; what is older has no routes. */
+/** The members of a saved report that are read; older reports have no routes. */
 export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
   readonly results: readonly Pick<ScanReport['results'][number], 'id' | 'outcome'>[];
 };
@@ -76,8 +76,8 @@ const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
 /**
- * A value that is missing, odd, or holds what cannot be seen stays a placeholder. `publicOrigin` is
- * the address that buyers see, null where a report was made of a local one.
+  * A value that is missing, malformed, or has invisible characters stays a placeholder. `publicOrigin` is
+  * the address that buyers use; null where the scanned one was local.
  */
 export function readPatchValues(
   report: PatchReport,
@@ -100,23 +100,23 @@ export function readPatchValues(
   };
 }
 
-/** All that a middleware has to name. */
+/** Every route that the middleware has to list. */
 export function guardedOf({ routes, signIns }: PatchValues): readonly SoldRoute[] {
   return [...routes, ...signIns];
 }
 
-/** Networks of the routes, each once. */
+/** The distinct networks of the routes. */
 export function networksOf({ routes }: PatchValues): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
-/** The address that buyers see; null where each request has its own. */
+/** The URL that buyers use; null where it depends on the request's parameters. */
 export function resourceOf({ origin }: PatchValues, { template }: SoldRoute): string | null {
   if (template === null || hasParameters(template)) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** Routers run the handler of GET for HEAD as well. */
+/** Routers run the GET handler for HEAD too, so both are guarded. */
 export function guardedMethods({ method }: SoldRoute): readonly (Method | 'HEAD')[] {
   if (method === null) return [];
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
@@ -136,14 +136,14 @@ function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
     example: exampleOf(route.path),
     price: priceOf(offer) ?? SOLD.price,
     network: offer?.network ?? SOLD.network,
-    // Where P7 faults a recipient, none is a value to copy.
+    // Where P7 finds a bad recipient, none of the report's is copied.
     payTo: isOneRecipient && ADDRESS.test(payTo) ? payTo : SOLD.payTo,
     description: description === null ? SOLD.description : oneLine(description),
     mimeType: mimeType !== null && MIME_TYPE.test(mimeType) ? mimeType : SOLD.mimeType,
   };
 }
 
-/** A route that was not asked takes network and recipient of the others, where those agree. */
+/** A route without a challenge gets the others' network and recipient where those agree. */
 function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
   const only = (known: readonly string[], none: string) => {
     const [first = none, ...others] = new Set(known.filter((one) => one !== none));
@@ -164,7 +164,7 @@ function withSharedTerms(routes: readonly SoldRoute[]): readonly SoldRoute[] {
   }));
 }
 
-/** A sign-in is guarded by the same middleware, whose configuration a report does not know. */
+/** A report does not hold the middleware's configuration for sign-ins. */
 function signInRoute(method: string, template: string): SoldRoute {
   const example = exampleOf(template);
   return {
@@ -178,7 +178,7 @@ function templateOf(path: string): RouteTemplate | null {
   return cleanText(path, MAX_CHARS) === path ? parseRouteTemplate(path) : null;
 }
 
-/** For comments: nothing in it ends a line. */
+/** Safe inside a line comment: it has no line break. */
 function exampleOf(path: string): string | null {
   return /^\/[\w./~@?&=%{}:-]{0,299}$/.test(path) ? path : null;
 }
@@ -187,7 +187,7 @@ function oneLine(text: string): string {
   return cleanText(text, 500).replace(/\s+/g, ' ').trim();
 }
 
-/** Placeholders where it is no origin. */
+/** Placeholders for null and for a malformed origin. */
 export function addressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
   const url = origin === null ? null : URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;

@@ -1,10 +1,9 @@
-/** A fix as code: the files that a seller on one stack adds or changes. */
 import type { PatchValues } from './patch-values.ts';
 
 export const STACKS = ['express', 'hono', 'next', 'fastapi', 'flask', 'go', 'nginx'] as const;
 export type Stack = (typeof STACKS)[number];
 
-/** Documents that any stack serves in its own way. */
+/** Documents that every stack can serve. */
 export const DOCUMENT_TOPICS = [
   'openapi',
   'manifest',
@@ -33,13 +32,13 @@ export type Topic = DocumentTopic | CodeTopic;
 export type Language = 'ts' | 'python' | 'go' | 'nginx' | 'json' | 'text' | 'html' | 'svg' | 'sh';
 
 export type PatchPart = {
-  /** Where it belongs: "server.ts", "app/weather/route.ts". */
+  /** Path in the seller's project: "server.ts", "app/weather/route.ts". */
   readonly file: string;
   readonly language: Language;
   readonly code: string;
 };
 
-/** The code, or one line that says why this stack cannot mend it and where it is mended. */
+/** The code, or one line that says why this stack cannot fix it and what can. */
 export type Patch = { readonly parts: readonly PatchPart[] } | { readonly whyNot: string };
 
 export type ServedDocument = {
@@ -47,7 +46,7 @@ export type ServedDocument = {
   readonly path: string;
   readonly contentType: string;
   readonly language: Language;
-  /** JSON where it is no text. */
+  /** Text, or an object that is served as JSON. */
   readonly body: string | JsonDocument;
 };
 
@@ -55,7 +54,7 @@ export type ServedDocument = {
 export type JsonDocument = { readonly [key: string]: JsonPart };
 export type JsonPart = string | number | boolean | JsonDocument | readonly JsonPart[];
 
-/** What one stack does for each topic that is code, and how it serves a document. */
+/** A patch of one stack for each topic of code, and its way to serve a document. */
 export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => Patch>> & {
   readonly serve: (document: ServedDocument, values: PatchValues) => readonly PatchPart[];
 };

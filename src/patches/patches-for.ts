@@ -1,4 +1,3 @@
-/** The patches of a check, for a stack: what `explain` and the page of a check show. */
 import { DOCUMENTS } from './documents.ts';
 import { installLine } from './install-line.ts';
 import {
@@ -24,7 +23,7 @@ import { CHECK_TOPICS, topicsOf } from './topics.ts';
 
 export type TopicPatch = { readonly topic: Topic; readonly patch: Patch };
 export type CheckPatches = {
-  /** What of the code it is that matters to this check. */
+  /** Names the part of the code that fixes this check. */
   readonly lead: string;
   readonly patches: readonly TopicPatch[];
 };
@@ -44,8 +43,8 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
- * One patch where the outcome is known, else one for each kind of finding; null for a check that no
- * code of the seller mends (standing).
+  * One patch for a known outcome, otherwise one for each kind of finding; null for a check that the
+  * seller's code cannot fix (standing).
  */
 export function patchesFor(
   checkId: string,
@@ -83,7 +82,7 @@ export function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicP
   return { topic, patch: withInstall({ parts: patches.serve(document, values) }) };
 }
 
-/** The packages that the code imports, as its first line. */
+/** Adds a first line with the command that installs the imported packages. */
 export function withInstall(patch: Patch): Patch {
   if ('whyNot' in patch) return patch;
   return {

@@ -39,7 +39,7 @@ function soldRoute(
   ];
 }
 
-/** Configurations and `routes`; `syntax` is how the framework itself writes them. */
+/** Configurations and `routes`; `syntax` is the framework's own way to write a path. */
 export function guardedRoutes(
   values: PatchValues,
   syntax: RouteSyntax,
@@ -70,13 +70,13 @@ function routeEntries(route: SoldRoute, name: string, syntax: RouteSyntax): stri
   ];
 }
 
-/** ROUTE stays undefined on purpose: a made-up path would guard nothing, and open what it replaces. */
+/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
 export function unknownRoute({ example }: SoldRoute): string {
   const asked = example === null ? '' : ` behind ${example}`;
   return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
 }
 
-/** "evm" and "svm", as in the names of the package: those that the networks need. */
+/** The extras of the package ("evm", "svm") that the networks need. */
 export function machinesOf(values: PatchValues): readonly string[] {
   return [...new Set(networksOf(values).map(machineOf))];
 }

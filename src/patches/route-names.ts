@@ -1,7 +1,7 @@
 import type { SoldRoute } from './patch-values.ts';
 import { writeRoute } from './route-template.ts';
 
-/** "GET /weather/{city}", for documents and keys that guard nothing. */
+/** "GET /weather/{city}", for documents and for keys that no middleware reads. */
 export function nameRoute(route: SoldRoute): string {
   return route.method === null ? pathOf(route) : `${route.method} ${pathOf(route)}`;
 }

@@ -1,8 +1,8 @@
-/** A declared path, and how each router writes it. */
+/** A declared path, and its form in each router. */
 
 export type RoutePiece =
   | { readonly kind: 'text'; readonly text: string }
-  /** `isRest`: it stands for all further segments. */
+  /** `isRest`: the parameter matches all further segments. */
   | { readonly kind: 'parameter'; readonly name: string; readonly isRest: boolean };
 
 export type RouteTemplate = readonly RoutePiece[];
@@ -10,11 +10,11 @@ export type RouteTemplate = readonly RoutePiece[];
 /** OpenAPI's "{id}", and what routers write: "{id:path}", "{id...}", ":id", "[id]", "[...id]", "*". */
 const PARAMETER = /\{([^{}/]*)\}|\[{1,2}(\.\.\.)?([^[\]/]*)\]{1,2}|(?<=\/):([A-Za-z_]\w*)|\*/g;
 const REST = /(?::path|\.\.\.|\*|\+)$|^(?:\+|\*|path:)/;
-/** Text that no router, middleware or configuration reads as anything but itself. */
+/** Characters that have no meaning in any router, middleware or configuration. */
 const PLAIN = /^[A-Za-z0-9._~@/-]*$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
-/** Null where a router could read the path as another one. */
+/** Null for a path that a router could read differently. */
 export function parseRouteTemplate(path: string): RouteTemplate | null {
   const pieces: RoutePiece[] = [];
   let at = 0;
@@ -33,12 +33,12 @@ export function parseRouteTemplate(path: string): RouteTemplate | null {
   return pieces.filter((piece) => piece.kind === 'parameter' || piece.text !== '');
 }
 
-/** Middlewares take the slash off a request before they match it. */
+/** Middlewares remove the last slash of a request before they match it. */
 function withoutLastSlash(text: string, path: string): string {
   return path === '/' ? text : text.replace(/\/$/, '');
 }
 
-/** What every language takes as a name; middlewares end ":city-id" at the hyphen. */
+/** A valid identifier in every language; middlewares end ":city-id" at the hyphen. */
 function identifier(name: string, index: number): string {
   const cleaned = name
     .replace(/^path:|^[+*]|(?::\w+|\.\.\.|[*+])$/g, '')
@@ -84,7 +84,7 @@ export function writeRoute(template: RouteTemplate, syntax: RouteSyntax): string
     .join('');
 }
 
-/** As a regular expression of nginx, Go and Python alike. */
+/** A regular expression that nginx, Go and Python all accept. */
 export function routePattern(template: RouteTemplate): string {
   const pieces = template.map((piece) => {
     if (piece.kind === 'text') return piece.text.replaceAll('.', '\\.');

@@ -1,15 +1,15 @@
-/** Which fix a finding takes: by check, and by outcome where that matters. */
+/** The topic of the patch for each check, and for single outcomes where they differ. */
 import type { Topic } from './patch.ts';
 
 export type CheckTopics = {
-  /** What of the code it is that matters to this check. */
+  /** Names the part of the code that fixes this check. */
   readonly lead: string;
-  /** For outcomes where another part of the code matters. */
+  /** Overrides `lead` for single outcomes. */
   readonly leads?: Readonly<Record<string, string>>;
-  /** For the outcomes that no row of `byOutcome` names. */
+  /** The topic of outcomes that `byOutcome` does not list. */
   readonly otherwise: Topic;
   readonly byOutcome?: Readonly<Record<string, Topic>>;
-  /** Outcomes that no code mends, and who does. */
+  /** Outcomes that code cannot fix, with what can. */
   readonly notByCode?: Readonly<Record<string, string>>;
 };
 
@@ -79,7 +79,7 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   S12: { lead: 'Serve an image, and name it at the root.', otherwise: 'favicon' },
 };
 
-/** All that the findings of a check may need, the most common first. */
+/** The topics of a check, the most common first. */
 export function topicsOf({ otherwise, byOutcome }: CheckTopics): readonly Topic[] {
   return [...new Set([otherwise, ...Object.values(byOutcome ?? {})])];
 }

@@ -1,4 +1,3 @@
-/** checks/README.md: every check of the newest catalog in one table, from its own definition. */
 import { writeFile } from 'node:fs/promises';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
@@ -21,7 +20,7 @@ export async function writeChecksReadme(
   await writeFile(new URL('README.md', CHECKS_FOLDER), checksReadme(catalog, checks));
 }
 
-/** The whole file. */
+/** The text of checks/README.md: one table, written from the checks' definitions. */
 export function checksReadme(catalog: Catalog, checks: readonly DiscoveredCheck[]): string {
   const parts = catalog.categories.map(({ key, label, description }) => {
     const rows = catalog.checks

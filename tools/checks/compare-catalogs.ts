@@ -1,4 +1,4 @@
-/** What a new catalog does to the grades of real origins: the recorded ones, judged by both. */
+/** Compares the grades of recorded origins under two catalogs. */
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Catalog } from '../../src/engine/catalog/catalog.ts';
@@ -27,7 +27,7 @@ export type ComparedOrigin = {
   readonly moved: readonly string[];
 };
 
-/** One row a recording, by name; none where there is no folder of recordings. */
+/** One row for each recording, by name; empty without a folder of recordings. */
 export async function compareCatalogs(options: CompareOptions): Promise<readonly ComparedOrigin[]> {
   const rows: ComparedOrigin[] = [];
   for (const file of await recordingFiles(options.recordings)) {
@@ -44,7 +44,7 @@ export async function compareCatalogs(options: CompareOptions): Promise<readonly
   return rows;
 }
 
-/** A table for the terminal; origins whose grade moves come with their cells. */
+/** A table for the terminal; origins whose grade moves are listed with the moved checks. */
 export function renderComparison(
   rows: readonly ComparedOrigin[],
   from: string,

@@ -1,4 +1,4 @@
-/** The next version of a check, as a copy of the newest: published files never change. */
+/** Copies the newest version of a check to the next one: published files never change. */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 import type { Published } from '../../src/engine/catalog/published.ts';
@@ -6,7 +6,7 @@ import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: number };
 
-/** Throws ToolUsageError where there is no such check, or its newest version may still change. */
+/** Throws ToolUsageError for an unknown check, and where its newest version is not published. */
 export async function copyCheckVersion(
   id: string,
   checks: readonly DiscoveredCheck[],
@@ -30,7 +30,7 @@ export async function copyCheckVersion(
       `${from.url} must state "version: ${from.version}," once, on a line of its own.`,
     );
   }
-  // The flag refuses to write over a file that discovery did not load.
+  // The flag refuses to overwrite a file that discovery did not load.
   const target = new URL(`v${version}.ts`, from.folder);
   await writeFile(target, text.replace(stated, `$1${version}$2`), { flag: 'wx' });
   await addHistory(new URL('README.md', from.folder), version);

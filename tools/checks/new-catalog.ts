@@ -1,4 +1,4 @@
-/** `npm run catalog:new`: a new checksVersion, or the care of those that are not published yet. */
+/** `npm run catalog:new`: adds a checksVersion, or refreshes, publishes and pins existing ones. */
 import { parseArgs } from 'node:util';
 import {
   CATALOG_FOLDER,

@@ -1,4 +1,4 @@
-/** Pins every catalog and check file anew: only while nothing that runs them was ever released. */
+/** Pins every catalog and check file anew; allowed only before the release that contains them. */
 import { readFile } from 'node:fs/promises';
 import { listCatalogs, loadCatalog, readCatalog } from '../../src/engine/catalog/catalog.ts';
 import { readPublished } from '../../src/engine/catalog/published.ts';
@@ -6,13 +6,13 @@ import { ToolUsageError } from './tool-usage-error.ts';
 import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';
 
 export type Release = {
-  /** Of package.json: "0.3.0". */
+  /** Version of package.json: "0.3.0". */
   readonly version: string;
   /** CHANGELOG.md: a release has a heading of its own. */
   readonly changelog: string;
 };
 
-/** The version that this checkout makes, and what was released of it. */
+/** Reads the checkout's version and changelog. */
 export async function readRelease(root: URL): Promise<Release> {
   const manifest: unknown = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
   const changelog = await readFile(new URL('CHANGELOG.md', root), 'utf8');
@@ -32,7 +32,7 @@ export async function repinCatalogs(
   }
   const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
   const { catalogs, checks } = await readPublished(files.folder);
-  // Unpinned first: a pinned catalog that was changed does not load.
+  // Pins are removed first: a changed catalog that is pinned does not load.
   await pinCatalogs({}, {}, files.folder);
   for (const name of await listCatalogs(files.folder)) {
     const { catalog } = await readCatalog(name, files.folder);

@@ -1,10 +1,9 @@
-/** How every maintainer's command ends: its lines on standard output, or one line that says why not. */
 import { CatalogError, CheckModuleError } from '../../src/engine/errors.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 const EXPECTED = [ToolUsageError, CatalogError, CheckModuleError];
 
-/** Sets the exit code: 0, or 2 for a refusal. A defect keeps its stack. */
+/** Prints the tool's lines and exits with 0, or prints a refusal in one line and exits with 2. A defect keeps its stack. */
 export async function runTool(tool: () => Promise<readonly string[]>): Promise<void> {
   try {
     process.stdout.write(`${(await tool()).join('\n')}\n`);

@@ -1,4 +1,4 @@
-/** A command that was called wrongly; the message says how to call it. */
+/** Wrong usage of a command; the message says how to call it. */
 export class ToolUsageError extends Error {
   override readonly name = 'ToolUsageError';
 }

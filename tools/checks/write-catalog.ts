@@ -1,4 +1,4 @@
-/** Catalog files: derived from the one before, refreshed while unpublished, then pinned for good. */
+/** Catalog files: derived from the previous one, refreshed until they are published, then pinned. */
 import { readFile, writeFile } from 'node:fs/promises';
 import {
   type Catalog,
@@ -20,11 +20,11 @@ export type CatalogFiles = {
 export type NewCatalog = {
   /** "2026-08-14.3" */
   readonly version: string;
-  /** By the id that goes: the id that takes its place, its severity and its category. */
+  /** By the removed id: the new id, its severity and its category. */
   readonly replacements: ReadonlyMap<string, string>;
 };
 
-/** The newest implementation of every check, or of what replaces it; the rest is the base's. */
+/** Copies the base with the newest implementation of every check or of its replacement. */
 export function deriveCatalog(
   base: Catalog,
   { version, replacements }: NewCatalog,
@@ -45,7 +45,7 @@ export function deriveCatalog(
   };
 }
 
-/** Writes a catalog that is not there yet, and loads it as the service would. */
+/** Writes a new catalog, and loads it as the service would. */
 export async function addCatalog(catalog: Catalog, files: CatalogFiles): Promise<Catalog> {
   const { checksVersion } = catalog;
   const versions = await listCatalogs(files.folder);
@@ -58,7 +58,7 @@ export async function addCatalog(catalog: Catalog, files: CatalogFiles): Promise
   return loadCatalog(checksVersion, files);
 }
 
-/** Takes over the digests of changed check files; the impls whose digest moved, by version. */
+/** Updates the digests of changed check files. Returns the impls whose digest moved, by version. */
 export async function refreshCatalogs(
   files: CatalogFiles,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -79,12 +79,12 @@ export async function refreshCatalogs(
       moved.map(({ impl }) => impl),
     );
   }
-  // When all are written: one that does not load must not leave the others stale.
+  // Loaded after all are written: a catalog that does not load must not leave others stale.
   for (const version of refreshed.keys()) await loadCatalog(version, files);
   return refreshed;
 }
 
-/** Pins the digests of a catalog and of every check file that it runs. The impls newly pinned. */
+/** Pins the digests of a catalog and of its check files. Returns the newly pinned impls. */
 export async function publishCatalog(
   version: string,
   files: CatalogFiles,
@@ -108,7 +108,7 @@ export async function publishCatalog(
   return Object.keys(pins).filter((impl) => !Object.hasOwn(published.checks, impl));
 }
 
-/** A heading and a table to be filled in, above the newest entry. */
+/** Adds a heading and an empty table above the newest entry. */
 export async function addChangelogEntry(from: Catalog, to: Catalog, folder: URL): Promise<void> {
   const url = new URL('CHANGELOG.md', folder);
   const text = await readFile(url, 'utf8');
@@ -122,7 +122,7 @@ export async function addChangelogEntry(from: Catalog, to: Catalog, folder: URL)
   await writeFile(url, text.slice(0, at) + entry + text.slice(at));
 }
 
-/** Entries in the same place that run something else. */
+/** Pairs of entries at the same place that differ. */
 export function changedChecks(from: Catalog, to: Catalog) {
   return to.checks.flatMap((after, at) => {
     const before = from.checks[at];

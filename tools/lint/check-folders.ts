@@ -1,10 +1,10 @@
-/** Every folder under checks/ is a whole check: rule, versions, cases, documents. */
+/** Requires rule, versions, cases and documents of every folder under checks/. */
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
 const NAME = /^[PSD]\d{1,2}-[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const FILE = /^(?:README\.md|cases\.ts|v[1-9]\d*\.ts)$/;
-/** The line that "npm run check:revise" leaves to be written. */
+/** Placeholder that "npm run check:revise" writes. */
 const UNSAID = /^- v\d+: what moves from v\d+, and why\.$/m;
 const SECTIONS = ['Why', 'Rule', 'Fix', 'Source', 'History'];
 

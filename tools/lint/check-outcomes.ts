@@ -1,4 +1,4 @@
-/** What a check can find is one closed list: in its code, its README and its cases. */
+/** Requires the same outcomes in the code, README and cases of a check. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Type } from 'typebox';
@@ -15,7 +15,7 @@ const Cases = Type.Array(
     expect: Type.Object({ outcome: Type.String() }),
   }),
 );
-/** What "npm run check:new" leaves to be written in a version. */
+/** Placeholder that "npm run check:new" writes. */
 const UNWRITTEN = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
 type Cases = Type.Static<typeof Cases>;
 
@@ -30,7 +30,7 @@ export const checkOutcomes: HouseRule = async (tree) => {
   }
 };
 
-/** A line of the engine's own refusal: "checks/P6-price-integrity/v2.ts: what is wrong". */
+/** Parses a line of the engine's error: "checks/P6-price-integrity/v2.ts: what is wrong". */
 function breach(line: string): Finding[] {
   if (line.endsWith(':')) return [];
   const [, file = 'checks', message = line] = /^(checks\/\S+): (.+)$/.exec(line) ?? [];
@@ -42,7 +42,7 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   const folder = `checks/${check.id}-${check.title}/`;
   const readme = `${folder}README.md`;
   const file = `${folder}cases.ts`;
-  // Files that are not there are the finding of check-folders.
+  // check-folders reports missing files.
   if (!tree.has(readme) || !tree.has(file)) return [];
   const cases = await loadCases(tree, file);
   if ('message' in cases) return [cases];
@@ -83,7 +83,7 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   ];
 }
 
-/** Versions that differ have a part of their own each, "### Version 2: …". */
+/** The README has a section "### Version 2: …" where versions differ. */
 function ruleOf(readme: string, version: number): string {
   const [, after = ''] = readme.split('\n## Rule\n');
   const rule = after.split('\n## ')[0] ?? '';

@@ -1,4 +1,3 @@
-/** What a rule of the house finds, and what a rule is. */
 import type { SourceTree } from './source-tree.ts';
 
 export type Finding = {
@@ -10,5 +9,5 @@ export type Finding = {
   message: string;
 };
 
-/** A house rule looks at the whole tree; none of them changes it. */
+/** A house rule reads the whole tree and changes nothing. */
 export type HouseRule = (tree: SourceTree) => readonly Finding[] | Promise<readonly Finding[]>;

@@ -1,8 +1,8 @@
 import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
 
 /**
- * The rooms that each room may import: a row a room, ground floor first. A row names rooms of the rows above
- * it alone, so imports run downwards and rooms form no circle.
+  * The rooms that each room may import. A row may name rooms of earlier rows only, so there are no import
+  * cycles between rooms.
  */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -52,7 +52,7 @@ function pathOf(room: string): string {
   return room === 'http' ? '^(src/http|plugins)/' : `^src/${room}/`;
 }
 
-/** Rooms that a row names although they stand in its own row or below. */
+/** Rows that name their own room or one of a later row. */
 function upwardRows(): string[] {
   return ROOMS.flatMap((room, index) =>
     (FLOORS[room] ?? [])
@@ -130,7 +130,7 @@ const RULES: readonly IForbiddenRuleType[] = [
   },
 ];
 
-/** Imports of the checkout at `root` that its floors refuse, as text; none where it is empty. */
+/** Refused imports of the checkout at `root`, as text; empty where there are none. */
 export async function floorFindings(root: string): Promise<string> {
   const upward = upwardRows();
   if (upward.length > 0) return upward.join('\n');

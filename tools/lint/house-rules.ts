@@ -1,4 +1,4 @@
-/** All rules that no ready-made linter knows, run over one checkout. */
+/** Rules that no ready-made linter has. */
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
@@ -20,8 +20,7 @@ const RULES: readonly HouseRule[] = [
 ];
 
 /**
- * All findings in the checkout at `root`, by file and line, but that the catalog `publishing` is not
- * published yet.
+  * All findings in the checkout at `root`, by file and line. The catalog `publishing` may be unpublished.
  */
 export async function houseFindings(
   root: string,

@@ -11,7 +11,7 @@ const MAY_REPLACE_GLOBALS = 'src/payable/no-network.ts';
 const SPECIFIER = /(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g;
 const INSIDE_PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*\/(?:lib|dist|src|build|esm|cjs|_[^/]+)\//;
 const UNDERSCORE_MEMBER = /(?:[\w)\]]\??\.|(?<!#)\[\s*['"`]|,\s*['"`])(_[a-z]\w*)\b/g;
-// Two halves each, or this file would hold the very words that it refuses.
+// Each word is split in two, because this file would otherwise break its own rule.
 const RUNTIME = [
   ['register', 'Hooks'],
   ['prevent', 'Extensions'],
@@ -23,8 +23,8 @@ const GLOBAL_WRITE =
   /\bglobalThis(?:\.\w+|\[[^\]]+\])\s*=(?!=)|[(]globalThis\b,|\.prototype\.\w+\s*=(?!=)/;
 
 /**
- * Refuses fields and files that Node or a package does not document, and changes to the runtime:
- * the next minor release of somebody else may take them away without a word.
+  * Refuses undocumented fields and files of Node and of packages, and changes to the runtime: a minor
+  * release of theirs may remove them.
  */
 export const privateDoors: HouseRule = (tree) =>
   tree.files

@@ -1,4 +1,4 @@
-/** What was published stays as it was: an old catalog that is run again must give the old grade. */
+/** Refuses changes to published files: an old catalog must give the same grade again. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -19,7 +19,7 @@ export const publishedUnchanged: HouseRule = async (tree) => {
     return [...breaches.map((one) => breach(tree, one)), ...(await unpinned(tree, folder))];
   } catch (error) {
     if (error instanceof CatalogError) return [{ file: PINS, line: 1, message: error.message }];
-    // Checks that cannot be loaded are the finding of check-outcomes.
+    // check-outcomes reports checks that cannot be loaded.
     if (error instanceof CheckModuleError) return [];
     throw error;
   }
@@ -43,7 +43,7 @@ function breach(tree: SourceTree, message: string): Finding {
   };
 }
 
-/** A catalog without a pin could change unseen. */
+/** Without a pin, a change of a catalog would go unnoticed. */
 async function unpinned(tree: SourceTree, folder: URL): Promise<Finding[]> {
   const { catalogs } = await readPublished(folder);
   return tree.files.flatMap((file): Finding[] => {

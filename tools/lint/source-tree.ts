@@ -1,4 +1,3 @@
-/** The files of a checkout, read once for all rules. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

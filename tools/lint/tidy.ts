@@ -1,15 +1,15 @@
-/** Small rules about files: their names, and what may not be left in them. */
+/** Small rules about names and leftovers of files. */
 import type { Finding, HouseRule } from './finding.ts';
 
 const ROOM = /^(?:utils?|helpers?|common|manager|misc)$/i;
-// Put together, so that this file may stand under its own rule.
+// Each word is put together from parts, because this file would otherwise break its own rule.
 const UNFINISHED = new RegExp(
   `\\b(?:${['TO', 'FIX'].map((half, i) => half + ['DO', 'ME'][i]).join('|')})\\b`,
 );
 const TEXT =
   /(?:\.(?:ts|mts|js|mjs|py|go|sol|css|html|eta|md|json|ya?ml|sh)|(?:^|\/)(?:Dockerfile|run))$/;
 
-/** Rooms named after nothing fill with everything. */
+/** Refuses vague folder names such as `utils`: they collect unrelated files. */
 export const roomNames: HouseRule = (tree) =>
   tree.files.flatMap((file): Finding[] => {
     const names = file.split('/').map((name) => name.replace(/\.[^/]*$/, ''));
@@ -40,7 +40,7 @@ export const unfinished: HouseRule = (tree) =>
         }),
     );
 
-/** `npm run catalog:new` leaves before and after of each check to be said. */
+/** `npm run catalog:new` leaves placeholders for before and after of each check. */
 export const catalogChangelog: HouseRule = (tree) => {
   const file = 'catalog/CHANGELOG.md';
   if (!tree.has(file)) return [];
@@ -66,14 +66,14 @@ export const folderReadmes: HouseRule = (tree) => {
     }));
 };
 
-/** Addresses of one machine's registry break "npm ci" on every other; the integrity hashes stay. */
+/** Refuses registry addresses: those of one machine break "npm ci" elsewhere. Integrity hashes stay. */
 export const lockfile: HouseRule = (tree) => {
   if (!tree.has('package-lock.json')) return [];
   return tree
     .read('package-lock.json')
     .split('\n')
     .flatMap((line, index): Finding[] => {
-      // A folder of this repository is no address: `file:` dependencies are links to it.
+      // `file:` dependencies are links to folders of this repository.
       if (!/"resolved": "[a-z+]+:/.test(line)) return [];
       const message = 'no download addresses here: npm install --omit-lockfile-registry-resolved';
       return [{ file: 'package-lock.json', line: index + 1, message }];

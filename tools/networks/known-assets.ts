@@ -10,10 +10,10 @@ type Row = {
   readonly domain: { readonly name: string; readonly version: string } | null;
 };
 
-/** As biome.json has it. */
+/** The line width of biome.json. */
 const LINE_WIDTH = 100;
 
-/** In the order of the packages, EVM first. */
+/** Rows in the order of the packages, EVM first. */
 export function installedAssets(): readonly Row[] {
   const evm = Object.entries(EVM_ASSETS).flatMap(([network, assets]) =>
     assets.map(({ asset, symbol, decimals, name, version }): Row => {
@@ -48,7 +48,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** A row as Biome formats it, so that writing the file anew changes nothing. */
+/** Formats a row as Biome does, so that a second run changes nothing. */
 function rowOf(members: readonly string[]): string {
   const line = `  [${members.join(', ')}],`;
   if (line.length <= LINE_WIDTH) return line;

@@ -1,6 +1,6 @@
 /**
- * Makes `dist/`, what `npm pack` ships: the command line, the library, the worker threads and the
- * checks as plain JavaScript (Node refuses TypeScript under node_modules).
+  * Writes `dist/` for `npm pack`: command line, library, worker threads and checks as plain JavaScript,
+  * because Node refuses TypeScript under node_modules.
  */
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -17,10 +17,10 @@ import { writeTypes } from './write-types.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
-/** `engines` of package.json: newer syntax in sources and packages is written in older. */
+/** `engines` of package.json; newer syntax is compiled down to it. */
 const TARGET = 'node22.19';
 
-/** Throws where a source does not compile or a declaration needs a package. Says the size in MB. */
+/** Throws where a source does not compile or a declaration needs a package. Prints the size in MB. */
 export async function build(): Promise<void> {
   await rm(DIST, { recursive: true, force: true });
   const checks = await discoverChecks();
@@ -45,14 +45,14 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
     },
     platform: 'node',
     external: SHIPPED_DEPENDENCIES,
-    // The main file of jsonc-parser is UMD, whose own requires no bundler sees.
+    // The main file of jsonc-parser is UMD, whose requires a bundler does not follow.
     resolve: { mainFields: ['module', 'main'] },
     transform: { target: TARGET },
     plugins: [pathModules(ROOT)],
     onLog(level, log, handler) {
-      // Circles and evals of third parties are theirs; lint finds ours.
+      // Warnings about cycles and eval in packages are ignored; lint reports ours.
       if (level === 'warn' && /CIRCULAR|EVAL/.test(log.code ?? '')) return;
-      // Sources load some modules late, for the service, that a chunk of the package has anyway.
+      // Some modules are imported lazily for the service; in the package they share a chunk.
       if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return;
       handler(level, log);
     },
@@ -62,7 +62,7 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // Names stay: a stack in a bug report can be read.
+    // Names are kept so that the stack in a bug report is readable.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   });
   await bundled.close();

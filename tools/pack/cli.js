@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node reads: one line where it is too old to run the rest.
+// Plain JavaScript for any Node: prints one line where Node is too old for the rest.
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
@@ -11,8 +11,8 @@ await keepCompiled();
 await import('./main.js');
 
 /**
- * Reading the bundle is half of a short run, so what was compiled is kept, in the user's own cache
- * folder: in a shared one others could put code in its place, and the package is not ours to write.
+  * Compiling the bundle takes half of a short run, so the result is cached in the user's own cache folder.
+  * In a shared folder other users could replace the code.
  */
 async function keepCompiled() {
   const { enableCompileCache } = await import('node:module');
@@ -21,7 +21,7 @@ async function keepCompiled() {
   if (folder !== null) enableCompileCache(join(folder, 'x402-scan'));
 }
 
-/** Rejects for a user without a home. */
+/** Rejects for a user without a home folder. */
 async function cacheFolder() {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
   if (process.platform === 'win32' && LOCALAPPDATA) return LOCALAPPDATA;

@@ -1,4 +1,4 @@
-/** What npm calls before and after it packs: `main.ts before`, `main.ts after`. */
+/** npm calls this before and after packing: `main.ts before`, `main.ts after`. */
 import { build } from './build.ts';
 import { restoreManifest, shipManifest } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The manifest that `npm pack` ships. The checkout's own lists what the service and its tests need;
- * the package is a bundle, needs next to none of it, and is to say so. `pack:before` puts the short one in place,
- * `pack:after` the checkout's back; a pack that was killed in between is mended by the next one.
+  * The manifest that `npm pack` ships. The package is a bundle and has few of the checkout's dependencies.
+  * `pack:before` replaces package.json with a short one and `pack:after` restores it; the next pack repairs
+  * one that was killed in between.
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANIFEST = join(ROOT, 'package.json');
 const KEPT = join(ROOT, '.package.checkout.json');
 
-/** What says how to build and test here, and what to install for it. */
+/** Members about building and testing the checkout; the package leaves them out. */
 const OF_THE_CHECKOUT = new Set([
   'scripts',
   'dependencies',
@@ -20,7 +20,7 @@ const OF_THE_CHECKOUT = new Set([
   'overrides',
 ]);
 
-/** Packages that are not bundled: Piscina loads a file of its own by its path. */
+/** Packages that are not bundled, because Piscina loads a file of its own by path. */
 export const SHIPPED_DEPENDENCIES: string[] = ['piscina'];
 
 const UNNAMED = 'io.github.OWNER';
@@ -43,12 +43,12 @@ function shippedOf(dependencies: unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(all.filter(([name]) => SHIPPED_DEPENDENCIES.includes(name)));
 }
 
-/** A package that `name-package.ts` has not named says nothing of an owner. */
+/** True for placeholders of the owner that `name-package.ts` has not replaced. */
 function isUnnamed(name: string, value: unknown): boolean {
   return name === 'mcpName' && String(value).startsWith(`${UNNAMED}/`);
 }
 
-/** Does nothing where the checkout's manifest is in place. */
+/** Does nothing where package.json is the checkout's. */
 export async function restoreManifest(): Promise<void> {
   const text = await readFile(KEPT, 'utf8').catch(() => null);
   if (text === null) return;

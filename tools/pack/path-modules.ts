@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Plugin } from 'rolldown';
 import { type ESTree, Visitor } from 'rolldown/utils';
 
-/** Folders and files of the checkout that a bundle has elsewhere, as seen from its own folder. */
+/** Paths of the checkout that differ in the bundle, relative to the bundle's folder. */
 const PLACES: Readonly<Record<string, string>> = {
   catalog: './catalog/',
   checks: './checks/',
@@ -10,8 +10,8 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Bundler plugin: `new URL('./worker.ts', import.meta.url)` makes that module an entry of the bundle.
- * All chunks lie in one folder, so its name alone leads there from each of them.
+  * Bundler plugin: makes the module of `new URL('./worker.ts', import.meta.url)` an entry of the bundle.
+  * All chunks are in one folder, so the file name alone is the URL.
  */
 export function pathModules(root: string): Plugin {
   return {

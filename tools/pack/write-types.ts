@@ -1,4 +1,4 @@
-/** The type declarations of the library entry: those that it reaches, and no others. */
+/** Writes the type declarations that the library entry reaches. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { dirname, join, posix } from 'node:path';
 const ENTRY = 'src/cli/library/index.d.ts';
 const RELATIVE_IMPORT = /((?:from |import\()['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
-/** Throws where the compiler does, or where a declaration needs a package, which ships none. */
+/** Throws on compiler errors, and where a declaration imports a package: the bundle ships none. */
 export async function writeTypes(root: string, to: string): Promise<void> {
   const out = await mkdtemp(join(tmpdir(), 'x402-scan-types-'));
   try {

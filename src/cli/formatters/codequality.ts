@@ -1,6 +1,6 @@
 /**
- * Code Quality of GitLab: one violation a finding. A path and a line are required; without a source
- * the file of the pipeline stands for the origin. https://docs.gitlab.com/ci/testing/code_quality/
+  * Code Quality of GitLab: one violation for each finding. Path and line are required; without a source
+  * they are those of the pipeline's file. https://docs.gitlab.com/ci/testing/code_quality/
  */
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../model/report.ts';
@@ -23,7 +23,7 @@ export function formatCodeQuality({ report, printed, locate }: Printable): strin
     return {
       description: escapeLinks(`${finding.id} ${finding.title}: ${findingText(finding)}`),
       check_name: `x402/${finding.id}`,
-      // Stays while the finding does, whatever its evidence says.
+      // The fingerprint leaves the evidence out, so that it stays while the finding does.
       fingerprint: createHash('sha256').update(what).digest('hex'),
       severity: finding.status === 'fail' ? SEVERITIES[finding.severity] : 'info',
       location: { path: file, lines: { begin: line } },

@@ -1,4 +1,3 @@
-/** Budgets of processor time that a scan used up, in words: no check that they pay for was judged. */
 import type { BudgetName, ScanReport } from '../../model/report.ts';
 
 const WORDS = {
@@ -8,7 +7,7 @@ const WORDS = {
     'Not judged: what third parties say of it takes more processor time than a scan has. No check of its standing counts.',
 } as const satisfies Record<BudgetName, string>;
 
-/** One line a budget; none where none was used up. */
+/** One line for each budget that the scan used up; the checks that depend on it were not judged. */
 export function exhaustedLines({
   exhausted = [],
 }: Pick<ScanReport, 'exhausted'>): readonly string[] {

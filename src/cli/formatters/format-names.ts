@@ -1,4 +1,4 @@
-/** The names of the output formats, apart from what writes them: usage needs no more. */
+/** In a file of their own, so that the usage loads no formatter. */
 export const FORMAT_NAMES = [
   'text',
   'json',

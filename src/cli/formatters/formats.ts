@@ -1,4 +1,4 @@
-/** The output formats by name; each turns a finished scan into the text of one file. */
+/** Output formats by name; each writes a finished scan as the text of one file. */
 import { formatCodeQuality } from './codequality.ts';
 import type { FormatName } from './format-names.ts';
 import { formatGithub } from './github.ts';

@@ -1,4 +1,4 @@
-/** The scan report of the service, for machines. */
+/** Writes the same report as the service. */
 import type { Printable } from './printable.ts';
 import { toPrintedJson } from './workflow-commands.ts';
 

@@ -1,4 +1,4 @@
-/** JUnit XML: one test case a check; a failure fails, a warning is told in system-out. */
+/** JUnit XML: one test case for each check; a warning passes and is printed in system-out. */
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { findingText } from './findings.ts';
@@ -43,7 +43,7 @@ function testCase(result: CheckResult): string {
   return `${open}/>`;
 }
 
-/** What XML 1.0 cannot hold, not even escaped: https://www.w3.org/TR/xml/#charsets */
+/** Characters that XML 1.0 forbids even when escaped: https://www.w3.org/TR/xml/#charsets */
 const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 function escapeXml(text: string): string {

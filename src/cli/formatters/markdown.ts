@@ -36,7 +36,7 @@ function isWarning({ status }: CheckResult): number {
   return status === 'warn' ? 1 : 0;
 }
 
-/** The verdict as it is, and as code the rest, which quotes the origin. */
+/** The verdict is our text; the rest quotes the origin and is written as code. */
 function answer(line: string): string {
   const [, verdict, rest] = /^([A-Za-z ]+:) (.+)$/s.exec(line) ?? [];
   return rest === undefined ? asCode(line) : `**${verdict}** ${asCode(rest)}`;
@@ -88,12 +88,12 @@ function table(problems: readonly CheckResult[]): readonly string[] {
   ];
 }
 
-/** What Markdown reads, and what turns an address into a link. */
+/** Characters that Markdown interprets, or that turn an address into a link. */
 const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
 
 /**
- * Evidence quotes origins. In code no name calls people and no number names an issue; as entities
- * nothing is markup, link or another cell, which backslashes cannot say of a pipe behind a backslash.
+ * Evidence quotes origins. In code GitHub links no @name and no #number. Entities escape markup, links and
+ * cell borders; a backslash would fail for a pipe behind a backslash.
  */
 function asCode(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();

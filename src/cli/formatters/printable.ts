@@ -1,19 +1,18 @@
-/** What every output format is given: the scan, and how the caller wants it shown. */
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import type { ScanTiming } from '../../model/scan-outcome.ts';
 import type { Sources } from '../sources.ts';
 
 export type Printable = {
   readonly report: ScanReport;
-  /** The results that `--only` left. */
+  /** The results that `--only` selects. */
   readonly printed: readonly CheckResult[];
-  /** By check id, the sentence that says what is right. */
+  /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
-  /** What the resource that was named beside the origin answers; null where none was. */
+  /** The answer of the resource in `<origin>`, in one sentence; null for an origin alone. */
   readonly named: string | null;
   /** Set where `--timing` was given. */
   readonly timing: ScanTiming | null;
-  /** The file and line of a finding, where `--source` says of what its document is made. */
+  /** Finds the file and line of a finding by the `--source` pairs. */
   readonly locate: Sources['locate'];
   readonly colour: boolean;
   readonly columns: number;

@@ -1,6 +1,6 @@
 /**
- * SARIF 2.1.0 for code scanning: one rule a check, one result a warning or failure. A location is a
- * file and line where a source was given for the document, else the URL of the origin.
+  * SARIF 2.1.0 for code scanning: one rule for each check, one result for each warning or failure. A
+  * location is a file and line where `--source` gives one, else the URL of the origin.
  * https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
 import type { CheckResult } from '../../model/report.ts';
@@ -45,7 +45,7 @@ export function formatSarif({ report, printed, rules, locate }: Printable): stri
   return toPrintedJson(log);
 }
 
-/** `rule` is the sentence of what is right. */
+/** `rule` is the check's rule in one sentence. */
 function toRule(result: CheckResult, rule = result.title) {
   return {
     id: result.id,

@@ -1,4 +1,4 @@
-/** The report for people: the grade on top, failures first, each with what was seen and what to do. */
+/** The report for people: grade, then failures before warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
@@ -71,7 +71,7 @@ function problemLines(
   ];
 }
 
-/** Beside the grade: no check counts it. */
+/** Advice does not affect the grade. */
 function adviceLines(
   advice: Printable['report']['advice'],
   columns: number,
@@ -123,7 +123,7 @@ function openCount(count: number): string {
   return count === 0 ? '' : `, ${count} not determined`;
 }
 
-/** Folded: nobody has to mend them, and no score counts them. */
+/** Undetermined checks share a line: the seller has nothing to fix, and the score leaves them out. */
 function openLines(
   groups: readonly Undetermined[],
   columns: number,

@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../model/report.ts';
 import { isOpen } from './findings.ts';
 
-/** Checks that could not be observed, for one reason. */
+/** Undetermined checks with the same reason. */
 export type Undetermined = {
   /** "D1 x402scan-registered, D2 x402scan-resources-fresh" */
   readonly names: string;

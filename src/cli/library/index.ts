@@ -1,4 +1,4 @@
-/** The library: the engine that grades on the command line and in the service, in your program. */
+/** The library: the engine of the command line and the service, for your program. */
 export type { CheckResult, Grade, ScanReport, Severity, SubScores } from '../../model/report.ts';
 export type {
   Preflight,

@@ -1,4 +1,4 @@
-/** The engine of one call. Its types are no part of the package's, so no declaration may name them. */
+/** The engine of one call. Its types are not exported, so no declaration of the package may name them. */
 import { listCatalogs, loadCatalog } from '../../engine/catalog/catalog.ts';
 import { discoverChecks } from '../../engine/catalog/discover-checks.ts';
 import { createPool } from '../../engine/judging-pool.ts';
@@ -13,7 +13,7 @@ export async function openEngine(checksVersion: string | undefined) {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(wanted, { checks });
   const pool = createPool();
-  // No report shows it.
+  // Reports do not show branding.
   const withBranding = false;
   return { catalog, checks, pool, withBranding, close: () => pool.close() };
 }

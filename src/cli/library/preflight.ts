@@ -1,4 +1,3 @@
-/** Preflight in a buyer's program: of a URL, or as a hook of the official client. */
 import { allowingOrigin } from '../../guard/allow-hosts.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { DEFAULT_POLICY } from '../../guard/origin.ts';
@@ -13,25 +12,25 @@ import { scannerUserAgent } from '../../probe/client/user-agent.ts';
 import { openEngine } from './open-engine.ts';
 
 export type PreflightOptions = {
-  /** The method that you are going to send; default GET. For POST the body `{}` is sent. */
+  /** The method of your paid request; default GET. A preflight by POST sends the body `{}`. */
   readonly method?: string;
-  /** "0.05", in whole units of the asset: dearer is a no-go. */
+  /** "0.05", in whole units of the asset; a higher price is a no-go. */
   readonly maxPrice?: string;
   /** http, private and loopback addresses, any port, for this one origin; default false. */
   readonly allowPrivate?: boolean;
-  /** Whether caution refuses a payment too; default false. Of the hook alone. */
+  /** True: the hook refuses a payment on caution too; default false. Only the hook reads it. */
   readonly strict?: boolean;
 };
 
 export type PreflightHookOptions = PreflightOptions & {
   /**
-   * The URL that you are going to buy: it is asked as well, and a challenge for another origin is refused.
-   * Nothing is asked without it.
+    * The URL that you are going to pay. It is requested once too, and a challenge for another origin is
+    * refused. Without it no request is sent.
    */
   readonly url?: string;
 };
 
-/** The members that are read of what the official client tells before it signs. */
+/** The members of the official client's hook context that are read. */
 export type PaymentCreation = {
   readonly paymentRequired: { readonly x402Version: number };
   readonly selectedRequirements: object;
@@ -42,9 +41,9 @@ export type PreflightHook = (
 ) => Promise<undefined | { abort: true; reason: string }>;
 
 /**
- * `preflight(url, { method, maxPrice })` asks a URL once, without a payment, and judges its answer.
- * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the challenge in hand, and
- * refuses a no-go before anything is signed. What cannot be judged for a fault of ours is not paid.
+  * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges its answer.
+  * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the client's challenge, and
+  * refuses a no-go before anything is signed. Rejects, so that nothing is paid, where our judge fails.
  */
 export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
 export function preflight(options?: PreflightHookOptions): PreflightHook;
@@ -59,8 +58,8 @@ export function preflight(
 }
 
 /**
- * One engine for all payments of a hook, opened by the first: booting takes most of a second. Its
- * threads end after a while without work and keep no process alive, so nothing has to be closed.
+  * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
+  * threads end by themselves and keep no process alive, so nothing has to be closed.
  */
 function keptJudges(): () => Promise<Judges> {
   let opened: Promise<Judges> | null = null;
@@ -105,7 +104,7 @@ function judgeInHand(
   return preflightInHand(paymentRequired, url, { maxPrice: limitOf(options), chosen }, judges);
 }
 
-/** Which offer the client chose; null where it made one up. */
+/** Index of the offer that the client chose; null for one that the challenge does not contain. */
 function chosenOf(required: object, selected: object): number | null {
   const accepts: unknown = 'accepts' in required ? required.accepts : null;
   if (!Array.isArray(accepts)) return null;
@@ -142,7 +141,7 @@ async function ask(url: string, options: PreflightOptions, judges: Judges): Prom
   }
 }
 
-/** Throws TypeError: a limit that is none would let everything through. */
+/** Throws TypeError for a malformed limit, which would otherwise allow any price. */
 function limitOf({ maxPrice }: PreflightOptions): string | null {
   if (maxPrice === undefined) return null;
   if (isPrice(maxPrice)) return maxPrice;

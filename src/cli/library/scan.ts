@@ -1,5 +1,3 @@
-/** Scans an origin from your program, as `x402-scan scan` does. */
-
 import { allowingOrigin } from '../../guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
@@ -12,7 +10,7 @@ import { openEngine } from './open-engine.ts';
 export type ScanOptions = {
   /** http, private and loopback addresses, any port, for this one origin; default false. */
   readonly allowPrivate?: boolean;
-  /** Ask no index: the standing checks are `not_determined`; default false. */
+  /** True: no index is asked, and the standing checks are `not_determined`; default false. */
   readonly offline?: boolean;
   /** "2026-08-14.2"; default the newest. */
   readonly checksVersion?: string;
@@ -29,7 +27,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   const { allowPrivate = false, offline = false, checksVersion, signal } = options;
   const policy = allowPrivate ? allowingOrigin(origin, DEFAULT_POLICY) : DEFAULT_POLICY;
   const parsed = parseOrigin(origin, policy);
-  // The readers of a chain are slow to load, and not needed offline.
+  // The chain's clients load slowly and are not needed offline.
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../standing.ts')).standingFrom(process.env);

@@ -79,7 +79,7 @@ function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {})
   ]);
 }
 
-/** FastAPI writes the document; what it says of payment is added to each operation. */
+/** FastAPI generates the document; this adds the payment members to each operation. */
 function amendOpenApi(values: PatchValues): string {
   const { routes, free, origin } = values;
   return [

@@ -174,7 +174,7 @@ function soldRoute(
   ];
 }
 
-/** The module takes brackets for a parameter, the mux takes braces. */
+/** The x402 module writes parameters in brackets, the mux in braces. */
 function routeEntries(route: SoldRoute, name: string): readonly string[] {
   const { template, example } = route;
   if (template === null) {
@@ -194,7 +194,7 @@ function routeEntries(route: SoldRoute, name: string): readonly string[] {
   ];
 }
 
-/** The module takes the address of a route with parameters off each request. */
+/** The module builds the URL of a route with parameters from each request, so its host must be the public one. */
 function asPublic({ host }: PatchValues): readonly string[] {
   return [
     '',
@@ -234,7 +234,7 @@ function discovery(name: string, { method }: SoldRoute): readonly string[] {
 }
 
 function serve({ path, contentType, body }: ServedDocument): string {
-  // "GET /" alone would match each path.
+  // "GET /" would match every path.
   const pattern = `GET ${path === '/' ? '/{$}' : path}`;
   return [
     'package main',

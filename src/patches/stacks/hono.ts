@@ -51,7 +51,7 @@ function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {})
   ]);
 }
 
-/** The middleware takes the address of a route with parameters off each request. */
+/** The middleware builds the URL of a route with parameters from each request, so its origin must be the public one. */
 function publicFetch({ origin }: PatchValues): string[] {
   return [
     '',

@@ -14,7 +14,7 @@ import { part } from '../patch.ts';
 import type { PatchValues, SoldRoute } from '../patch-values.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
-/** What may stand in the name of a folder; other paths stay a placeholder there. */
+/** Paths that are valid folder names; others stay a placeholder. */
 const FOLDER_PATH = /^(?:\/(?:[A-Za-z0-9._~-]+|\[(?:\.\.\.)?\w+\]))+\/?$|^\/$/;
 
 export const NEXT: StackPatches = {
@@ -61,7 +61,7 @@ export const NEXT: StackPatches = {
 
 type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
-/** Files of the paid routes: each is guarded by itself, so that none opens another. */
+/** One file for each path; each guards its own routes, so that none opens another. */
 function paidRoutes(values: PatchValues, extras: Extras = {}): Patch {
   const parts = byFile(values.routes).map(
     ([file, routes]): PatchPart => ({
@@ -106,7 +106,7 @@ function routeModule(
   ];
 }
 
-/** The wrapper takes the address of a route with parameters off each request. */
+/** The wrapper builds the URL of a route with parameters from each request, so its origin must be the public one. */
 function publicHandler(method: string, guarded: string, { origin }: PatchValues): string[] {
   return [
     `const guarded${method} = ${guarded};`,
@@ -118,7 +118,7 @@ function publicHandler(method: string, guarded: string, { origin }: PatchValues)
   ];
 }
 
-/** The methods of one path share its file; of two routes by one method the first has it. */
+/** The methods of one path share a file; of two routes with the same method the first is kept. */
 function byFile(routes: readonly SoldRoute[]): readonly [string, readonly SoldRoute[]][] {
   const files = new Map<string, [string, SoldRoute[]]>();
   for (const [index, route] of routes.entries()) {

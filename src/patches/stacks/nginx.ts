@@ -1,4 +1,4 @@
-/** nginx before any stack: headers and documents, never the payment itself. */
+/** nginx in front of any stack; it can add headers and documents, and take no payment. */
 import { json } from '../literals.ts';
 import {
   type Patch,
@@ -13,7 +13,7 @@ import { hasParameters, routePattern, writeRoute } from '../route-template.ts';
 
 const FOLDER = '/srv/x402';
 const PROXY = 'http://<upstream>';
-/** What cannot end a word or name a variable of nginx; anything else stays a placeholder. */
+/** Text without nginx syntax; anything else stays a placeholder. */
 const PLAIN = /^[A-Za-z0-9._~/:-]+$/;
 
 export const NGINX: StackPatches = {
@@ -72,7 +72,7 @@ function application(what: string): Patch {
   );
 }
 
-/** A location for each path; one that is not known is named by what nginx refuses to load. */
+/** A location for each path. An unknown path gets a name with which nginx refuses to start. */
 function locations(routes: readonly SoldRoute[], lines: readonly string[]): Patch {
   const matches = routes.map(({ template }) => {
     if (template === null) return '<the route>';
