@@ -21,8 +21,8 @@ export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 declare module 'fastify' {
   interface FastifyInstance {
     /**
-      * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
-      * Undefined where RATE_LIMIT is off.
+     * Counts a request against the route at `url` as well as against its own. Throws RateLimited.
+     * Undefined where RATE_LIMIT is off.
      */
     countAs?(url: string, offer: Offer, isPaying: IsPaying): CountRequest;
   }
@@ -34,8 +34,8 @@ const MINUTE_MS = 60_000;
 const UNKNOWN_PATHS_PER_MINUTE = 60;
 
 /**
-  * Limits requests a minute, by route and client, to the rate of the route's offer. The store holds the
-  * counts, so hosts share them. An unavailable store limits nothing: routes that need it answer 503.
+ * Limits requests a minute, by route and client, to the rate of the route's offer. The store holds the
+ * counts, so hosts share them. An unavailable store limits nothing: routes that need it answer 503.
  */
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {

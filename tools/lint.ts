@@ -1,6 +1,6 @@
 /**
-  * `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one fails.
-  * `--publishing VERSION` accepts that this catalog is not published yet.
+ * `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one fails.
+ * `--publishing VERSION` accepts that this catalog is not published yet.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 /**
-  * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
-  * recorded origins of the tests. Where a check judges the trimmed recording differently, less is cut.
+ * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
+ * recorded origins of the tests. Where a check judges the trimmed recording differently, less is cut.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
-  * `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports.
+ * `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports.
  */
 import { parseArgs } from 'node:util';
 import {
@@ -15,8 +15,8 @@ import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
-  * Throws UsageError where a file is no report. The exit code is 1 only with `--fail-on-regression`, where
-  * something fell.
+ * Throws UsageError where a file is no report. The exit code is 1 only with `--fail-on-regression`, where
+ * something fell.
  */
 export async function diffCommand(args: readonly string[], { out, err }: Streams): Promise<0 | 1> {
   const { files, failOnRegression } = parse(args);

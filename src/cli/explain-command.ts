@@ -1,6 +1,6 @@
 /**
-  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
-  * stack, with the values of `--report` and the address of `--public-url`.
+ * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
+ * stack, with the values of `--report` and the address of `--public-url`.
  */
 import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';

@@ -11,8 +11,8 @@ import { USAGES, usageLine } from './usage.ts';
 type Command = (args: readonly string[], streams: Streams) => Promise<number>;
 
 /**
-  * Compiling the sources takes half of a short run, so Node caches the result here. Without write access
-  * there is no cache. The package has its own (tools/pack/cli.js).
+ * Compiling the sources takes half of a short run, so Node caches the result here. Without write access
+ * there is no cache. The package has its own (tools/pack/cli.js).
  */
 const COMPILED = new URL('../../.cache/compiled/', import.meta.url);
 

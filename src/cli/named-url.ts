@@ -29,8 +29,8 @@ const WHO: Readonly<Record<PayableBy, string>> = {
 const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 
 /**
-  * Describes the answer of one URL in a sentence beside the report. The scan itself covers the resources
-  * that the origin declares, which may not include this one.
+ * Describes the answer of one URL in a sentence beside the report. The scan itself covers the resources
+ * that the origin declares, which may not include this one.
  */
 export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const { origin, path } = askedUrl(named.url, named.policy);

@@ -1,6 +1,6 @@
 /**
-  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
-  * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
+ * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
+ * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';

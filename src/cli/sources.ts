@@ -1,6 +1,6 @@
 /**
-  * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file of the repository,
-  * so that a finding names the file and the line to change.
+ * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file of the repository,
+ * so that a finding names the file and the line to change.
  */
 import { readFile } from 'node:fs/promises';
 import type { Node } from 'jsonc-parser';

@@ -20,8 +20,8 @@ export type ChallengeReading = {
 
 export type ChallengeReader = {
   /**
-    * Resolves with the result of a fetch that begins after this call. Throws ScannerFailed, and Saturated
-    * once the reader is stopped.
+   * Resolves with the result of a fetch that begins after this call. Throws ScannerFailed, and Saturated
+   * once the reader is stopped.
    */
   read(origin: Origin, client: Client): Promise<ChallengeReading>;
   /** Rejects the callers that wait for a fetch that has not begun. */

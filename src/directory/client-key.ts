@@ -23,8 +23,8 @@ export function clientKey(ip: string): string {
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
 /**
-  * An IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, which differs for
-  * each connection of a client.
+ * An IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, which differs for
+ * each connection of a client.
  */
 export function addressBlock(ip: string, ipv6Bits: number): string {
   // Most clients have a plain IPv4 address.

@@ -21,8 +21,8 @@ export type ExportSnapshotOptions = {
 };
 
 /**
-  * Stored exports; one serves all payers of a minute while the directory is unchanged. Each call reads the
-  * versions that all instances write, so an export that is sold after an opt-out never lists that owner.
+ * Stored exports; one serves all payers of a minute while the directory is unchanged. Each call reads the
+ * versions that all instances write, so an export that is sold after an opt-out never lists that owner.
  */
 export class ExportSnapshots {
   readonly #options: ExportSnapshotOptions;

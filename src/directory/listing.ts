@@ -17,9 +17,9 @@ export type ListingAnswer = ListingSettings & { readonly host: string };
 export type ListingOptions = { readonly store: Store; readonly verification: Verification };
 
 /**
-  * Changes how a host is listed. For an hour after the host's last confirm, the client that started the
-  * token and callers with its listing key may change anything. Any other caller may only hide the host,
-  * while the token is still served.
+ * Changes how a host is listed. For an hour after the host's last confirm, the client that started the
+ * token and callers with its listing key may change anything. Any other caller may only hide the host,
+ * while the token is still served.
  * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(

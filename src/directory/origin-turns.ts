@@ -5,8 +5,8 @@ import type { Address } from '../guard/resolve.ts';
 import { networkOf } from './client-key.ts';
 
 /**
-  * Queue of a process for free calls that send requests to origins. Blocks of client addresses take turns,
-  * paid scans go first, and a server gets at most two requests a second under all its names.
+ * Queue of a process for free calls that send requests to origins. Blocks of client addresses take turns,
+ * paid scans go first, and a server gets at most two requests a second under all its names.
  */
 export type OriginTurns = {
   /** Null where the wait would exceed `withinMs`, and once the queue is stopped. */
@@ -26,8 +26,8 @@ export type TurnRequest = {
 /** A slot for the name lookup and, after `toward`, for the request. */
 export type OriginTurn = {
   /**
-    * Waits again for a slot to these addresses. False where the wait would be too long; the caller must
-    * not connect then.
+   * Waits again for a slot to these addresses. False where the wait would be too long; the caller must
+   * not connect then.
    */
   toward(addresses: readonly Address[]): Promise<boolean>;
   /** @param handshakeMs processor time of TLS handshakes; charged to the blocks */

@@ -39,13 +39,13 @@ export type Verification = {
   /** Throws ChallengeLimit. */
   start(origin: Origin, client: Client): Promise<IssuedChallenge>;
   /**
-    * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
-    * against their address. Throws ConfirmLimit, ScannerFailed.
+   * A mismatch keeps the token valid. Failures of callers with the listing key of a live token do not count
+   * against their address. Throws ConfirmLimit, ScannerFailed.
    */
   confirm(origin: Origin, client: Client, listingKey?: string): Promise<Confirmation>;
   /**
-    * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
-    * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
+   * True while the token is served. Every call counts as a failed confirm of the client, because anybody may
+   * call it and each call sends a request to the origin. Throws ConfirmLimit, ScannerFailed.
    */
   stillServes(origin: Origin, client: Client, tokenHash: string): Promise<boolean>;
 };

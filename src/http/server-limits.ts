@@ -7,8 +7,8 @@ export type ServerLimits = {
   /** Open connections; a further one is closed at once. An idle one costs some 15 KiB. */
   readonly maxConnections: number;
   /**
-    * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
-    * ones lose their first packet and retry after a second.
+   * Connections that wait to be accepted while this thread is busy; the system may allow fewer. Further
+   * ones lose their first packet and retry after a second.
    */
   readonly backlog: number;
 };

@@ -1,6 +1,6 @@
 /**
-  * Writes values as literals of the patches' languages. Values come from an origin: `patch-values.ts` has
-  * cleaned them, and these functions escape everything that could end a literal.
+ * Writes values as literals of the patches' languages. Values come from an origin: `patch-values.ts` has
+ * cleaned them, and these functions escape everything that could end a literal.
  */
 import type { JsonDocument } from './patch.ts';
 

@@ -76,8 +76,8 @@ const ADDRESS = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
 
 /**
-  * A value that is missing, malformed, or has invisible characters stays a placeholder. `publicOrigin` is
-  * the address that buyers use; null where the scanned one was local.
+ * A value that is missing, malformed, or has invisible characters stays a placeholder. `publicOrigin` is
+ * the address that buyers use; null where the scanned one was local.
  */
 export function readPatchValues(
   report: PatchReport,

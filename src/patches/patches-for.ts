@@ -43,8 +43,8 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
-  * One patch for a known outcome, otherwise one for each kind of finding; null for a check that the
-  * seller's code cannot fix (standing).
+ * One patch for a known outcome, otherwise one for each kind of finding; null for a check that the
+ * seller's code cannot fix (standing).
  */
 export function patchesFor(
   checkId: string,

@@ -5,8 +5,8 @@ import { redact } from '../model/redact.ts';
 /** Redacting shorter parts would hide ordinary words; keys are longer. */
 const MIN_SECRET_LENGTH = 8;
 /**
-  * Buffers lines, because one write a line costs a request more than its answer. Flushes at 4 KiB, each
-  * second, at a fatal line and at the exit; synchronous, because a pending write is lost with the process.
+ * Buffers lines, because one write a line costs a request more than its answer. Flushes at 4 KiB, each
+ * second, at a fatal line and at the exit; synchronous, because a pending write is lost with the process.
  */
 const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 1_000 } as const;
 const HIDDEN = '(hidden)';

@@ -14,8 +14,8 @@ const INTERVAL_MS = 10 * 60_000;
 const MAX_DRIFT_MS = 3_600_000;
 
 /**
-  * Purges the store in the background. A purge trusts the wall clock: after a jump ahead it would delete
-  * answers that payers may still fetch. So it skips while the two clocks differ by an hour since the start.
+ * Purges the store in the background. A purge trusts the wall clock: after a jump ahead it would delete
+ * answers that payers may still fetch. So it skips while the two clocks differ by an hour since the start.
  */
 export class PurgeTimer {
   readonly #options: PurgeTimerOptions;

@@ -27,8 +27,8 @@ export type SelfTestResult = {
 const ENTRY = new URL('./self-test-process.ts', import.meta.url);
 
 /**
-  * Runs every check once in a process of its own, so that an idle service does not hold the modules and
-  * threads of scans. Never rejects.
+ * Runs every check once in a process of its own, so that an idle service does not hold the modules and
+ * threads of scans. Never rejects.
  */
 export async function testChecks(options: SelfTestOptions): Promise<void> {
   const { catalog, checks, onBroken, onError } = options;

@@ -1,8 +1,8 @@
 import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
 
 /**
-  * The rooms that each room may import. A row may name rooms of earlier rows only, so there are no import
-  * cycles between rooms.
+ * The rooms that each room may import. A row may name rooms of earlier rows only, so there are no import
+ * cycles between rooms.
  */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   model: [],

@@ -23,8 +23,8 @@ const GLOBAL_WRITE =
   /\bglobalThis(?:\.\w+|\[[^\]]+\])\s*=(?!=)|[(]globalThis\b,|\.prototype\.\w+\s*=(?!=)/;
 
 /**
-  * Refuses undocumented fields and files of Node and of packages, and changes to the runtime: a minor
-  * release of theirs may remove them.
+ * Refuses undocumented fields and files of Node and of packages, and changes to the runtime: a minor
+ * release of theirs may remove them.
  */
 export const privateDoors: HouseRule = (tree) =>
   tree.files

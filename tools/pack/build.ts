@@ -1,6 +1,6 @@
 /**
-  * Writes `dist/` for `npm pack`: command line, library, worker threads and checks as plain JavaScript,
-  * because Node refuses TypeScript under node_modules.
+ * Writes `dist/` for `npm pack`: command line, library, worker threads and checks as plain JavaScript,
+ * because Node refuses TypeScript under node_modules.
  */
 import { cp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

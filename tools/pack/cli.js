@@ -11,8 +11,8 @@ await keepCompiled();
 await import('./main.js');
 
 /**
-  * Compiling the bundle takes half of a short run, so the result is cached in the user's own cache folder.
-  * In a shared folder other users could replace the code.
+ * Compiling the bundle takes half of a short run, so the result is cached in the user's own cache folder.
+ * In a shared folder other users could replace the code.
  */
 async function keepCompiled() {
   const { enableCompileCache } = await import('node:module');

@@ -1,7 +1,7 @@
 /**
-  * The manifest that `npm pack` ships. The package is a bundle and has few of the checkout's dependencies.
-  * `pack:before` replaces package.json with a short one and `pack:after` restores it; the next pack repairs
-  * one that was killed in between.
+ * The manifest that `npm pack` ships. The package is a bundle and has few of the checkout's dependencies.
+ * `pack:before` replaces package.json with a short one and `pack:after` restores it; the next pack repairs
+ * one that was killed in between.
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

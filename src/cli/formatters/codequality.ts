@@ -1,6 +1,6 @@
 /**
-  * Code Quality of GitLab: one violation for each finding. Path and line are required; without a source
-  * they are those of the pipeline's file. https://docs.gitlab.com/ci/testing/code_quality/
+ * Code Quality of GitLab: one violation for each finding. Path and line are required; without a source
+ * they are those of the pipeline's file. https://docs.gitlab.com/ci/testing/code_quality/
  */
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../model/report.ts';

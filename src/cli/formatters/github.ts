@@ -1,6 +1,6 @@
 /**
-  * Workflow commands of GitHub Actions: one annotation for each finding, at its file and line where
-  * `--source` gives one. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+ * Workflow commands of GitHub Actions: one annotation for each finding, at its file and line where
+ * `--source` gives one. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
 import { answerLine } from '../../payable/answer-line.ts';
 import { findingsOf, findingText } from './findings.ts';

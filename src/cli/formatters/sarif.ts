@@ -1,6 +1,6 @@
 /**
-  * SARIF 2.1.0 for code scanning: one rule for each check, one result for each warning or failure. A
-  * location is a file and line where `--source` gives one, else the URL of the origin.
+ * SARIF 2.1.0 for code scanning: one rule for each check, one result for each warning or failure. A
+ * location is a file and line where `--source` gives one, else the URL of the origin.
  * https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
 import type { CheckResult } from '../../model/report.ts';

@@ -1,6 +1,6 @@
 /**
-  * CI runners execute commands in a log: GitHub "::name::" at the start of a line, also after blanks, and
-  * "##[name]" anywhere; Azure "##vso[", TeamCity "##teamcity[". A report quotes origins, so these are broken up.
+ * CI runners execute commands in a log: GitHub "::name::" at the start of a line, also after blanks, and
+ * "##[name]" anywhere; Azure "##vso[", TeamCity "##teamcity[". A report quotes origins, so these are broken up.
  */
 const MARK = /##(?=\w*\[)/g;
 /** GitHub's runner is .NET, which trims U+0085 as a blank; `\s` does not match it. */
@@ -12,8 +12,8 @@ export function breakCommands(text: string): string {
 }
 
 /**
-  * For JSON: escapes, so that a parser gets the same value. No line of JSON begins with a colon, and "#"
-  * occurs in strings alone.
+ * For JSON: escapes, so that a parser gets the same value. No line of JSON begins with a colon, and "#"
+ * occurs in strings alone.
  */
 function escapeJsonCommands(json: string): string {
   return json.replaceAll(MARK, '\\u0023#');

@@ -12,9 +12,9 @@ export type JudgeOptions = {
 };
 
 /**
-  * Judges the observations of an earlier scan; the same recording gives the same report, byte for byte.
-  * `recording` is the parsed JSON of a file that `x402-scan scan --save FILE` wrote.
-  * Throws RecordingError where it is none, Error where there is no such catalog.
+ * Judges the observations of an earlier scan; the same recording gives the same report, byte for byte.
+ * `recording` is the parsed JSON of a file that `x402-scan scan --save FILE` wrote.
+ * Throws RecordingError where it is none, Error where there is no such catalog.
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
   const { scannedAt, exhausted, observations } = parseRecording(recording, 'the recording');

@@ -24,8 +24,8 @@ export type PreflightOptions = {
 
 export type PreflightHookOptions = PreflightOptions & {
   /**
-    * The URL that you are going to pay. It is requested once too, and a challenge for another origin is
-    * refused. Without it no request is sent.
+   * The URL that you are going to pay. It is requested once too, and a challenge for another origin is
+   * refused. Without it no request is sent.
    */
   readonly url?: string;
 };
@@ -41,9 +41,9 @@ export type PreflightHook = (
 ) => Promise<undefined | { abort: true; reason: string }>;
 
 /**
-  * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges its answer.
-  * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the client's challenge, and
-  * refuses a no-go before anything is signed. Rejects, so that nothing is paid, where our judge fails.
+ * `preflight(url, { method, maxPrice })` requests a URL once, without a payment, and judges its answer.
+ * `client.onBeforePaymentCreation(preflight({ url?, method? }))` judges the client's challenge, and
+ * refuses a no-go before anything is signed. Rejects, so that nothing is paid, where our judge fails.
  */
 export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
 export function preflight(options?: PreflightHookOptions): PreflightHook;
@@ -58,8 +58,8 @@ export function preflight(
 }
 
 /**
-  * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
-  * threads end by themselves and keep no process alive, so nothing has to be closed.
+ * One engine serves all payments of a hook; the first opens it, which takes most of a second. Idle
+ * threads end by themselves and keep no process alive, so nothing has to be closed.
  */
 function keptJudges(): () => Promise<Judges> {
   let opened: Promise<Judges> | null = null;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /**
-  * Schema of the `url` parameter. `parseOrigin` alone validates it, because its refusals have codes of
-  * their own; the format here is documentation for generators of clients.
+ * Schema of the `url` parameter. `parseOrigin` alone validates it, because its refusals have codes of
+ * their own; the format here is documentation for generators of clients.
  */
 export const DOCUMENTED_URL = {
   format: 'uri-reference',
