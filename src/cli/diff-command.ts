@@ -6,7 +6,7 @@ import {
   type ComparedReport,
   comparedReportSchema,
   differencesOf,
-  regressionsOf,
+  findRegressions,
 } from '../scan/compare-reports.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { readReport } from './read-report.ts';
@@ -24,7 +24,7 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
   const [before, after] = await Promise.all([read(files[0]), read(files[1])]);
   await write(out, breakCommands(`${differencesOf(before, after).join('\n')}\n`));
   if (!failOnRegression) return 0;
-  const fallen = regressionsOf(before, after);
+  const fallen = findRegressions(before, after);
   if (fallen.length > 0) await write(err, `--fail-on-regression: ${fallen.join(', ')}\n`);
   return fallen.length === 0 ? 0 : 1;
 }

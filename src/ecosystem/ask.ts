@@ -60,7 +60,7 @@ export async function ask(url: string, options: AskOptions): Promise<Answer<Repl
     if (deadline.signal.aborted) {
       return failed(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
     }
-    return failed(`${name} could not be asked (${codeOf(error)})`);
+    return failed(`${name} could not be asked (${readCode(error)})`);
   }
 }
 
@@ -140,7 +140,7 @@ function retryAfterMs({ headers }: Dispatcher.ResponseData): number {
   return Number.isNaN(at) ? DEFAULT_RETRY_MS : Math.max(0, at - Date.now());
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown error';
 }

@@ -117,7 +117,7 @@ async function askMerchant(
   const value = parsed(text);
   if (status === 404 && isUnknownMerchant(value)) return { ok: true, value: [] };
   if (status !== 200) return failed(`${name} answered ${status}`);
-  const items = itemsOf(value);
+  const items = findItems(value);
   if (!isItems(items)) return failed(`${name} answered in an unknown shape`);
   return { ok: true, value: items.filter((item) => pays(item, address)) };
 }
@@ -152,7 +152,7 @@ function apiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }
 
-function itemsOf(value: unknown): unknown {
+function findItems(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Reflect.get(value, 'resources') ?? Reflect.get(value, 'items');
 }

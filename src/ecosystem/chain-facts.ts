@@ -1,4 +1,3 @@
-/** What a node of an EVM chain says of offers: whether asset, domain and recipient are what they seem. */
 import {
   type Address,
   BaseError,
@@ -27,12 +26,12 @@ const TOKEN = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
 ]);
-/** Accounts that nobody has a key of: a token that refuses nothing to them refuses the recipient. */
+/** Accounts without a known key, as a control: a token that accepts them and reverts for payTo refuses payTo. */
 const SENDER = '0x00000000000000000000000000000000000f4021';
 const CONTROL = '0x00000000000000000000000000000000000f4022';
 const MAX_NAME_CHARS = 80;
 
-/** Of the offers on the chain of the node; those of other chains are left out. */
+/** Checks asset, domain and recipient of offers on the EVM node's chain; other offers are left out. */
 export async function offersOnChain(
   { rpcUrl, chainTurn }: ChainFactsOptions,
   offers: readonly ChainOffer[],
@@ -59,19 +58,19 @@ async function askFor(
   const { network, payTo } = offer;
   const asset = getAddress(offer.asset.toLowerCase());
   const recipient = getAddress(payTo.toLowerCase());
-  // What the table knows has code, and the domain that the table says.
+  // A known asset has code, and the table has its domain.
   const code = offer.isKnown ? null : ((await client.getCode({ address: asset })) ?? '0x');
   const hasCode = code !== '0x';
   const isNamed = code !== null && hasCode && offer.name !== null && offer.version !== null;
   const [domain, transferReverts] = await Promise.all([
-    isNamed ? domainOf(client, chainId, asset, offer) : null,
+    isNamed ? readDomain(client, chainId, asset, offer) : null,
     hasCode ? revertsTo(client, asset, recipient) : null,
   ]);
   const rest = { noTokenAccount: null, domain, transferReverts };
   return { network, asset: offer.asset, payTo, hasCode, ...rest };
 }
 
-async function domainOf(
+async function readDomain(
   client: PublicClient,
   chainId: number,
   asset: Address,
@@ -94,7 +93,7 @@ async function domainOf(
   return { agrees: false, named };
 }
 
-/** Null where the token refuses the control too, so that nothing is known of the recipient. */
+/** Null when the token refuses the control too, which says nothing of the recipient. */
 async function revertsTo(
   client: PublicClient,
   asset: Address,
@@ -111,14 +110,14 @@ async function revertsTo(
   return control === true ? own === false : null;
 }
 
-/** Simulates a transfer of nothing: whoever sends, it moves no balance. */
+/** Simulates a transfer of zero, which needs no balance of the sender. */
 async function isTaken(client: PublicClient, asset: Address, to: Address): Promise<boolean> {
   const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, 0n] });
   const call = client.call({ account: getAddress(SENDER), to: asset, data });
   return (await unlessReverted(call.then(() => true))) === true;
 }
 
-/** Null where the contract says no, or has no such function; throws where the node did not answer. */
+/** Null when the contract reverts or lacks the function; throws when the node did not answer. */
 async function unlessReverted<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;

@@ -48,9 +48,9 @@ type Sold = {
 
 export function compareListings(seen: Compared): readonly ComparedRow[] {
   const kit = createKit();
-  const held = [bazaarOf(seen), x402scanOf(seen)].filter((index) => index !== null);
+  const held = [readBazaar(seen), readX402scan(seen)].filter((index) => index !== null);
   if (held.length === 0) return [];
-  return soldIn(seen, kit).flatMap((sold) => held.map((index) => rowOf(seen, sold, index, kit)));
+  return soldIn(seen, kit).flatMap((sold) => held.map((index) => toRow(seen, sold, index, kit)));
 }
 
 function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
@@ -68,7 +68,7 @@ function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
     });
 }
 
-function bazaarOf({ bazaar }: Compared): Held | null {
+function readBazaar({ bazaar }: Compared): Held | null {
   if (bazaar === undefined || isSwitchedOff(bazaar)) return null;
   const data = bazaar.state === 'seen' ? bazaar.data : null;
   return {
@@ -79,7 +79,7 @@ function bazaarOf({ bazaar }: Compared): Held | null {
   };
 }
 
-function x402scanOf({ x402scan }: Compared): Held | null {
+function readX402scan({ x402scan }: Compared): Held | null {
   if (isSwitchedOff(x402scan)) return null;
   const data = x402scan.state === 'seen' ? x402scan.data : null;
   const resources = data?.resources
@@ -104,14 +104,14 @@ function isSwitchedOff(lookup: Lookup<unknown>): boolean {
   return lookup.state === 'off' && lookup.why === 'switched-off';
 }
 
-function rowOf(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
+function toRow(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
   const { resource, method, challenged } = sold;
   const head = { index: held.index, resource: shown(resource.url), method };
   const none = { listedAs: null, differences: [], reasons: [] };
   if (held.resources === null) return { row: { ...head, ...none, state: 'unknown' } };
-  const listed = listedOf(held.resources, seen.origin.url, sold);
+  const listed = findListed(held.resources, seen.origin.url, sold);
   if (listed !== null) {
-    const differences = challenged === null ? [] : differencesOf(challenged, method, listed, kit);
+    const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
     const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
     return { row: { ...head, state, listedAs, differences, reasons: [] } };
@@ -130,19 +130,19 @@ function rowOf(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
 }
 
 /** Prefers an entry with the same method; an entry with another method is second. */
-function listedOf(
+function findListed(
   resources: readonly ListedResource[],
   originUrl: string,
   { resource, method }: Sold,
 ): ListedResource | null {
   const here = resources.filter(
-    (one) => originOf(one.resource) === originUrl && isSamePath(one.resource, resource),
+    (one) => parseUrlOrigin(one.resource) === originUrl && isSamePath(one.resource, resource),
   );
   const byMethod = here.find((one) => one.method?.toUpperCase() === method);
   return byMethod ?? here.find((one) => one.method === null) ?? here[0] ?? null;
 }
 
-function originOf(url: string): string | null {
+function parseUrlOrigin(url: string): string | null {
   return URL.canParse(url) ? new URL(url).origin : null;
 }
 
@@ -158,7 +158,7 @@ function bare(path: string): string {
   return name.replaceAll('%7B', '{').replaceAll('%7D', '}').replace(/\/+$/, '') || '/';
 }
 
-function differencesOf(
+function findDifferences(
   { reading: { challenge } }: ChallengedResource,
   method: string,
   listed: ListedResource,
@@ -203,12 +203,16 @@ function differingOffers(
   kit: Kit,
 ): readonly FieldPair[] {
   const live = challenge.offers.map(asListed);
-  const left = listed.filter((one) => !live.some((offer) => pairsOf(offer, one, kit).length === 0));
-  const open = live.filter((offer) => !listed.some((one) => pairsOf(offer, one, kit).length === 0));
+  const left = listed.filter(
+    (one) => !live.some((offer) => findDifferingPairs(offer, one, kit).length === 0),
+  );
+  const open = live.filter(
+    (offer) => !listed.some((one) => findDifferingPairs(offer, one, kit).length === 0),
+  );
   const candidates = open.length > 0 ? open : live;
   return left.flatMap((one) => {
     const nearest = candidates
-      .map((offer) => pairsOf(offer, one, kit))
+      .map((offer) => findDifferingPairs(offer, one, kit))
       .toSorted((a, b) => a.length - b.length)[0];
     return nearest ?? [];
   });
@@ -227,7 +231,11 @@ function asListed({ amount, payTo, network, asset, scheme }: Offer): ListedOffer
 }
 
 /** Lists the fields that differ; a missing value differs from nothing. */
-function pairsOf(live: ListedOffer, listed: ListedOffer, kit: Kit): readonly FieldPair[] {
+function findDifferingPairs(
+  live: ListedOffer,
+  listed: ListedOffer,
+  kit: Kit,
+): readonly FieldPair[] {
   const isSame: Readonly<Record<keyof ListedOffer, (a: string, b: string) => boolean>> = {
     price: (a, b) => (kit.amount(a) ?? a) === (kit.amount(b) ?? b),
     payTo: isSameAddress,

@@ -6,6 +6,7 @@ import { bazaarListings, createMerchants } from './bazaar.ts';
 import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
 import { askPartners, type Partner } from './ecosystem-listing.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
+import { findPartner } from './find-partner.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -14,7 +15,6 @@ import {
   isVerified,
 } from './kept-shapes.ts';
 import { listingsLookup } from './listings-lookup.ts';
-import { partnerOf } from './partner-of.ts';
 import {
   createResponseCache,
   type Question,
@@ -30,7 +30,7 @@ type OnChain = readonly OfferOnChain[];
 
 export type RefreshingStanding = Required<Omit<Standing, 'isOff' | 'onChain'>> &
   Pick<Standing, 'onChain'> & {
-    /** Asks for the listing anew once it is half a day old, so that scans find it. Never rejects. */
+    /** Refreshes the partner listing at half a day, so that scans hit the cache. Never rejects. */
     refreshListing(): Promise<Lookup<readonly Partner[]>>;
   };
 
@@ -148,5 +148,5 @@ async function indexed(
 }
 
 function listing(origin: Origin, lookup: Lookup<readonly Partner[]>): Lookup<ListingFacts> {
-  return lookup.state === 'seen' ? { ...lookup, data: partnerOf(origin, lookup.data) } : lookup;
+  return lookup.state === 'seen' ? { ...lookup, data: findPartner(origin, lookup.data) } : lookup;
 }

@@ -70,7 +70,7 @@ export function reasonsFor(
     const evidence = found.get(code);
     return evidence === undefined ? [] : [reason(code, evidence)];
   });
-  const declaration = declarationOf(unlisted);
+  const declaration = findDeclaration(unlisted);
   return declaration === undefined ? { reasons } : { reasons, declaration };
 }
 
@@ -117,7 +117,7 @@ function challengeReasons(
         `${request}: no PAYMENT-REQUIRED header, the challenge is in the body`,
       ]);
     }
-    if (declarationOf({ challenged }) === undefined) {
+    if (findDeclaration({ challenged }) === undefined) {
       found.push(['no_bazaar_extension', `${request}: no /extensions/bazaar in the challenge`]);
     }
   }
@@ -162,7 +162,7 @@ function hostElsewhere(url: string | null, hostname: string): string | null {
   return host === hostname ? null : host;
 }
 
-function declarationOf({
+function findDeclaration({
   challenged,
 }: Pick<UnlistedResource, 'challenged'>): JsonValue | undefined {
   const challenge = challenged?.reading.challenge;

@@ -48,9 +48,9 @@ export async function readSettlements(
     asked.length === 0
       ? []
       : await client.getLogs({ ...range, event: AUTHORIZATION_USED, args: { authorizer: asked } });
-  const unpaired = countPairs(authorizations.map((log) => pairOf(log, log.args.authorizer)));
+  const unpaired = countPairs(authorizations.map((log) => toPair(log, log.args.authorizer)));
   const settled = transfers.toReversed().flatMap((log) => {
-    const pair = pairOf(log, log.args.from);
+    const pair = toPair(log, log.args.from);
     const left = unpaired.get(pair) ?? 0;
     unpaired.set(pair, left - 1);
     return left > 0 ? [{ payer: log.args.from, blockNumber: log.blockNumber }] : [];
@@ -66,7 +66,7 @@ export async function readSettlements(
   };
 }
 
-function pairOf(log: { readonly transactionHash: string }, account: string): string {
+function toPair(log: { readonly transactionHash: string }, account: string): string {
   return `${log.transactionHash} ${account}`;
 }
 

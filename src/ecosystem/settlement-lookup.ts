@@ -61,16 +61,16 @@ function failure(
 ): Lookup<SettlementFacts> {
   const failed = lookups.filter((lookup) => lookup.state === 'failed');
   if (failed.length === 0) {
-    const source = namesOf(sources.map(({ name }) => name));
+    const source = listNames(sources.map(({ name }) => name));
     return { state: 'failed', source, detail: 'asked by recipient, and this origin names none' };
   }
   return {
     state: 'failed',
-    source: namesOf(failed.map((lookup) => lookup.source)),
+    source: listNames(failed.map((lookup) => lookup.source)),
     detail: [...new Set(failed.map((lookup) => lookup.detail))].join('; '),
   };
 }
 
-function namesOf(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   return [...new Set(names)].join(', ');
 }

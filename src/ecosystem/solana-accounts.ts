@@ -1,4 +1,3 @@
-/** Whether recipients on Solana hold an account of the token: without one nothing can be paid to them. */
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { OfferOnChain } from '../model/observations.ts';
@@ -13,7 +12,7 @@ const isAccounts = ajv.compile<{ readonly result: { readonly value: readonly unk
   Type.Object({ result: Type.Object({ value: Type.Array(Type.Unknown()) }) }),
 );
 
-/** Of the offers on the network of the node, by its genesis; those of others are left out. */
+/** Checks that recipients have a token account, without which transfers fail. Offers outside the node's network are left out. */
 export async function offersOnSolana(
   rpcUrl: string,
   offers: readonly ChainOffer[],

@@ -67,13 +67,13 @@ export function defineCheck<
   const { outcomes, ...terms } = check;
   return {
     ...terms,
-    outcomes: namesOf(outcomes),
+    outcomes: listNames(outcomes),
     evaluate: (seen, kit) => toVerdict(outcomes, check.evaluate(seen, kit)),
   };
 }
 
 /** `Object.keys` loses the key type. */
-function namesOf<Name extends string>(outcomes: Outcomes<Name>): readonly Name[] {
+function listNames<Name extends string>(outcomes: Outcomes<Name>): readonly Name[] {
   const isName = (key: string): key is Name => Object.hasOwn(outcomes, key);
   return Object.keys(outcomes).filter(isName);
 }

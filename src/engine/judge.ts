@@ -86,7 +86,7 @@ async function judgeOne(
  * Results of a finished scan. When a budget is spent, every check on it fails, those judged already too:
  * results must not depend on timing, and sellers must not choose which checks are judged.
  */
-export function resultsOf(judged: readonly Judged[], account: ScanAccount): readonly CheckResult[] {
+export function toResults(judged: readonly Judged[], account: ScanAccount): readonly CheckResult[] {
   const results = applyPrerequisites(judged);
   return judged.map(({ entry, isStanding }, at) => {
     const budget = isStanding ? account.standing : account.origin;
@@ -108,7 +108,7 @@ function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   const roots = new Map<string, Judged | null>();
 
   /** Finds the failed check at the start of the chain, which may be `one`; null when nothing failed. */
-  function rootOf(one: Judged): Judged | null {
+  function findRoot(one: Judged): Judged | null {
     const known = roots.get(one.entry.id);
     if (known !== undefined) return known;
     const root = brokenPrerequisite(one) ?? (one.verdict.status === 'fail' ? one : null);
@@ -120,7 +120,7 @@ function applyPrerequisites(judged: readonly Judged[]): readonly CheckResult[] {
   function brokenPrerequisite(one: Judged): Judged | null {
     for (const id of one.requires) {
       const prerequisite = byId.get(id);
-      const root = prerequisite ? rootOf(prerequisite) : null;
+      const root = prerequisite ? findRoot(prerequisite) : null;
       if (root) return root;
     }
     return null;

@@ -27,7 +27,7 @@ export function createObservationSerializer(maxBytes: number): ObservationSerial
   const parts = new WeakMap<object, number>();
   let count = 0;
 
-  function keptOf(scanKey: string): Kept {
+  function findKept(scanKey: string): Kept {
     const kept = recent.get(scanKey) ?? { bytes: 0, values: new WeakMap() };
     recent.delete(scanKey);
     recent.set(scanKey, kept);
@@ -44,8 +44,8 @@ export function createObservationSerializer(maxBytes: number): ObservationSerial
   }
 
   return (scanKey, seen) => {
-    const kept = keptOf(scanKey);
-    const serialized = namesOf(seen).flatMap((name) => {
+    const kept = findKept(scanKey);
+    const serialized = listNames(seen).flatMap((name) => {
       const observation = seen[name];
       if (observation === undefined) return [];
       if (observation === null) return [{ name, part: NOTHING_SEEN, value: null }];
@@ -62,7 +62,7 @@ export function createObservationSerializer(maxBytes: number): ObservationSerial
   };
 }
 
-function namesOf(seen: Partial<Observations>): readonly ObservationName[] {
+function listNames(seen: Partial<Observations>): readonly ObservationName[] {
   // Object.keys loses the key type, which the parameter states.
   return Object.keys(seen) as ObservationName[];
 }

@@ -57,7 +57,7 @@ export const scoreResults: Scoring = (results, payableBy) => {
   };
   // Clients ran and none can pay, which counts more for a buyer than passed checks.
   const payable = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
-  const score = Math.min(weightedMean(subScores), payable, ...capsOf(results));
+  const score = Math.min(weightedMean(subScores), payable, ...findCaps(results));
   return { score, grade: gradeOf(score), subScores };
 };
 
@@ -106,7 +106,7 @@ export function isCapping(result: Scored): boolean {
   return CAPS.some((cap) => isCapped(result, cap));
 }
 
-function capsOf(results: readonly Scored[]): readonly number[] {
+function findCaps(results: readonly Scored[]): readonly number[] {
   return CAPS.filter((cap) => results.some((result) => isCapped(result, cap))).map(
     ({ atMost }) => atMost,
   );

@@ -88,16 +88,16 @@ const TLS_CODE =
 /** Maps an error of a connection or a response to a finding. */
 export function classifyFailure(error: unknown): Failure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
-  const code = codeOf(error);
+  const code = readCode(error);
   // undici has one code for closed connections and for invalid responses.
-  if (code === 'UND_ERR_SOCKET' && /^bad /.test(messageOf(error))) {
+  if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) {
     return NO_HTTP;
   }
   const known = BY_CODE[code];
   if (known) return known;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
   if (isParserError(error)) {
-    return messageOf(error).includes('Invalid EOF')
+    return readMessage(error).includes('Invalid EOF')
       ? { reason: 'reset', detail: 'connection closed in the middle of an answer' }
       : NO_HTTP;
   }
@@ -113,10 +113,10 @@ function isParserError(error: unknown): boolean {
   return error.name === 'HTTPParserError' || error.name === 'AssertionError';
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code ?? '') : '';
 }
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   return error instanceof Error ? error.message : '';
 }

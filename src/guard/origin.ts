@@ -63,7 +63,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
-  if (!policy.allowedPorts.includes(portOf(url))) throw portRefused(policy);
+  if (!policy.allowedPorts.includes(toPort(url))) throw portRefused(policy);
   refuseHost(bareHostname(url));
   return url;
 }
@@ -74,14 +74,14 @@ export function originOf(url: URL): Origin {
     url: url.origin,
     scheme: url.protocol === 'http:' ? 'http' : 'https',
     hostname: bareHostname(url),
-    port: portOf(url),
+    port: toPort(url),
     host: url.host as CanonicalHost, // WHATWG's canonical form
   };
 }
 
 /** The `host:port` key of an exception in a policy. */
 export function exceptionKey(url: URL): string {
-  return `${url.hostname}:${portOf(url)}`;
+  return `${url.hostname}:${toPort(url)}`;
 }
 
 /** Returns true for an exact exception of the policy. */
@@ -122,7 +122,7 @@ function isException(url: URL, policy: OriginPolicy): boolean {
   return policy.allowHosts.has(exceptionKey(url));
 }
 
-function portOf(url: URL): number {
+function toPort(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'http:' ? 80 : 443;
 }

@@ -100,7 +100,7 @@ function judge(addresses: readonly Address[]): Resolution {
 
 /** NXDOMAIN is a fact about the name, even when the other query failed; our outage is not. */
 function explain(errors: readonly unknown[]): Resolution {
-  const codes = errors.map(codeOf);
+  const codes = errors.map(readCode);
   if (codes.includes('ENOTFOUND')) return unreachable('ENOTFOUND');
   const ours = codes.find((code) => !(code in FINDINGS));
   if (ours !== undefined) {
@@ -114,7 +114,7 @@ function unreachable(code: string): Resolution {
 }
 
 /** An empty answer has neither errors nor addresses. */
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   if (error === null) return 'ENODATA';
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
 }

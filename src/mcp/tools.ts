@@ -4,7 +4,7 @@ import {
   type ComparedReport,
   comparedReportSchema,
   differencesOf,
-  regressionsOf,
+  findRegressions,
 } from '../scan/compare-reports.ts';
 import type { DirectorySearch, McpHost, ToolAnswer, ToolCall } from './host.ts';
 
@@ -141,7 +141,7 @@ export const TOOLS: readonly Tool[] = [
     run: async (_host, input: { before: ComparedReport; after: ComparedReport }) =>
       plain({
         differences: differencesOf(input.before, input.after),
-        regressions: regressionsOf(input.before, input.after),
+        regressions: findRegressions(input.before, input.after),
       }),
   },
   {

@@ -2,7 +2,7 @@
 import type { ScanReport } from '../model/report.ts';
 import type { PaidRoute, RouteOffer } from '../model/routes.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { amountOf } from '../parse/x402/amount.ts';
+import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 import { hasParameters, parseRouteTemplate, type RouteTemplate } from './route-template.ts';
 
@@ -196,7 +196,7 @@ export function addressValues(origin: string | null): Pick<PatchValues, 'origin'
 }
 
 function priceOf(offer: RouteOffer | undefined): string | null {
-  const amount = amountOf(offer?.amount ?? undefined);
+  const amount = parseAmount(offer?.amount ?? undefined);
   const asset = knownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
   const digits = String(amount).padStart(asset.decimals + 1, '0');

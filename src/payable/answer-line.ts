@@ -23,7 +23,7 @@ export function answerLine(report: Answered): string {
     const terms = `default clients can pay ${count}${cheapest(byDefault)}`;
     return byDefault.length === payability.length ? `Yes: ${terms}` : `Partly: ${terms}`;
   }
-  const words = wordsOf(payability);
+  const words = toWords(payability);
   const said = words === null ? 'nothing' : JSON.stringify(words);
   if (payableBy === 'settings') return `Only with settings: ${settingsText(words)}`;
   if (payableBy === 'unknown') {
@@ -36,7 +36,7 @@ export function answerLine(report: Answered): string {
     return `Not known: the specification allows what the official client refuses, it says ${said}`;
   }
   if (words?.startsWith(SIGNED_UNSOUND)) return `No: ${words}`;
-  const fault = faultOf(results) ?? `default clients can pay ${count}`;
+  const fault = findFault(results) ?? `default clients can pay ${count}`;
   return `No: ${fault}, the official client says ${said}`;
 }
 
@@ -46,7 +46,7 @@ function settingsText(words: string | null): string {
 }
 
 /** Finds the first place that a failed check names: "GET /a /accepts/0/extra/version: missing". */
-function faultOf(results: ScanReport['results']): string | null {
+function findFault(results: ScanReport['results']): string | null {
   for (const check of CHALLENGE_CHECKS) {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
@@ -62,7 +62,7 @@ function plural(count: number): string {
   return count === 1 ? 'resource' : 'resources';
 }
 
-function wordsOf(payability: readonly ResourcePayability[]): string | null {
+function toWords(payability: readonly ResourcePayability[]): string | null {
   const of = ({ offers, words }: ResourcePayability): string | null =>
     offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ?? words;
   return payability.map(of).find((words) => words !== null) ?? null;

@@ -24,7 +24,7 @@ export function browserAdvice(
   if (paywall !== null) {
     found.push(['paywall-without-challenge', `${request} opened in a browser: ${paywall}`]);
   }
-  const [one, other] = [kindOf(fetched.data, kit), kindOf(opened.data, kit)];
+  const [one, other] = [findKind(fetched.data, kit), findKind(opened.data, kit)];
   if (one !== other && ![fetched.data, opened.data].every((data) => variesByAccept(data, kit))) {
     found.push([
       'varies-unsaid',
@@ -58,7 +58,7 @@ function paywallWithout(data: HttpData, kit: Kit): string | null {
   return data.status < 400 && isPage ? `${data.status} with a page, not 402` : null;
 }
 
-function kindOf(data: HttpData, kit: Kit): string {
+function findKind(data: HttpData, kit: Kit): string {
   const type = (kit.header(data, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const challenge = kit.header(data, CHALLENGE_HEADER) === null ? 'no challenge' : 'a challenge';
   return `${data.status} ${type ? kit.quote(type) : 'of no type'} with ${challenge}`;

@@ -1,4 +1,3 @@
-/** What nodes said of the offers: what a settlement would meet on the chain. */
 import type { AdviceId } from '../model/advice.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';

@@ -87,7 +87,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     signal: AbortSignal | undefined,
   ): Promise<Trial | null> {
     try {
-      const output = await tasks.run({ name: 'trial', work: () => workOf(one), account, signal });
+      const output = await tasks.run({ name: 'trial', work: () => toWork(one), account, signal });
       return output as Trial; // what tryOnThread returned, cloned: plain data
     } catch (error) {
       if (error instanceof TaskLimitExceeded) {
@@ -111,7 +111,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     account: WorkAccount,
     signal: AbortSignal | undefined,
   ): Promise<Trial> {
-    const key = keyOf(one);
+    const key = toKey(one);
     const known = remembered.get(key);
     if (known !== undefined) return known;
     const trial = await tryOnThread(one, account, signal);
@@ -139,7 +139,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
   };
 }
 
-function workOf({ seen, solana }: ListedChallenge): Work {
+function toWork({ seen, solana }: ListedChallenge): Work {
   return {
     modules: solana ? [TRIAL_MODULE, SOLANA_MODULE] : [TRIAL_MODULE],
     exportName: 'tryOnThread',
@@ -159,7 +159,7 @@ function untried({ offers }: ListedChallenge): Trial {
   return { payableBy: 'unknown', words: OVERSPENT, offers: untold };
 }
 
-function keyOf({ seen, solana }: ListedChallenge): string {
+function toKey({ seen, solana }: ListedChallenge): string {
   const text = JSON.stringify([seen, solana]);
   return createHash('sha256').update(text).digest('base64');
 }

@@ -26,7 +26,7 @@ function mintAccount() {
 }
 
 /** Every mint has six decimals here; amounts are base units, so the number does not matter. */
-function answerOf(method: string): unknown {
+function toAnswer(method: string): unknown {
   const context = { slot: SLOT };
   if (method === 'getAccountInfo') return { context, value: mintAccount() };
   if (method === 'getSlot') return SLOT;
@@ -41,7 +41,7 @@ async function offlineFetch(_: unknown, init?: { readonly body?: unknown }): Pro
   if (typeof asked !== 'object' || asked === null || !('method' in asked) || !('id' in asked)) {
     throw new TypeError('No network here: only calls of a Solana node are answered.');
   }
-  const result = answerOf(String(asked.method));
+  const result = toAnswer(String(asked.method));
   return Response.json({ jsonrpc: '2.0', id: asked.id, result });
 }
 

@@ -14,16 +14,16 @@ export function signInsElsewhere(
   const { domain, uri } = info;
   const at = '/extensions/sign-in-with-x/info';
   const found: string[] = [];
-  if (typeof domain === 'string' && hostOf(`https://${domain}`) !== hostname) {
+  if (typeof domain === 'string' && parseHost(`https://${domain}`) !== hostname) {
     found.push(`${at}/domain: ${kit.show(domain)}`);
   }
   // A relative path is on the asking host.
-  if (typeof uri === 'string' && !uri.startsWith('/') && hostOf(uri) !== hostname) {
+  if (typeof uri === 'string' && !uri.startsWith('/') && parseHost(uri) !== hostname) {
     found.push(`${at}/uri: ${kit.show(uri)}`);
   }
   return found;
 }
 
-function hostOf(address: string): string | null {
+function parseHost(address: string): string | null {
   return URL.parse(address)?.hostname ?? null;
 }

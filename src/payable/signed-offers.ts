@@ -27,7 +27,7 @@ export function differingOffers(
     .slice(0, MAX_OFFERS)
     .flatMap((value, index) => {
       const signed = jsonObject(value);
-      const payload = payloadOf(signed);
+      const payload = readPayload(signed);
       const offer = offers[indexOf(signed, index)];
       if (payload === null || offer === undefined) return [];
       return TERMS.filter(
@@ -44,7 +44,7 @@ function indexOf({ acceptIndex }: JsonObject, position: number): number {
 }
 
 /** EIP-712 has the payload beside the signature, JWS inside it. */
-function payloadOf({ payload, signature }: JsonObject): JsonObject | null {
+function readPayload({ payload, signature }: JsonObject): JsonObject | null {
   if (payload !== undefined) return jsonObject(payload);
   if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_CHARS) return null;
   const [, body, proof] = signature.split('.', 3);

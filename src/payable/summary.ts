@@ -15,7 +15,7 @@ export type PayabilitySummary = {
 const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
 /** Null for scans that predate the clients; no client runs when nothing challenged. */
-export function summaryOf(payability: Payability | null): PayabilitySummary {
+export function toSummary(payability: Payability | null): PayabilitySummary {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
   const { resources, silent, clients } = payability;
   const all = [...resources, ...silent.map((one) => ({ ...one, ...SILENT }))];

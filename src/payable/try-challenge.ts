@@ -69,7 +69,7 @@ async function tryWhole(
   const quickstart = solana && !namespaces.includes('eip155') ? 'quickstart-svm' : 'quickstart';
   const whole = (client: x402HTTPClient) => read(client, seen);
   const byDefault = await asks(await buyers(quickstart, solana), whole);
-  const words = refusalOf(byDefault, challenge);
+  const words = findRefusal(byDefault, challenge);
   if (words === null) {
     return seen.isLongHead === true
       ? { payableBy: 'settings', words: LONG_HEAD }
@@ -80,17 +80,17 @@ async function tryWhole(
   if (unreadable !== null) return { payableBy: 'nobody', words: unreadable };
   const full = await asks(await buyers('full', solana), whole);
   const payable = offers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
-  if (payable || refusalOf(full, challenge) === null) return { payableBy: 'settings', words };
+  if (payable || findRefusal(full, challenge) === null) return { payableBy: 'settings', words };
   // Other clients may accept what the specification allows and this one refuses.
-  const isUnknown = challenge.offers.some((offer) => faultOf(offer, challenge) === null);
+  const isUnknown = challenge.offers.some((offer) => findFault(offer, challenge) === null);
   return { payableBy: isUnknown ? 'unknown' : 'nobody', words };
 }
 
 /** Null when a client signs an offer that facilitators accept. */
-function refusalOf(answer: Answer, challenge: Challenge): string | null {
+function findRefusal(answer: Answer, challenge: Challenge): string | null {
   if (answer.kind === 'refuses') return answer.words;
   const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
-  return chosen === undefined ? null : faultOf(chosen, challenge);
+  return chosen === undefined ? null : findFault(chosen, challenge);
 }
 
 /** Version 1's payload has no copy of the offer, so scheme and network identify it. */
@@ -102,7 +102,7 @@ function isChosen({ entry, scheme, network }: Offer, payload: PaymentPayload): b
 }
 
 /** Finds the reason why no facilitator can settle an offer; null when the table has none. */
-function faultOf(offer: Offer, { version }: Challenge): string | null {
+function findFault(offer: Offer, { version }: Challenge): string | null {
   const [fault] = offerFaults(offer, version);
   if (fault === undefined) return null;
   const { pointer, why } = fault;
@@ -124,7 +124,7 @@ async function tryOffer(
     return { ...shown, client, verdict: 'unsupported', words: null };
   }
   const solana = claimedNamespace(network) === 'solana';
-  const alone = () => aloneOf(challenge, offer);
+  const alone = () => toSingleOffer(challenge, offer);
   const answer = await asks(await buyers('full', solana), alone);
   const words = answer.kind === 'refuses' ? answer.words : null;
   // A signature by another transfer method than the named one is no payment.
@@ -132,10 +132,10 @@ async function tryOffer(
     return { ...shown, client: null, verdict: 'unsupported', words };
   }
   if (words === null) {
-    const fault = faultOf(offer, challenge);
+    const fault = findFault(offer, challenge);
     return { ...shown, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
-  const unlimited = refusalOf(await asks(await buyers('unlimited', solana), alone), challenge);
+  const unlimited = findRefusal(await asks(await buyers('unlimited', solana), alone), challenge);
   // Without spend controls, clients sign even for networks that do not exist.
   const isLimited = unlimited === null && form === 'ok';
   const verdict: OfferVerdict = isLimited ? 'limited' : 'refuses';
@@ -143,7 +143,7 @@ async function tryOffer(
 }
 
 /** Leaves one offer, so that the others cannot affect the client. */
-function aloneOf({ value }: Challenge, { entry }: Offer): PaymentRequired {
+function toSingleOffer({ value }: Challenge, { entry }: Offer): PaymentRequired {
   const alone: unknown = { ...value, accepts: [entry] };
   // Untyped origin data; the client itself decides whether it is valid.
   return alone as PaymentRequired;
@@ -160,7 +160,7 @@ async function asks(
       ? { kind: 'signs', payload }
       : { kind: 'refuses', words: OTHER_METHOD };
   } catch (error) {
-    return { kind: 'refuses', words: wordsOf(error) };
+    return { kind: 'refuses', words: toWords(error) };
   }
 }
 
@@ -183,7 +183,7 @@ function refusalToRead(client: x402HTTPClient, seen: SeenChallenge): string | nu
     read(client, seen);
     return null;
   } catch (error) {
-    return wordsOf(error);
+    return toWords(error);
   }
 }
 
@@ -202,7 +202,7 @@ function read(client: x402HTTPClient, { headers, body }: SeenChallenge): Payment
   return client.getPaymentRequiredResponse(getHeader, parsed);
 }
 
-function wordsOf(error: unknown): string {
+function toWords(error: unknown): string {
   if (!(error instanceof Error)) return 'refused without words';
   // viem adds its version and general advice to the relevant line.
   const short = 'shortMessage' in error ? error.shortMessage : error.message;

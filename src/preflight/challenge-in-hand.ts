@@ -18,11 +18,11 @@ export async function preflightInHand(
   buyer: Omit<BuyerTerms, 'origin'>,
   judges: Judges,
 ): Promise<Preflight> {
-  const resourceUrl = resourceUrlOf(required);
+  const resourceUrl = readResourceUrl(required);
   const stated = originText(url ?? resourceUrl);
   // Nothing is requested, so an address that the guard would refuse does no harm.
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
-  const answer = answerOf(required, url ?? NOWHERE);
+  const answer = toAnswer(required, url ?? NOWHERE);
   const asked = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
   const judged = await judgeChallenge(asked, answer, judges);
   return verdictOn(judged, { ...buyer, origin: url === null ? null : origin });
@@ -36,7 +36,7 @@ function originText(url: string): string {
 }
 
 /** Version 2 goes into the header, version 1 into the body. */
-function answerOf(required: object, url: string): HttpData {
+function toAnswer(required: object, url: string): HttpData {
   const text = JSON.stringify(required);
   const isHeader = !('x402Version' in required) || required.x402Version !== 1;
   return {
@@ -50,7 +50,7 @@ function answerOf(required: object, url: string): HttpData {
   };
 }
 
-function resourceUrlOf(required: object): string {
+function readResourceUrl(required: object): string {
   const resource: unknown = 'resource' in required ? required.resource : null;
   const isNamed = typeof resource === 'object' && resource !== null && 'url' in resource;
   return isNamed ? String(resource.url) : NOWHERE;

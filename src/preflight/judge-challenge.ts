@@ -58,14 +58,14 @@ export async function judgeChallenge(
   if (terms === null) return { terms, payability: null, schema: null };
 
   const { origin } = asked;
-  const resources = setOf(asked, answer);
+  const resources = toResourceSet(asked, answer);
   const listed = await workOn(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listed.ok ? listed.output : { challenged: [], silent: [] };
   const payability = await oracle.judge(challenges, signal);
   const [judged] = await judgeAll({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,
-    observations: { ...NOBODY, origin: factsOf(origin), resources, payability },
+    observations: { ...NOBODY, origin: toFacts(origin), resources, payability },
     pool,
     account,
     signal,
@@ -77,7 +77,7 @@ export async function judgeChallenge(
   };
 }
 
-function factsOf({ url, scheme, hostname, port, host }: Origin) {
+function toFacts({ url, scheme, hostname, port, host }: Origin) {
   return { url, scheme, hostname, port, host };
 }
 
@@ -91,7 +91,10 @@ const TOOL_IN_HAND: ToolFacts = {
   price: null,
 };
 
-function setOf({ origin, method, isTool = false }: AskedFor, answer: HttpData): ResourceSet {
+function toResourceSet(
+  { origin, method, isTool = false }: AskedFor,
+  answer: HttpData,
+): ResourceSet {
   const { pathname, search } = new URL(answer.url);
   const path = `${pathname}${search}`;
   const resource: ResourceObservation = {

@@ -4,7 +4,7 @@ import type { HttpData } from '../model/observation.ts';
 import type { JsonValue } from '../parse/json/json.ts';
 import { showJson } from '../parse/json/show-json.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { amountOf } from '../parse/x402/amount.ts';
+import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
 import { type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { caip2, isTestnet } from '../parse/x402/networks.ts';
@@ -55,10 +55,10 @@ type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
 export function priceOf(network: Term, asset: Term, stated: Term): Price {
   const known =
     typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
-  const amount = amountOf(stated);
+  const amount = parseAmount(stated);
   const hasPrice = known !== null && amount !== null;
   return {
-    price: hasPrice ? `${decimalOf(amount, known.decimals)} ${known.symbol}` : null,
+    price: hasPrice ? `${toDecimal(amount, known.decimals)} ${known.symbol}` : null,
     isTestnet: typeof network === 'string' && isTestnet(network),
     decimals: hasPrice ? known.decimals : null,
   };
@@ -67,7 +67,7 @@ export function priceOf(network: Term, asset: Term, stated: Term): Price {
 type Term = JsonValue | undefined;
 
 /** 50000n with 6 decimals is "0.05". */
-function decimalOf(amount: bigint, decimals: number): string {
+function toDecimal(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');

@@ -29,13 +29,13 @@ const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_ICON_URL_CHARS = 2_048;
 
-export function brandingOf(seen: BrandedSurfaces): Branding {
+export function extractBranding(seen: BrandedSurfaces): Branding {
   const kit = createKit();
   const page = isPage(seen.root, kit) ? kit.html(seen.root.data.body) : null;
   const card = objectAt('/.well-known/agent-card.json', seen.agentCard, seen, kit);
   const manifest = objectAt('/.well-known/x402', seen.manifest, seen, kit);
   const openapi = kit.openapi(seen);
-  const info = openapi.state === 'found' ? infoOf(openapi.facts.document) : {};
+  const info = openapi.state === 'found' ? readInfo(openapi.facts.document) : {};
   return {
     displayName: firstText(MAX_NAME_CHARS, [
       card['name'],
@@ -56,7 +56,7 @@ export function brandingOf(seen: BrandedSurfaces): Branding {
       info['x-category'],
       info['category'],
     ]),
-    iconUrl: iconOf(seen),
+    iconUrl: findIcon(seen),
     ogImageUrl: httpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
   };
 }
@@ -78,7 +78,7 @@ function objectAt(
   return json.ok ? asObject(json.value) : {};
 }
 
-function infoOf(document: unknown): JsonObject {
+function readInfo(document: unknown): JsonObject {
   return asObject(asObject(document)['info']);
 }
 
@@ -101,7 +101,7 @@ function firstCategory(candidates: readonly unknown[]): DirectoryCategory {
 }
 
 /** Takes the first icon that answered as an image; icons on other hosts are linked, never fetched. */
-function iconOf({ icons, origin }: BrandedSurfaces): string | null {
+function findIcon({ icons, origin }: BrandedSurfaces): string | null {
   const own = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
   return own === undefined ? null : httpsUrl(own.path, origin.url);
 }

@@ -70,7 +70,7 @@ export const comparedReportSchema = Type.Object({
  * Finds what got worse: the grade, payability, the status of a check. A check that was not observed is no
  * regression.
  */
-export function regressionsOf(before: ComparedReport, after: ComparedReport): readonly string[] {
+export function findRegressions(before: ComparedReport, after: ComparedReport): readonly string[] {
   const checks = after.results.flatMap((is) => {
     const was = before.results.find((cell) => cell.id === is.id);
     if (was === undefined || is.basis === 'not_determined') return [];

@@ -59,7 +59,7 @@ export function findRoutes(seen: RouteSources): RouteFacts {
   const signIns = kit.signIns(seen.resources);
   for (const resource of seen.resources.probed) {
     if (resource.tool === undefined && !signIns.includes(resource)) {
-      for (const asked of challengesOf(resource, kit)) routes.see(resource, asked);
+      for (const asked of findChallenges(resource, kit)) routes.see(resource, asked);
     }
   }
   for (const { resource, method } of indexed(seen)) {
@@ -94,7 +94,7 @@ class Routes {
   readonly #drafts: Draft[] = [];
 
   constructor(operations: readonly Operation[]) {
-    this.#operations = operations.map(({ route }) => patternOf(route));
+    this.#operations = operations.map(({ route }) => toPattern(route));
   }
 
   all(): readonly Draft[] {
@@ -109,7 +109,7 @@ class Routes {
   declare(draft: Draft): void {
     if (this.#drafts.length >= MAX_READ) return;
     this.#drafts.push(draft);
-    this.#patterns.set(draft, patternOf(draft.template ?? draft.path));
+    this.#patterns.set(draft, toPattern(draft.template ?? draft.path));
   }
 
   /** A manifest lists addresses; one that matches an OpenAPI template is no separate route. */
@@ -156,7 +156,7 @@ class Routes {
 /** Split once, because a template is compared with many paths. */
 type Pattern = { readonly template: string; readonly steps: readonly string[] };
 
-function patternOf(path: string): Pattern {
+function toPattern(path: string): Pattern {
   const template = withoutQuery(path);
   return { template, steps: template.split('/') };
 }
@@ -176,7 +176,7 @@ function withoutQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function challengesOf({ probes }: ResourceObservation, kit: Kit): readonly Asked[] {
+function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly Asked[] {
   return probes
     .filter(({ method, number, answer }) => number === 1 && method !== 'HEAD' && is402(answer))
     .map(({ method, answer }) => ({

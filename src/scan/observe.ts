@@ -65,7 +65,7 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const first = await firstWave(cache, origin, standing);
   const { plan, planFailure } = await planFrom(first, isReachable(first), work);
 
-  const tools = mcp === undefined ? NO_TOOLS : await toolsOf(origin, first, mcp, cache, work);
+  const tools = mcp === undefined ? NO_TOOLS : await observeTools(origin, first, mcp, cache, work);
   onStage?.('resources');
   const second = await secondWave(cache, plan, { probing, userAgent });
 
@@ -73,14 +73,14 @@ export async function observe(origin: Origin, options: ObserveOptions): Promise<
   const early = withTools(second.resources, tools);
   const [details, standings, earlyPayability] = await Promise.all([
     second.details(),
-    standingOf(origin, standing, early, work),
+    askStanding(origin, standing, early, work),
     // Most challenges are known by now, so clients try them during the remaining requests.
-    payabilityOf(early, work, oracle),
+    runClients(early, work, oracle),
   ]);
   const { icons } = details;
   const resources = withTools(details.resources, tools);
   const payability =
-    resources === early ? earlyPayability : await payabilityOf(resources, work, oracle);
+    resources === early ? earlyPayability : await runClients(resources, work, oracle);
   const { origin: facts, x402scan, listing, ...fixed } = first;
   return {
     origin: facts,
@@ -105,7 +105,7 @@ const NO_TOOLS: SeenTools = {
   endpoint: null,
 };
 
-async function toolsOf(
+async function observeTools(
   origin: Origin,
   first: FirstAnswers,
   mcp: McpWanted,
@@ -170,7 +170,7 @@ export async function planFrom(
 }
 
 /** Returns the official clients' verdicts; null when none is run. */
-async function payabilityOf(
+async function runClients(
   resources: Observations['resources'],
   work: ScanWork,
   oracle: Oracle | undefined,
@@ -183,7 +183,7 @@ async function payabilityOf(
 }
 
 /** Asks third parties about the recipients. */
-async function standingOf(
+async function askStanding(
   origin: Origin,
   standing: Standing,
   resources: Observations['resources'],
@@ -193,7 +193,7 @@ async function standingOf(
   const isSold = resources.probed.length > 0;
   const [settlements, chain, bazaar] = await Promise.all([
     standing.settlements(origin, payees),
-    isSold ? chainOf(standing, resources, work) : [],
+    isSold ? askChain(standing, resources, work) : [],
     isSold ? standing.listings?.(payees) : undefined,
   ]);
   return {
@@ -203,7 +203,7 @@ async function standingOf(
   };
 }
 
-async function chainOf(
+async function askChain(
   { onChain }: Standing,
   resources: Observations['resources'],
   work: ScanWork,

@@ -23,6 +23,6 @@ export async function readBranding(seen: Observations, work: ScanWork): Promise<
     agentCard,
     icons,
   };
-  const worked = await workOn(work, 'origin', BRANDING_MODULE, 'brandingOf', surfaces);
+  const worked = await workOn(work, 'origin', BRANDING_MODULE, 'extractBranding', surfaces);
   return worked.ok ? worked.output : plainBranding(origin.host);
 }

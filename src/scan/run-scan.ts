@@ -1,7 +1,7 @@
 /** Turns an origin into a graded report, without any host, store or payment. */
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import { type Judged, judgeAll, resultsOf } from '../engine/judge.ts';
+import { type Judged, judgeAll, toResults } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { SCORINGS } from '../engine/score.ts';
 import { OriginRefused } from '../guard/errors.ts';
@@ -14,7 +14,7 @@ import type { BudgetName, ScanReport } from '../model/report.ts';
 import type { ScanOutcome, ScanTiming } from '../model/scan-outcome.ts';
 import type { Standing } from '../model/standing.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
-import { summaryOf } from '../payable/summary.ts';
+import { toSummary } from '../payable/summary.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { deadlineAfter } from './deadline.ts';
@@ -26,7 +26,7 @@ import { readBranding } from './read-branding.ts';
 import { readIndexed } from './read-indexed.ts';
 import { readRoutes } from './read-routes.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
-import { signalsOf } from './signals.ts';
+import { toSignals } from './signals.ts';
 
 /** A scan ends within 70 s; the rest is for judging. */
 const GATHER_DEADLINE_MS = 55_000;
@@ -68,7 +68,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     admit: async (origin) => {
       const client = await openClient(options);
       try {
-        if (await isBlocked(client, origin)) throw refusalOf(origin);
+        if (await isBlocked(client, origin)) throw toRefusal(origin);
       } finally {
         await client.close();
       }
@@ -106,7 +106,7 @@ async function runScan(
   const account = pool.openScan();
   try {
     const blocked = await isBlocked(client, origin);
-    if (blocked && !hasRecord) throw refusalOf(origin);
+    if (blocked && !hasRecord) throw toRefusal(origin);
     const observations = await observe(origin, {
       client: blocked ? NOT_DIALLED : client,
       standing,
@@ -126,7 +126,7 @@ async function runScan(
     if (account.origin.isSpent() && account.isLight()) throw new ScannerFailure(OVERLOADED);
     const totalMs = performance.now() - began;
     const judgeMs = totalMs - gatherMs;
-    const timing: ScanTiming = { gatherMs, judgeMs, totalMs, ...costsOf(client) };
+    const timing: ScanTiming = { gatherMs, judgeMs, totalMs, ...readCosts(client) };
     return { ...judged, timing, observations };
   } catch (error) {
     if (error instanceof OriginRefused || error instanceof ScannerFailure || signal?.aborted)
@@ -178,8 +178,8 @@ export async function judge(
     const { tryAll } = await import('./warm-up.ts');
     await tryAll({ catalog, checks, pool });
   }
-  const results = resultsOf(judged, account);
-  const summary = summaryOf(observations.payability);
+  const results = toResults(judged, account);
+  const summary = toSummary(observations.payability);
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
   const exhausted = account.exhausted();
   const report: ScanReport = {
@@ -196,7 +196,7 @@ export async function judge(
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
-  return { report, branding, signals: signalsOf(results, observations.x402scan) };
+  return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
 /** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */
@@ -229,7 +229,7 @@ async function isBlocked(client: Pick<ProbeClient, 'check'>, origin: Origin): Pr
   return resolved.kind === 'blocked';
 }
 
-function refusalOf({ host }: Origin): OriginRefused {
+function toRefusal({ host }: Origin): OriginRefused {
   return new OriginRefused(
     'blocked_ip',
     `${host} does not resolve to addresses of the public internet alone: give a public host.`,
@@ -245,7 +245,7 @@ const BLOCKED: Failed = {
 /** Replaces the client when the guard refuses the host of a published record. */
 const NOT_DIALLED: Pick<ProbeClient, 'request'> = { request: async () => BLOCKED };
 
-function costsOf(client: Pick<ProbeClient, 'stats'>) {
+function readCosts(client: Pick<ProbeClient, 'stats'>) {
   const { requests, roundTrips } = client.stats();
   return { requests, roundTrips };
 }

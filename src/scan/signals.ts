@@ -2,7 +2,7 @@ import type { IndexedOrigin, Lookup } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import type { Signals } from '../model/scan-outcome.ts';
 
-export function signalsOf(
+export function toSignals(
   results: readonly CheckResult[],
   x402scan: Lookup<IndexedOrigin>,
 ): Signals {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
+import { judgeAll, toResults } from '../../src/engine/judge.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
@@ -30,7 +30,7 @@ async function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
   const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
   const account = pool.openScan();
   const judged = await judgeAll({ catalog, checks, observations, pool, account, signal });
-  return resultsOf(judged, account);
+  return toResults(judged, account);
 }
 
 function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
@@ -130,7 +130,7 @@ describe('a scan that uses up its processor time', () => {
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
     const account = small.pool.openScan();
     const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
-    const results = resultsOf(judged, account);
+    const results = toResults(judged, account);
 
     expect(account.exhausted()).toEqual(['origin']);
     for (const { id, status, basis, outcome, evidence } of results) {
@@ -155,7 +155,7 @@ describe('a scan that uses up its processor time', () => {
     const account = small.pool.openScan();
     const judged = await judgeAll({ catalog, checks, observations, pool: small.pool, account });
     expect(account.exhausted()).toEqual(['standing']);
-    expect(resultsOf(judged, account)).toMatchObject([
+    expect(toResults(judged, account)).toMatchObject([
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
       { status: 'pass', outcome: 'seen' },
@@ -177,7 +177,7 @@ describe('a scan that uses up its processor time', () => {
     });
     await expect.poll(() => pool.load().running).toBeGreaterThan(0);
     deadline.abort(new Error('the scan is over'));
-    const results = resultsOf(await judging, account);
+    const results = toResults(await judging, account);
     expect(results.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
       'fail limits',
       'fail limits',

@@ -1,7 +1,7 @@
 /** Scans take turns: one that never ends is not felt by one that does. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { judgeAll, resultsOf } from '../../src/engine/judge.ts';
+import { judgeAll, toResults } from '../../src/engine/judge.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { slowdown } from '../fixtures/slowdown.ts';
@@ -32,7 +32,7 @@ async function scan(title: string, signal?: AbortSignal) {
   const account = pool.openScan();
   const began = performance.now();
   const judged = await judgeAll({ catalog, checks, observations, pool, account, signal });
-  const results = resultsOf(judged, account);
+  const results = toResults(judged, account);
   return { account, results, ms: performance.now() - began };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
 import { answerLine } from '../../src/payable/answer-line.ts';
-import { summaryOf } from '../../src/payable/summary.ts';
+import { toSummary } from '../../src/payable/summary.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 function resource(
@@ -16,7 +16,7 @@ function resource(
 }
 
 function answer(...resources: readonly ResourcePayability[]) {
-  return answerLine(summaryOf({ clients: [], resources, silent: [] }));
+  return answerLine(toSummary({ clients: [], resources, silent: [] }));
 }
 
 const FAILED = {
@@ -46,7 +46,7 @@ describe('the answer', () => {
     );
     const silent = [{ method: 'GET', path: '/b' }];
     const seen = { clients: [], resources: [resource('default', 'signs')], silent };
-    expect(answerLine(summaryOf(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
+    expect(answerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
   });
 
   it('has the words of the client where they cannot', () => {
@@ -59,7 +59,7 @@ describe('the answer', () => {
   });
 
   it('names the place that P3 names, else that of P4', () => {
-    const summary = summaryOf({
+    const summary = toSummary({
       ...{ clients: [], silent: [] },
       resources: [resource('nobody', 'refuses', '1', 'no domain')],
     });
@@ -75,7 +75,7 @@ describe('the answer', () => {
   });
 
   it('names the member that the client stumbled over, its words once', () => {
-    const summary = summaryOf({
+    const summary = toSummary({
       ...{ clients: [], silent: [] },
       resources: [resource('nobody', 'refuses', '1', 'Invalid address')],
     });
@@ -123,13 +123,13 @@ describe('the answer', () => {
     ],
   ])('says what was seen where %s is %s (%s)', (id, outcome, evidence, line) => {
     const results = [{ ...FAILED, id, outcome, evidence }];
-    const summary = summaryOf({ clients: [], resources: [], silent: [] });
+    const summary = toSummary({ clients: [], resources: [], silent: [] });
     expect(answerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
   });
 
   it('says what is not known', () => {
     expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
-    expect(answerLine(summaryOf(null))).toMatch(/^Not known: this scan is older/);
+    expect(answerLine(toSummary(null))).toMatch(/^Not known: this scan is older/);
     expect(answer()).toBe('No: nothing here asked for a payment.');
   });
 });
@@ -137,7 +137,7 @@ describe('the answer', () => {
 describe('who can pay an origin', () => {
   it('is the best of its resources', () => {
     const by = (...names: readonly PayableBy[]) =>
-      summaryOf({
+      toSummary({
         clients: [],
         resources: names.map((name) => resource(name, 'signs')),
         silent: [],
@@ -147,6 +147,6 @@ describe('who can pay an origin', () => {
     expect(by('nobody', 'unknown')).toBe('unknown');
     expect(by('nobody')).toBe('nobody');
     expect(by()).toBeNull();
-    expect(summaryOf(null)).toMatchObject({ payability: null, payableBy: 'unknown' });
+    expect(toSummary(null)).toMatchObject({ payability: null, payableBy: 'unknown' });
   });
 });

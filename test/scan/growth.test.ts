@@ -8,7 +8,7 @@ import { advise } from '../../src/payable/advise.ts';
 import { listChallenges } from '../../src/payable/list-challenges.ts';
 import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
-import { brandingOf } from '../../src/scan/branding.ts';
+import { extractBranding } from '../../src/scan/branding.ts';
 import { LONG_DOCUMENTS } from '../fixtures/long-documents.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
@@ -22,7 +22,7 @@ const TRIES = 12;
 type Task = readonly [name: string, run: (seen: Observations) => unknown];
 const tasks: Task[] = [
   ['plan', makePlan],
-  ['branding', brandingOf],
+  ['branding', extractBranding],
   ['payees', ({ resources }) => findPayees(resources)],
   ['advice', ({ origin, resources }) => advise({ origin, resources })],
   ['challenges', ({ resources }) => listChallenges(resources)],

@@ -11,7 +11,7 @@ import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
-import { brandingOf } from '../../src/scan/branding.ts';
+import { extractBranding } from '../../src/scan/branding.ts';
 import { judge } from '../../src/scan/run-scan.ts';
 import {
   agentCard,
@@ -135,7 +135,7 @@ function broken(changed: Partial<Observations>): readonly string[] {
   const names = Object.keys(changed);
   const tasks: readonly (readonly [string, () => unknown])[] = [
     ['the plan', () => makePlan(seen)],
-    ['branding', () => brandingOf(seen)],
+    ['branding', () => extractBranding(seen)],
     ['payees', () => findPayees(seen.resources)],
     ...checks
       .filter(({ definition }) => definition.needs.some((need) => names.includes(need)))

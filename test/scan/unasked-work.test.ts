@@ -55,7 +55,7 @@ async function tasksOf(standing: Standing, withBranding?: boolean) {
 
 test('a listing needs all of it', async () => {
   const { branding, tasks } = await tasksOf(ASKED);
-  expect(tasks).toEqual(expect.arrayContaining(['findPayees', 'brandingOf']));
+  expect(tasks).toEqual(expect.arrayContaining(['findPayees', 'extractBranding']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });
 
@@ -63,7 +63,7 @@ test('a report offline needs neither', async () => {
   const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false);
   expect(tasks).toContain('makePlan');
   expect(tasks).not.toContain('findPayees');
-  expect(tasks).not.toContain('brandingOf');
+  expect(tasks).not.toContain('extractBranding');
   expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 

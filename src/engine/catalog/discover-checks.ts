@@ -97,12 +97,12 @@ function refuse(breaches: readonly string[]): void {
 
 /** Lists file names in version order; empty for a file beside the check folders. */
 function implementations(folder: URL): readonly string[] {
-  return entriesOf(folder)
+  return listEntries(folder)
     .filter((entry) => FILE.test(entry))
-    .sort((one, other) => versionOf(one) - versionOf(other));
+    .sort((one, other) => parseVersion(one) - parseVersion(other));
 }
 
-function entriesOf(folder: URL): readonly string[] {
+function listEntries(folder: URL): readonly string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
@@ -125,7 +125,7 @@ async function load(root: URL, path: string, digests: Digests): Promise<Discover
   if (!isDefinition(loaded)) {
     return 'the default export must be defineCheck({ … })';
   }
-  const version = versionOf(file);
+  const version = parseVersion(file);
   const breach = definitionBreach(loaded, id, version);
   if (breach) return breach;
   return {
@@ -217,6 +217,6 @@ function reaches(requires: Map<string, Set<string>>, from: string, target: strin
   return false;
 }
 
-function versionOf(file: string): number {
+function parseVersion(file: string): number {
   return Number(FILE.exec(file)?.[1]);
 }

@@ -37,12 +37,12 @@ function writeJson(value: JsonValue, budget: number): string {
     if (text.length > 1) text += ',';
     if (text.length >= budget) return `${text}…`;
     if (!isList) text += `${quoteExact(key, budget)}:`;
-    text += writeJson(memberOf(value, key), budget - text.length);
+    text += writeJson(readMember(value, key), budget - text.length);
   }
   return text + (isList ? ']' : '}');
 }
 
-function memberOf(value: object, key: string): JsonValue {
+function readMember(value: object, key: string): JsonValue {
   const member: JsonValue | undefined = Reflect.get(value, key);
   return member ?? null;
 }

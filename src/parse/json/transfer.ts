@@ -28,7 +28,7 @@ export function serialize(value: unknown): Serialized {
 
 /** Restores texts as strings and freezes every level. */
 export function deserializeFrozen(serialized: Serialized): unknown {
-  if (serialized instanceof SharedArrayBuffer) return textOf(serialized);
+  if (serialized instanceof SharedArrayBuffer) return toText(serialized);
   if (typeof serialized !== 'object' || serialized === null) return serialized;
   if (Array.isArray(serialized)) return Object.freeze(serialized.map(deserializeFrozen));
   return Object.freeze(
@@ -65,7 +65,7 @@ function serializeText(text: string): Serialized {
   return shared;
 }
 
-function textOf(shared: SharedArrayBuffer): string {
+function toText(shared: SharedArrayBuffer): string {
   return Buffer.from(shared).toString('utf8');
 }
 

@@ -68,14 +68,14 @@ function isSuccess({ status }: HttpData): boolean {
 
 function withoutPath({ body, url, redirects }: HttpData): string {
   let rest = body.slice(0, MAX_COMPARED_CHARS);
-  for (const spelling of new Set([redirects[0]?.url, url].flatMap(spellingsOf))) {
+  for (const spelling of new Set([redirects[0]?.url, url].flatMap(listSpellings))) {
     if (spelling.length <= MAX_SPELLING_CHARS) rest = rest.replaceAll(spelling, '');
   }
   return rest;
 }
 
 /** Lists a path's spellings: plain, as a query value ("?next=…"), and in JSON written by PHP. */
-function spellingsOf(address: string | undefined): readonly string[] {
+function listSpellings(address: string | undefined): readonly string[] {
   const url = URL.parse(address ?? '');
   if (url === null) return [];
   const path = (url.pathname + url.search).replace(/^\//, '');

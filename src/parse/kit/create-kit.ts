@@ -15,7 +15,7 @@ import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { quoteText } from '../text/text.ts';
 import { addressForm } from '../x402/address-form.ts';
-import { amountKind, amountOf } from '../x402/amount.ts';
+import { amountKind, parseAmount } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
 import {
   type ChallengeReading,
@@ -88,7 +88,7 @@ const STATELESS = {
   isAmount,
   networkForm,
   caip2,
-  amount: amountOf,
+  amount: parseAmount,
   amountKind,
   asset: knownAsset,
   baseUnits,

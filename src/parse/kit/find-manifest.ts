@@ -36,7 +36,7 @@ export function findManifest(
   if (best !== undefined) return best;
   return {
     state: 'none',
-    evidence: readings.map((reading) => evidenceOf(reading, parsers)).join('; '),
+    evidence: readings.map((reading) => toEvidence(reading, parsers)).join('; '),
   };
 }
 
@@ -46,7 +46,7 @@ function parsed(reading: DocumentReading, { json, facts }: ManifestParsers): Fou
   return { state: 'found', path, canonical: path === CANONICAL, facts: facts(body) };
 }
 
-function evidenceOf(reading: DocumentReading, { json }: ManifestParsers): string {
+function toEvidence(reading: DocumentReading, { json }: ManifestParsers): string {
   if (reading.state !== 'present') return reading.evidence;
   const read = json(reading.body);
   return `GET ${reading.path}: 200, ${read.ok ? 'JSON' : read.detail}`;

@@ -38,7 +38,7 @@ export function findOpenApi(
   if (found !== undefined) return found;
   const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, YAML_CHARS)));
   if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
-  const seen = readings.map((reading) => evidenceOf(reading, parsers));
+  const seen = readings.map((reading) => toEvidence(reading, parsers));
   return { state: 'none', evidence: seen.join('; ') };
 }
 
@@ -54,7 +54,7 @@ function isUsable({ facts }: Found): boolean {
   return facts.version?.startsWith('3.') === true && facts.paths > 0;
 }
 
-function evidenceOf(reading: DocumentReading, { json }: OpenApiParsers): string {
+function toEvidence(reading: DocumentReading, { json }: OpenApiParsers): string {
   if (reading.state !== 'present') return reading.evidence;
   const parsed = json(reading.body);
   return `GET ${reading.path}: 200, ${parsed.ok ? 'JSON, but no OpenAPI' : parsed.detail}`;

@@ -32,29 +32,29 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Never throws. Patterns and references are ignored, so a sample may fail them. */
 export function sampleArguments(schema: JsonValue | undefined): JsonObject {
-  const sample = sampleOf(jsonObject(schema), 0);
+  const sample = sampleValue(jsonObject(schema), 0);
   return isJsonObject(sample) ? sample : {};
 }
 
-function sampleOf(schema: JsonObject, depth: number): JsonValue {
+function sampleValue(schema: JsonObject, depth: number): JsonValue {
   const given = statedValue(schema);
   if (given !== undefined) return given;
   const [branch] = jsonList(schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']);
-  if (isJsonObject(branch) && depth < MAX_DEPTH) return sampleOf(branch, depth + 1);
-  switch (typeOf(schema)) {
+  if (isJsonObject(branch) && depth < MAX_DEPTH) return sampleValue(branch, depth + 1);
+  switch (readType(schema)) {
     case 'object':
-      return objectOf(schema, depth);
+      return sampleObject(schema, depth);
     case 'array':
-      return itemsOf(schema, depth);
+      return sampleItems(schema, depth);
     case 'integer':
     case 'number':
-      return numberOf(schema);
+      return sampleNumber(schema);
     case 'boolean':
       return false;
     case 'null':
       return null;
     default:
-      return textOf(schema);
+      return sampleText(schema);
   }
 }
 
@@ -68,13 +68,13 @@ function statedValue(schema: JsonObject): JsonValue | undefined {
   return value !== undefined && JSON.stringify(value).length <= MAX_CHARS ? value : undefined;
 }
 
-function typeOf(schema: JsonObject): JsonValue | undefined {
+function readType(schema: JsonObject): JsonValue | undefined {
   const { type } = schema;
   if (type === undefined) return isJsonObject(schema['properties']) ? 'object' : undefined;
   return Array.isArray(type) ? type.find((one) => one !== 'null') : type;
 }
 
-function objectOf(schema: JsonObject, depth: number): JsonObject {
+function sampleObject(schema: JsonObject, depth: number): JsonObject {
   if (depth >= MAX_DEPTH) return {};
   const properties = jsonObject(schema['properties']);
   const required = jsonList(schema['required']).slice(0, MAX_MEMBERS);
@@ -82,24 +82,24 @@ function objectOf(schema: JsonObject, depth: number): JsonObject {
     .filter((name) => typeof name === 'string')
     .map((name): readonly [string, JsonValue] => {
       const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      return [name, sampleOf(jsonObject(property), depth + 1)];
+      return [name, sampleValue(jsonObject(property), depth + 1)];
     });
   return Object.fromEntries(members);
 }
 
-function itemsOf(schema: JsonObject, depth: number): readonly JsonValue[] {
+function sampleItems(schema: JsonObject, depth: number): readonly JsonValue[] {
   const least = Math.min(Number(schema['minItems'] ?? 0) || 0, MAX_ITEMS);
   if (depth >= MAX_DEPTH || least < 1) return [];
-  return Array.from({ length: least }, () => sampleOf(jsonObject(schema['items']), depth + 1));
+  return Array.from({ length: least }, () => sampleValue(jsonObject(schema['items']), depth + 1));
 }
 
-function numberOf({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
+function sampleNumber({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
   if (typeof exclusiveMinimum === 'number') return exclusiveMinimum + 1;
   if (typeof minimum === 'number') return minimum;
   return typeof maximum === 'number' && maximum < 1 ? maximum : 1;
 }
 
-function textOf({ format, minLength, maxLength }: JsonObject): string {
+function sampleText({ format, minLength, maxLength }: JsonObject): string {
   if (typeof format === 'string' && Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? '';
   const least = typeof minLength === 'number' ? Math.min(minLength, MAX_CHARS) : 0;
   const most = typeof maxLength === 'number' ? Math.max(maxLength, 0) : MAX_CHARS;

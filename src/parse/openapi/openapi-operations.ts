@@ -8,7 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { pointerStep, type RefReader, refReader } from '../json/json-pointer.ts';
-import { hasPathParameters, needsParameters, requestPathOf, serverPlace } from './openapi-path.ts';
+import { hasPathParameters, needsParameters, serverPlace, toRequestPath } from './openapi-path.ts';
 import {
   isDeclaredFree,
   type PriceDeclaration,
@@ -89,7 +89,7 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
     for (const method of METHODS) {
       const source = item[method];
       if (!isJsonObject(source) || found.length >= MAX_OPERATIONS) continue;
-      found.push({ operation: operationOf(place, method, source), source });
+      found.push({ operation: toOperation(place, method, source), source });
     }
   }
   return found;
@@ -107,7 +107,7 @@ function pathItem(value: JsonValue | undefined, follow: RefReader): JsonObject {
   return Object.fromEntries(members);
 }
 
-function operationOf(place: Place, method: string, source: JsonObject): Operation {
+function toOperation(place: Place, method: string, source: JsonObject): Operation {
   const { root, follow, template, item, parametersOf } = place;
   const pointer = `/paths/${pointerStep(template)}/${method}`;
   const info = source['x-payment-info'] ?? undefined;
@@ -115,11 +115,11 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
   const servers = [source, item, root].map((one) => jsonList(one['servers']));
   const effective = servers.find((list) => isJsonObject(list[0])) ?? [];
   const server = serverPlace(effective, place.documentUrl);
-  const security = securityOf(source) ?? securityOf(root);
+  const security = readSecurity(source) ?? readSecurity(root);
   const responses = jsonObject(follow(source['responses']));
   const declares402 = responses['402'] !== undefined;
   const basePath = server.kind === 'own' ? server.basePath : '';
-  const request = requestPathOf(basePath, template, parameters, follow);
+  const request = toRequestPath(basePath, template, parameters, follow);
   return {
     method: method.toUpperCase(),
     template,
@@ -130,7 +130,7 @@ function operationOf(place: Place, method: string, source: JsonObject): Operatio
     hasPathParameters: hasPathParameters(template),
     hasRequiredParameters: needsParameters(parameters),
     security,
-    hasOwnSecurity: (securityOf(source) ?? []).length > 0,
+    hasOwnSecurity: (readSecurity(source) ?? []).length > 0,
     declares402,
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
@@ -145,7 +145,7 @@ function isDeclared(info: JsonValue | undefined): boolean {
   return info !== undefined && info !== false;
 }
 
-function securityOf(owner: JsonObject): readonly JsonObject[] | null {
+function readSecurity(owner: JsonObject): readonly JsonObject[] | null {
   const security = owner['security'];
   return isJsonList(security) ? security.slice(0, MAX_LIST).filter(isJsonObject) : null;
 }
@@ -187,12 +187,12 @@ function parameterReader(follow: RefReader): ParameterReader {
 /** An operation's parameter overrides the path item's with the same `name` and `in`. */
 function merge(shared: readonly JsonObject[], own: readonly JsonObject[]): readonly JsonObject[] {
   if (own.length === 0 || shared.length === 0) return [...own, ...shared];
-  const keys = new Set(own.map(keyOf));
-  return [...own, ...shared.filter((parameter) => !keys.has(keyOf(parameter)))];
+  const keys = new Set(own.map(toKey));
+  return [...own, ...shared.filter((parameter) => !keys.has(toKey(parameter)))];
 }
 
 /** Keys use the start of the name, because thousands of operations may share a long one. */
-function keyOf(parameter: JsonObject): string {
+function toKey(parameter: JsonObject): string {
   const name = jsonText(parameter['name']) ?? '';
   return `${jsonText(parameter['in'])?.slice(0, MAX_NAME_CHARS)} ${name.slice(0, MAX_NAME_CHARS)}`;
 }

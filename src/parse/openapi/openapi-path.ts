@@ -32,17 +32,17 @@ export function serverPlace(
   servers: readonly (JsonValue | undefined)[],
   documentUrl: string,
 ): ServerPlace {
-  const places = servers.slice(0, MAX_SERVERS).map((server) => placeOf(server, documentUrl));
+  const places = servers.slice(0, MAX_SERVERS).map((server) => toServerPlace(server, documentUrl));
   return places.find(({ kind }) => kind === 'own') ?? places[0] ?? OWN_ROOT;
 }
 
-function placeOf(server: JsonValue | undefined, documentUrl: string): ServerPlace {
+function toServerPlace(server: JsonValue | undefined, documentUrl: string): ServerPlace {
   const written = jsonText(jsonObject(server)['url']);
   if (written === null || written.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
   const filled = fillTemplate(
     written,
-    (name) => segmentOf(jsonObject(variables[name])['default']) ?? '',
+    (name) => toSegment(jsonObject(variables[name])['default']) ?? '',
   );
   if (!URL.canParse(filled, documentUrl)) return OWN_ROOT;
   const url = new URL(filled, documentUrl);
@@ -65,7 +65,7 @@ export type RequestPath = {
   readonly isMadeUp: boolean;
 };
 
-export function requestPathOf(
+export function toRequestPath(
   basePath: string,
   template: string,
   parameters: readonly JsonObject[],
@@ -84,7 +84,7 @@ export function requestPathOf(
   let written = `https://origin.invalid${basePath}${filled}`;
   for (const parameter of requiredQuery(parameters)) {
     if (written.length > MAX_ADDRESS_CHARS) break;
-    const name = encodeURIComponent(segmentOf(parameter['name']) ?? '');
+    const name = encodeURIComponent(toSegment(parameter['name']) ?? '');
     written += `${written.includes('?') ? '&' : '?'}${name}=${write(parameter)}`;
   }
   const url = URL.canParse(written) ? new URL(written) : null;
@@ -94,7 +94,7 @@ export function requestPathOf(
 
 function requiredQuery(parameters: readonly JsonObject[]): readonly JsonObject[] {
   const required = parameters.filter((one) => one['in'] === 'query' && one['required'] === true);
-  return required.filter((one) => segmentOf(one['name']) !== null).slice(0, MAX_NAMES);
+  return required.filter((one) => toSegment(one['name']) !== null).slice(0, MAX_NAMES);
 }
 
 /**
@@ -128,7 +128,7 @@ function declaredValue(parameter: JsonObject, follow: RefReader): string | null 
     schema['const'],
   ];
   for (const candidate of candidates) {
-    const text = segmentOf(isJsonList(candidate) ? candidate[0] : candidate);
+    const text = toSegment(isJsonList(candidate) ? candidate[0] : candidate);
     if (text !== null) return text;
   }
   return null;
@@ -148,7 +148,7 @@ function namedExamples(
 }
 
 /** Formats a value as one path segment; never a dot segment, which would leave the base path. */
-function segmentOf(value: JsonValue | undefined): string | null {
+function toSegment(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null || typeof value === 'object') return null;
   const text = String(value).slice(0, MAX_VALUE_CHARS).toWellFormed();
   return text === '' || text === '.' || text === '..' ? null : text;
@@ -156,7 +156,7 @@ function segmentOf(value: JsonValue | undefined): string | null {
 
 function madeUpValue(schema: JsonObject): string {
   const type = jsonList(schema['type'])[0] ?? schema['type'];
-  if (type === 'integer' || type === 'number') return segmentOf(schema['minimum']) ?? '1';
+  if (type === 'integer' || type === 'number') return toSegment(schema['minimum']) ?? '1';
   if (type === 'boolean') return 'true';
   return schema['format'] === 'uuid' ? UUID : FALLBACK;
 }

@@ -33,8 +33,8 @@ export function exactText(text: string, maxChars: number): string {
   const shown = points
     .slice(0, isCut ? maxChars - 1 : maxChars)
     .map((point, at) => {
-      if (point !== ' ') return NOT_SHOWN.test(point) ? escapeOf(point) : point;
-      return isBlank(at - 1) || isBlank(at + 1) ? escapeOf(point) : point;
+      if (point !== ' ') return NOT_SHOWN.test(point) ? toEscape(point) : point;
+      return isBlank(at - 1) || isBlank(at + 1) ? toEscape(point) : point;
     })
     .join('');
   return isCut ? `${shown}…` : shown;
@@ -45,7 +45,7 @@ export function quoteExact(text: string, maxChars: number): string {
   return `"${exactText(text.replace(/["\\]/g, '\\$&'), maxChars)}"`;
 }
 
-function escapeOf(point: string): string {
+function toEscape(point: string): string {
   if (point === '\n') return '\\n';
   const hex = (point.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;

@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
 import { type AddressRole, NAMESPACES } from './namespaces.ts';
-import { namespaceOf } from './networks.ts';
+import { findNamespace } from './networks.ts';
 
 export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
@@ -18,7 +18,7 @@ const MAX_ADDRESS_CHARS = 200;
  * zero is the system program. Other networks are checked by pattern.
  */
 export function addressForm(network: string, address: string, role?: AddressRole): AddressForm {
-  const namespace = namespaceOf(network);
+  const namespace = findNamespace(network);
   if (namespace === null) return 'unknown-network';
   if (namespace === 'eip155') return evmForm(address);
   if (namespace === 'solana') return solanaForm(address);

@@ -13,7 +13,7 @@ const KINDS: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(
 );
 
 /** Null for an invalid amount. */
-export function amountOf(value: JsonValue | undefined): bigint | null {
+export function parseAmount(value: JsonValue | undefined): bigint | null {
   return typeof value === 'string' && AMOUNT.test(value) ? BigInt(value) : null;
 }
 

@@ -12,7 +12,7 @@ export type KnownAsset = {
 
 const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
   KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => [
-    keyOf(network, asset),
+    toKey(network, asset),
     {
       network,
       asset,
@@ -28,12 +28,12 @@ const KNOWN: ReadonlyMap<string, KnownAsset> = new Map(
  * clients and servers price with the same table.
  */
 export function knownAsset(network: string, asset: string): KnownAsset | null {
-  return KNOWN.get(keyOf(caip2(network), asset)) ?? null;
+  return KNOWN.get(toKey(caip2(network), asset)) ?? null;
 }
 
 const BY_ASSET: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
   KNOWN.values(),
-  ({ network, asset }) => keyOf(claimedNamespace(network) ?? '', asset),
+  ({ network, asset }) => toKey(claimedNamespace(network) ?? '', asset),
 );
 
 /**
@@ -46,7 +46,7 @@ export function assetOfOtherNetwork(network: string, asset: string): KnownAsset 
   const here = caip2(network);
   const namespace = claimedNamespace(here);
   if (namespace === null || knownAsset(here, asset) !== null) return null;
-  const known = BY_ASSET.get(keyOf(namespace, asset)) ?? [];
+  const known = BY_ASSET.get(toKey(namespace, asset)) ?? [];
   const [first] = known;
   if (first === undefined) return null;
   const isOnOneChain = known.length === 1 && first.symbol === 'USDC';
@@ -54,6 +54,6 @@ export function assetOfOtherNetwork(network: string, asset: string): KnownAsset 
 }
 
 /** EVM addresses are compared in lower case; base58 is case-sensitive. */
-function keyOf(network: string, asset: string): string {
+function toKey(network: string, asset: string): string {
   return `${network} ${/^eip155(?::|$)/.test(network) ? asset.toLowerCase() : asset}`;
 }

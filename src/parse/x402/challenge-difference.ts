@@ -26,7 +26,7 @@ export function challengeDifference(
   const [foreign] = foreignOffers(header, body);
   const [hidden] = foreignOffers(body, header);
   if (foreign !== undefined) {
-    const text = `only the body asks for ${termsOf(foreign)} (${foreign.pointer})`;
+    const text = `only the body asks for ${formatTerms(foreign)} (${foreign.pointer})`;
     return { inTerms: hidden !== undefined || header.offers.length === 0, text };
   }
   if (body.version === 1) return null;
@@ -38,7 +38,7 @@ export function challengeDifference(
   const pointer =
     difference(header.value, top, '') ??
     body.offers
-      .map((offer) => closest(offers.get(keyOf(offer)) ?? [], offer))
+      .map((offer) => closest(offers.get(toKey(offer)) ?? [], offer))
       .find((one) => one !== null);
   return pointer === undefined
     ? null
@@ -47,14 +47,14 @@ export function challengeDifference(
 
 /** Returns the offers of `other` whose terms `one` lacks. */
 export function foreignOffers(one: Challenge, other: Challenge): readonly Offer[] {
-  const known = new Set(one.offers.map(keyOf));
-  return other.offers.filter((offer) => !known.has(keyOf(offer)));
+  const known = new Set(one.offers.map(toKey));
+  return other.offers.filter((offer) => !known.has(toKey(offer)));
 }
 
 function byTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Offer[]> {
   const known = new Map<string, Offer[]>();
   for (const offer of offers) {
-    const terms = keyOf(offer);
+    const terms = toKey(offer);
     const alike = known.get(terms) ?? [];
     if (alike.length < MAX_ALIKE) known.set(terms, [...alike, offer]);
   }
@@ -68,7 +68,7 @@ function closest(known: readonly Offer[], offer: Offer): string | null {
 }
 
 /** Offers are compared by this key; EVM addresses in lower case. */
-function keyOf({ scheme, network, asset, payTo, amount }: Offer): string {
+function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
   const on = typeof network === 'string' ? caip2(network) : network;
   const isEvm = typeof on === 'string' && on.startsWith('eip155:');
   const [what, whom] = [asset, payTo].map((value) =>
@@ -78,7 +78,7 @@ function keyOf({ scheme, network, asset, payTo, amount }: Offer): string {
 }
 
 /** Formats the terms for evidence. */
-function termsOf({ scheme, network, asset, payTo, amount }: Offer): string {
+function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
   const on = typeof network === 'string' ? caip2(network) : network;
   const [how, where, what, whom, much] = [scheme, on, asset, payTo, amount].map((value) =>
     showJson(value),

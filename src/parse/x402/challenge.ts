@@ -85,7 +85,7 @@ function challengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
     version: 2,
     where,
     value,
-    offers: offersOf(value, 'amount'),
+    offers: readOffers(value, 'amount'),
     resourceUrl: stringOrNull(resource['url']),
     description: stringOrNull(resource['description']),
   };
@@ -97,13 +97,13 @@ function challengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
     version: 1,
     where,
     value,
-    offers: offersOf(value, 'maxAmountRequired'),
+    offers: readOffers(value, 'maxAmountRequired'),
     resourceUrl: stringOrNull(first['resource']),
     description: stringOrNull(first['description']),
   };
 }
 
-function offersOf(value: JsonObject, amountName: string): readonly Offer[] {
+function readOffers(value: JsonObject, amountName: string): readonly Offer[] {
   return jsonList(value['accepts']).map((entry, index) => {
     const members = jsonObject(entry);
     return {

@@ -22,7 +22,7 @@ export function challengedResources(
 ): readonly ChallengedResource[] {
   const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.flatMap((resource) => {
-    const found = challengesOf(resource, declared, read)
+    const found = findChallenges(resource, declared, read)
       // Clients read the header first.
       .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
     const best = resource.method === null ? withOwnTerms(found) : found.slice(0, 1);
@@ -39,12 +39,12 @@ export function signInResources(
 ): readonly ResourceObservation[] {
   const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.filter((resource) => {
-    const found = challengesOf(resource, declared, read);
+    const found = findChallenges(resource, declared, read);
     return found.length > 0 && found.every(({ reading }) => isSignInOnly(reading.challenge));
   });
 }
 
-function challengesOf(
+function findChallenges(
   resource: ResourceObservation,
   declared: ReadonlySet<string>,
   read: Reader,
@@ -69,11 +69,11 @@ function judgedProbes(
 
 /** Methods with equal terms count once, whatever the version. */
 function withOwnTerms(found: readonly Found[]): readonly Found[] {
-  const terms = found.map(({ reading }) => termsOf(reading.challenge));
+  const terms = found.map(({ reading }) => formatTerms(reading.challenge));
   return found.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
 }
 
-function termsOf({ offers }: Challenge): string {
+function formatTerms({ offers }: Challenge): string {
   return JSON.stringify(
     offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
       const on = typeof network === 'string' ? caip2(network) : network;

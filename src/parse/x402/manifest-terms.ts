@@ -1,11 +1,11 @@
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
 import { baseUnits } from '../text/decimal.ts';
-import { amountKind, amountOf } from './amount.ts';
+import { amountKind, parseAmount } from './amount.ts';
 import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
-import { caip2, namespaceOf } from './networks.ts';
+import { caip2, findNamespace } from './networks.ts';
 import { judgedOffers } from './offer-faults.ts';
 import type { TermComparison } from './term-comparison.ts';
 
@@ -49,7 +49,7 @@ export function manifestTerms(
   const { resource, reading } = one;
   if (facts.shape === 'unknown') return { prices: [], recipients: [] };
   const offers = judgedOffers(reading.challenge);
-  const entries = entriesOf(index, resource);
+  const entries = listEntries(index, resource);
   const recipients = entries.map((entry) =>
     compareRecipient(entry.payTo, `${entry.pointer}/payTo`, offersFor(entry, offers)),
   );
@@ -73,7 +73,7 @@ function isSecondMethod({ resource, probe }: ChallengedResource): boolean {
 }
 
 /** In document order. */
-function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
+function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
   return [...new Set([resource.path, resource.template])]
     .flatMap((path) => index.get(path) ?? [])
     .sort((one, other) => one.at - other.at)
@@ -87,9 +87,9 @@ function entriesOf(index: EntryIndex, resource: ResourceObservation): readonly M
 function offersFor({ network, asset }: ManifestEntry, offers: readonly Offer[]): readonly Offer[] {
   return offers.filter(
     (offer) =>
-      (network === null || sameText(caip2(network), caip2(textOf(offer.network)))) &&
+      (network === null || sameText(caip2(network), caip2(toText(offer.network)))) &&
       // A symbol ("USDC") is a display name; only an address identifies an asset.
-      (asset === null || familyOf(asset) === null || sameText(asset, textOf(offer.asset))),
+      (asset === null || findFamily(asset) === null || sameText(asset, toText(offer.asset))),
   );
 }
 
@@ -101,7 +101,7 @@ function comparePrice(
   if (stated === null) return [];
   const compared = offers.flatMap((offer) => {
     // A ceiling is no price, because less may be charged.
-    const live = amountKind(offer.scheme) === 'price' ? amountOf(offer.amount) : null;
+    const live = amountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
     const due = amount === null ? inBaseUnits(stated, offer) : wholeNumber(amount);
     return live === null || due === null ? [] : [{ live: String(live), agrees: live === due }];
   });
@@ -126,9 +126,9 @@ function compareRecipient(
   offers: readonly Offer[],
 ): TermComparison | null {
   if (stated === null) return null;
-  const family = familyOf(stated);
+  const family = findFamily(stated);
   const live = offers.flatMap(({ network, payTo }) =>
-    typeof payTo === 'string' && family !== null && namespaceOf(textOf(network)) === family
+    typeof payTo === 'string' && family !== null && findNamespace(toText(network)) === family
       ? [payTo]
       : [],
   );
@@ -138,11 +138,11 @@ function compareRecipient(
 }
 
 /** Returns an empty text for other types, which identify nothing. */
-function textOf(value: JsonValue | undefined): string {
+function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-function familyOf(address: string): 'eip155' | 'solana' | null {
+function findFamily(address: string): 'eip155' | 'solana' | null {
   if (EVM_ADDRESS.test(address)) return 'eip155';
   return SOLANA_ADDRESS.test(address) ? 'solana' : null;
 }

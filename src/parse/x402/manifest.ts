@@ -65,47 +65,51 @@ export function parseManifest(value: JsonValue): ManifestFacts {
 function listEntries(list: JsonValue | undefined, pointer: string): readonly ManifestEntry[] {
   return jsonList(list).flatMap((entry, index) => {
     const at = `${pointer}/${index}`;
-    if (typeof entry === 'string') return entryOf(entry, {}, at);
+    if (typeof entry === 'string') return toEntries(entry, {}, at);
     if (!isJsonObject(entry)) return [];
-    const written = addressOf(entry['resource']) ?? addressOf(entry['url']);
-    return written === null ? [] : entryOf(written, entry, at);
+    const written = readAddress(entry['resource']) ?? readAddress(entry['url']);
+    return written === null ? [] : toEntries(written, entry, at);
   });
 }
 
 function pathEntries(resources: JsonObject): readonly ManifestEntry[] {
   return Object.entries(resources).flatMap(([path, details]) =>
-    entryOf(path, jsonObject(details), `/discoveryDocument/resources/${pointerStep(path)}`),
+    toEntries(path, jsonObject(details), `/discoveryDocument/resources/${pointerStep(path)}`),
   );
 }
 
 /** Entries are an address, or an object with one (`resource.url` of a challenge). */
-function addressOf(value: JsonValue | undefined): string | null {
+function readAddress(value: JsonValue | undefined): string | null {
   return jsonText(value) ?? jsonText(jsonObject(value)['url']);
 }
 
-function entryOf(written: string, details: JsonObject, pointer: string): readonly ManifestEntry[] {
+function toEntries(
+  written: string,
+  details: JsonObject,
+  pointer: string,
+): readonly ManifestEntry[] {
   const split = METHOD_AND_TARGET.exec(written.trim());
   const target = split?.[2] ?? written.trim();
   if (target === '') return [];
-  const accepted = acceptedOf(jsonList(details['accepts']));
+  const accepted = findPricedAccept(jsonList(details['accepts']));
   const first: ManifestEntry = {
     target,
     pointer,
-    method: methodOf(split?.[1] ?? null, details, accepted),
-    price: priceOf(details),
-    amount: unitsOf(accepted, details),
+    method: readMethod(split?.[1] ?? null, details, accepted),
+    price: readPrice(details),
+    amount: readUnits(accepted, details),
     asset: jsonText(details['asset']) ?? jsonText(accepted['asset']),
-    network: networkOf(details) ?? jsonText(accepted['network']),
+    network: readNetwork(details) ?? jsonText(accepted['network']),
     payTo: jsonText(details['payTo']) ?? jsonText(accepted['payTo']),
   };
   // Members of the entry apply to all networks, those of `accepts` to one each.
-  const isGeneral = networkOf(details) !== null || jsonText(details['asset']) !== null;
-  const elsewhere = isGeneral ? [] : elsewhereOf(first, jsonList(details['accepts']));
+  const isGeneral = readNetwork(details) !== null || jsonText(details['asset']) !== null;
+  const elsewhere = isGeneral ? [] : findOtherNetworks(first, jsonList(details['accepts']));
   return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
 }
 
 /** Takes the first price on each other network; a second one there is another tier. */
-function elsewhereOf(
+function findOtherNetworks(
   first: ManifestEntry,
   accepts: readonly JsonValue[],
 ): readonly ManifestEntry[] {
@@ -121,7 +125,7 @@ function elsewhereOf(
       pointer: `${first.pointer}/accepts/${index}`,
       method: first.method,
       price: null,
-      amount: unitsOf(accepted, {}),
+      amount: readUnits(accepted, {}),
       asset: jsonText(accepted['asset']),
       network,
       payTo: jsonText(accepted['payTo']),
@@ -131,7 +135,7 @@ function elsewhereOf(
 }
 
 /** Takes the first member with a price, which a ceiling is not. */
-function acceptedOf(accepts: readonly JsonValue[]): JsonObject {
+function findPricedAccept(accepts: readonly JsonValue[]): JsonObject {
   return accepts.map(jsonObject).find(isPriced) ?? {};
 }
 
@@ -140,7 +144,7 @@ function isPriced({ scheme }: JsonObject): boolean {
 }
 
 /** v1 and the Bazaar describe the input, with its method, beside the price. */
-function methodOf(
+function readMethod(
   beforeTarget: string | null,
   details: JsonObject,
   accepted: JsonObject,
@@ -155,7 +159,7 @@ function methodOf(
   return typeof method === 'string' ? method.toUpperCase() : null;
 }
 
-function priceOf(details: JsonObject): string | null {
+function readPrice(details: JsonObject): string | null {
   for (const name of PRICES) {
     const price = details[name];
     const amount = isJsonObject(price) ? dollarMember(price) : dollars(price);
@@ -170,7 +174,7 @@ function dollarMember(price: JsonObject): string | null {
   return dollars(price['amount']);
 }
 
-function unitsOf(accepted: JsonObject, details: JsonObject): string | null {
+function readUnits(accepted: JsonObject, details: JsonObject): string | null {
   const candidates = [
     accepted['amount'],
     accepted['maxAmountRequired'],
@@ -180,7 +184,7 @@ function unitsOf(accepted: JsonObject, details: JsonObject): string | null {
   return typeof units === 'string' ? units : null;
 }
 
-function networkOf(details: JsonObject): string | null {
+function readNetwork(details: JsonObject): string | null {
   const networks = jsonList(details['networks']);
   return jsonText(details['network']) ?? (networks.length === 1 ? jsonText(networks[0]) : null);
 }

@@ -45,10 +45,10 @@ export function caip2(network: string): string {
 }
 
 /** Finds the namespace of a well-formed network in either naming; null for all others. */
-export function namespaceOf(network: string): Namespace | null {
+export function findNamespace(network: string): Namespace | null {
   const name = caip2(network);
   const namespace = claimedNamespace(name);
-  return namespace !== null && isNetworkOf(namespace, name) ? namespace : null;
+  return namespace !== null && isInNamespace(namespace, name) ? namespace : null;
 }
 
 /** Finds the namespace by its prefix, even when the rest is malformed. */
@@ -71,7 +71,7 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
     return CAIP2.test(network) || PRINTED.has(network) ? 'unknown' : 'malformed';
   }
   if (NAMESPACES[namespace].network.test(network)) return 'ok';
-  return isNetworkOf(namespace, network) ? 'outdated' : 'malformed';
+  return isInNamespace(namespace, network) ? 'outdated' : 'malformed';
 }
 
 /** Returns false for unknown networks. */
@@ -85,7 +85,7 @@ export function networkName(network: string): string {
   return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;
 }
 
-function isNetworkOf(namespace: Namespace, network: string): boolean {
+function isInNamespace(namespace: Namespace, network: string): boolean {
   const { network: form, outdated = {} } = NAMESPACES[namespace];
   return form.test(network) || Object.hasOwn(outdated, network);
 }

@@ -1,11 +1,11 @@
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { showAddress, showJson } from '../json/show-json.ts';
 import { addressForm } from './address-form.ts';
-import { amountOf } from './amount.ts';
+import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork, knownAsset } from './assets.ts';
 import type { Challenge, Offer } from './challenge.ts';
 import { NAMESPACES } from './namespaces.ts';
-import { claimedNamespace, namespaceOf, networkForm, networkName } from './networks.ts';
+import { claimedNamespace, findNamespace, networkForm, networkName } from './networks.ts';
 import {
   type ExtraForm,
   type ExtraMember,
@@ -73,11 +73,11 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
 function rangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
   const row = schemeRow(scheme, network);
-  const namespace = typeof network === 'string' ? namespaceOf(network) : null;
+  const namespace = typeof network === 'string' ? findNamespace(network) : null;
   const most = row?.maxAmount ?? (namespace === null ? undefined : NAMESPACES[namespace].maxAmount);
   const longest = row?.maxTimeoutSeconds ?? Number.MAX_SAFE_INTEGER;
   const found: OfferFault[] = [];
-  const units = amountOf(amount);
+  const units = parseAmount(amount);
   if (most !== undefined && units !== null && units > most) {
     const why = `is too much: the most is ${most}`;
     found.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
@@ -149,7 +149,7 @@ export function judgedOffers({ offers, version }: Challenge): readonly Offer[] {
 /** Accepts a positive number of base units, or the namespace's own amount format. */
 export function isAmount({ amount, network, asset }: Offer): boolean {
   if (typeof amount !== 'string') return false;
-  const namespace = typeof network === 'string' ? namespaceOf(network) : null;
+  const namespace = typeof network === 'string' ? findNamespace(network) : null;
   const form = namespace === null ? undefined : NAMESPACES[namespace].amount;
   return (form?.(typeof asset === 'string' ? asset : '') ?? BASE_UNITS).test(amount);
 }

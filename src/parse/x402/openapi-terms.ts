@@ -1,6 +1,6 @@
 import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
-import { amountKind, amountOf } from './amount.ts';
+import { amountKind, parseAmount } from './amount.ts';
 import { knownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './term-comparison.ts';
@@ -39,7 +39,7 @@ export function openapiTerms(
       one.method === method &&
       (one.template === resource.template || one.requestPath === resource.path),
   )?.price;
-  const declared = price ? boundsOf(price) : null;
+  const declared = price ? parseBounds(price) : null;
   if (declared === null) return NOTHING;
   const compared = offers.map((offer) => compare(offer, declared));
   return {
@@ -49,7 +49,7 @@ export function openapiTerms(
   };
 }
 
-function boundsOf(price: PriceDeclaration): Declared | null {
+function parseBounds(price: PriceDeclaration): Declared | null {
   if ('currency' in price && !DOLLARS.has(price.currency.toUpperCase())) return null;
   const { pointer } = price;
   const range =
@@ -68,10 +68,10 @@ function boundsOf(price: PriceDeclaration): Declared | null {
 /** Null when nothing is comparable: a ceiling and a fixed price, an odd amount or scheme. */
 function compare(offer: Offer, declared: Declared): TermComparison | 'unknown-decimals' | null {
   const kind = amountKind(offer.scheme);
-  const live = amountOf(offer.amount);
+  const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!declared.isRange || declared.max === null)) return null;
-  const decimals = declared.isBaseUnits ? 0 : decimalsOf(offer);
+  const decimals = declared.isBaseUnits ? 0 : findDecimals(offer);
   if (decimals === null) return kind === 'price' ? 'unknown-decimals' : null;
   const all = inBaseUnits(declared, decimals);
   const bounds = kind === 'ceiling' ? { ...all, min: null } : all;
@@ -93,7 +93,7 @@ function inBaseUnits({ min, max }: Declared, decimals: number): Bounds {
   };
 }
 
-function decimalsOf({ network, asset }: Offer): number | null {
+function findDecimals({ network, asset }: Offer): number | null {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
   return knownAsset(network, asset)?.decimals ?? null;
 }

@@ -7,7 +7,7 @@ import { type JsonValue, jsonObject } from '../json/json.ts';
 import { maxOfBits, type Namespace } from './namespaces.ts';
 import { claimedNamespace, V1_NETWORKS } from './networks.ts';
 
-/** A number of bits stands for a whole number without a sign that fits into them, `from` 0 or 1 on. */
+/** A bit width means an unsigned integer that fits it, starting at `from`, 0 or 1. */
 export type ExtraForm =
   | 'text'
   | 'memo'

@@ -1,6 +1,6 @@
 /** The request that a document's path stands for: required parameters as OpenAPI's examples fill them in. */
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { hasPathParameters, requestPathOf } from '../../parse/openapi/openapi-path.ts';
+import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
 
 export type PlannedRequest = {
   readonly path: string;
@@ -43,7 +43,7 @@ export class DeclaredRequests {
     if (!hasPathParameters(template)) {
       return { path: template, template, method, madeUp: isPattern(template) };
     }
-    const { path, isMadeUp } = requestPathOf('', template, [], (value) => value);
+    const { path, isMadeUp } = toRequestPath('', template, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };
   }
 }

@@ -3,7 +3,7 @@ import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
 import { describe, expect, it } from 'vitest';
 import { addressForm } from '../../../src/parse/x402/address-form.ts';
 import { knownAsset } from '../../../src/parse/x402/assets.ts';
-import { caip2, namespaceOf } from '../../../src/parse/x402/networks.ts';
+import { caip2, findNamespace } from '../../../src/parse/x402/networks.ts';
 
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
@@ -54,13 +54,13 @@ describe('caip2', () => {
   it('gives the v1 names the chain that x402 gives them', () => {
     for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
       expect(caip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
-      expect(namespaceOf(name)).toBe('eip155');
+      expect(findNamespace(name)).toBe('eip155');
     }
   });
 
   it('returns other names as they are', () => {
     expect(caip2('eip155:1')).toBe('eip155:1');
     expect(caip2('toString')).toBe('toString');
-    expect(namespaceOf('toString')).toBeNull();
+    expect(findNamespace('toString')).toBeNull();
   });
 });

@@ -4,10 +4,10 @@ import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
 import type { Partner } from './ecosystem-listing.ts';
 
-export function partnerOf(origin: Origin, partners: readonly Partner[]): ListingFacts {
-  const own = siteOf(origin.hostname);
+export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
+  const own = toSite(origin.hostname);
   const partner = partners.find(
-    ({ website }) => URL.canParse(website) && siteOf(new URL(website).hostname) === own,
+    ({ website }) => URL.canParse(website) && toSite(new URL(website).hostname) === own,
   );
   return {
     listed: partner !== undefined,
@@ -17,7 +17,7 @@ export function partnerOf(origin: Origin, partners: readonly Partner[]): Listing
 }
 
 /** Private suffixes count ("vercel.app"), because tenants there are unrelated. */
-function siteOf(hostname: string): string {
+function toSite(hostname: string): string {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });
   return isPrivate === true ? bare : (domain ?? bare);

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { partnerOf } from '../../src/ecosystem/partner-of.ts';
+import { findPartner } from '../../src/ecosystem/find-partner.ts';
 import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 
 function listed(origin: string, website: string): boolean {
   const policy = allowingOrigin(origin, DEFAULT_POLICY);
-  return partnerOf(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
+  return findPartner(parseOrigin(origin, policy), [{ name: 'It', website }]).listed;
 }
 
 test.each([
@@ -40,12 +40,12 @@ test('the first record of the host is told, by name and website', () => {
     { name: 'It', website: 'https://www.example.com' },
     { name: 'Again', website: 'https://example.com' },
   ];
-  expect(partnerOf(parseOrigin('https://api.example.com'), partners)).toEqual({
+  expect(findPartner(parseOrigin('https://api.example.com'), partners)).toEqual({
     listed: true,
     name: 'It',
     website: 'https://www.example.com',
   });
-  expect(partnerOf(parseOrigin('https://api.example.net'), partners)).toEqual({
+  expect(findPartner(parseOrigin('https://api.example.net'), partners)).toEqual({
     listed: false,
     name: null,
     website: null,
