@@ -20,15 +20,18 @@ const UNIT = [
 
 const LONG = [
   'test/bench/**/*.test.ts',
+  'test/ci/{action,gitlab}.test.ts',
   'test/crash/**/*.test.ts',
   'test/hostile/**/*.test.ts',
   'test/hosts/**/*.test.ts',
   'test/sellers/**/*.test.ts',
   'test/mcp/{judges,python-client}.test.ts',
+  'test/pack/**/*.test.ts',
+  'test/patches/guards.test.ts',
   'test/payable/second-judge.test.ts',
-  'test/payment/{chaos,python-client,several-hosts,tries}.test.ts',
+  'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
-  'test/scan/{growth,hostile-origins,real-mcp-seller,real-sellers}.test.ts',
+  'test/scan/{growth,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
   'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races}.test.ts',
 ];
 

@@ -123,6 +123,14 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
     }),
     expect: { status: 'warn', outcome: 'unknown', evidence: ['"cloudflare:402" is unknown'] },
   },
+  {
+    name: 'the same without a timeout, as its specification prints it',
+    seen: offering({
+      ...{ scheme: 'batch-settlement', network: 'cloudflare:402' },
+      ...{ asset: 'USD', payTo: 'merchant', maxTimeoutSeconds: undefined },
+    }),
+    expect: { status: 'warn', outcome: 'clients-differ', evidence: ['maxTimeoutSeconds: missing'] },
+  },
 ];
 
 const PAYABLE_CASES: readonly CheckCase[] = [

@@ -21,16 +21,23 @@ const README = readFileSync(join(FOLDER, 'README.md'), 'utf8');
 
 const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
+const sourcesIn = (room: string) =>
+  readdirSync(join(FOLDER, room)).filter((name) => name.endsWith('.ts'));
+
 /** Rows of the table of steps: step, writers, followers, what the payer is told, tests. */
 const rows = README.split('\n')
   .filter((line) => /^\| (`|\(none\))/.test(line))
   .map((line) => line.split('|').slice(1, -1));
 
 describe('the README of the paid path', () => {
-  test('names every file of its folder, and no other', () => {
-    const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
-    const named = codesIn(README).filter((code) => /^[a-z0-9-]+\.ts$/.test(code));
-    expect([...new Set(named)].toSorted()).toEqual(files.toSorted());
+  test('names every file of a paid call and of the ledger, and none that is not there', () => {
+    const files = ['.', 'gate', 'ledger'].flatMap(sourcesIn);
+    const named = codesIn(README).flatMap(
+      (code) => /^(?:[a-z]+\/)?([a-z0-9-]+\.ts)$/.exec(code)?.[1] ?? [],
+    );
+    expect(files.filter((file) => !named.includes(file))).toEqual([]);
+    const known = [...files, ...sourcesIn('settle'), ...sourcesIn('chain')];
+    expect(named.filter((file) => !known.includes(file))).toEqual([]);
   });
 
   test('has a row for every state, and says what may follow as the ledger does', () => {
@@ -46,8 +53,10 @@ describe('the README of the paid path', () => {
 
   test('names writers and tests that there are', () => {
     for (const [step, writers = '', , , tests = ''] of rows) {
-      for (const file of codesIn(writers))
-        expect(readFileSync(join(FOLDER, file)), step).toBeTruthy();
+      for (const file of codesIn(writers)) {
+        const name = file.split('/').at(-1);
+        expect(['gate', 'ledger', 'settle'].flatMap(sourcesIn), step).toContain(name);
+      }
       for (const name of codesIn(tests)) {
         expect(readFileSync(join(ROOT, `test/payment/${name}.test.ts`)), step).toBeTruthy();
       }

@@ -41,7 +41,7 @@ export default defineCheck({
   version: 1,
   needs: ['root'],
   requires: [],
-  says: { right: 'The price is the same everywhere.', wrong: 'The price differs.' },
+  says: { right: 'The price is the same everywhere.', wrong: 'The price differs.', unjudged: 'The price is not known.' },
   outcomes: { differs: fail(FIX), equal: pass(FIX) },
   evaluate({ root }) {
     const quoted = /["'\`]Date.now\\(\\)/.test(String(SEEN));

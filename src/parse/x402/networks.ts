@@ -59,6 +59,11 @@ export function claimedNamespace(network: JsonValue | undefined): Namespace | nu
   return isNamespace(prefix) ? prefix : null;
 }
 
+/** A network outside CAIP-2 has the members that its own specification prints, and may lack others. */
+export function isPrintedNetwork(network: JsonValue | undefined): boolean {
+  return typeof network === 'string' && PRINTED.has(network);
+}
+
 export function networkForm(network: JsonValue | undefined, version: 1 | 2): NetworkForm {
   if (typeof network !== 'string') return 'malformed';
   if (version === 1) {

@@ -5,7 +5,13 @@ import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork, knownAsset } from './assets.ts';
 import type { Challenge, Offer } from './challenge.ts';
 import { NAMESPACES } from './namespaces.ts';
-import { claimedNamespace, findNamespace, networkForm, networkName } from './networks.ts';
+import {
+  claimedNamespace,
+  findNamespace,
+  isPrintedNetwork,
+  networkForm,
+  networkName,
+} from './networks.ts';
 import {
   type ExtraForm,
   type ExtraMember,
@@ -56,7 +62,7 @@ export function offerFaults(offer: Offer, version: 1 | 2): readonly OfferFault[]
     [isAmount(offer), amountName, offer.amount],
     [isAddress(offer, offer.asset, 'asset'), 'asset', offer.asset],
     [isAddress(offer, offer.payTo, 'account'), 'payTo', offer.payTo],
-    [isTimeout(offer.maxTimeoutSeconds), 'maxTimeoutSeconds', offer.maxTimeoutSeconds],
+    [isTimeout(offer), 'maxTimeoutSeconds', offer.maxTimeoutSeconds],
     [isFlow(offer.extra), 'extra/paymentFlow', jsonObject(offer.extra)['paymentFlow']],
   ];
   const bad = fields
@@ -154,8 +160,9 @@ export function isAmount({ amount, network, asset }: Offer): boolean {
   return (form?.(typeof asset === 'string' ? asset : '') ?? BASE_UNITS).test(amount);
 }
 
-function isTimeout(value: JsonValue | undefined): boolean {
-  return Number.isInteger(value) && Number(value) > 0;
+function isTimeout({ maxTimeoutSeconds, network }: Offer): boolean {
+  if (maxTimeoutSeconds === undefined && isPrintedNetwork(network)) return true;
+  return Number.isInteger(maxTimeoutSeconds) && Number(maxTimeoutSeconds) > 0;
 }
 
 function isFlow(extra: JsonValue | undefined): boolean {
