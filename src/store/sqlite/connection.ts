@@ -85,6 +85,8 @@ export class Connection {
    * stand for work of this process, which ends by either. It waits for no disk.
    */
   passing<T>(work: () => T): T {
+    // SQLite refuses another level within a transaction; its commit decides for all of it.
+    if (this.#database.isTransaction) return work();
     this.exec('PRAGMA synchronous = NORMAL');
     try {
       return work();

@@ -20,7 +20,7 @@ const FINDS: Readonly<Record<keyof typeof BOMBS, string>> = {
   'brackets that never close': 'S9 warn no-pointer',
   'ten thousand operations and circles of references': 'S1 warn no-contact',
   'hundreds of offers': 'P3 fail no-domain',
-  'a header of 60 KiB': 'P4 warn too-long',
+  'a header of 60 KiB': 'P4 fail long-head',
   'a pattern that backtracks for ever': 'S5 warn no-output-example',
   'a schema that doubles at each step': 'S5 fail limits',
   'a schema that leads to itself': 'S5 fail bad-schema',
@@ -115,7 +115,7 @@ export const DOCUMENT_ORIGINS: readonly FarmOrigin[] = [
       body: path.startsWith('/a') ? 'a'.repeat(OPENAPI_BYTES) : '',
     }),
   })),
-  seller('declares 4,000 operations and 30,000 entries', 'P2 fail no-402', () => ({
+  seller('declares 4,000 operations and 30,000 entries', 'P2 warn made-up', () => ({
     '/openapi.json': manyOperations(),
     '/.well-known/x402': json({
       resources: Array.from({ length: 12_000 }, (_, i) => `/o/${i}/${i % 4_000}`),
