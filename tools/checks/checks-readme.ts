@@ -9,7 +9,7 @@ Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how a check is added or revise
 # The checks
 
 Written by \`npm run checks:readme\`, from catalog CATALOG and the checks themselves. The catalog has what
-a check weighs; the check has its rule, in two sentences too (\`says\`): they change with the rule, and its
+a check weighs; the check has its rule, in three sentences too (\`says\`): they change with the rule, and its
 digest covers them, so an old catalog keeps its words.`;
 
 /** Writes checks/README.md for the newest catalog; every command that writes a catalog calls it. */
