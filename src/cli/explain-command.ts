@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
+import { toPhrase } from '../model/check-phrases.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
 import { isStack } from '../patches/patches-for.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
@@ -95,7 +96,7 @@ function options(args: readonly string[]) {
 function render(explanation: Explanation, seller: PatchedSeller): string {
   const { id, title, severity, category, impl, outcomes, sections } = explanation;
   return [
-    `${id} ${title} (${severity}, ${category}, ${impl})`,
+    `${id} ${toPhrase(title)} (${title}, ${severity}, ${category}, ${impl})`,
     '',
     ...sections.flatMap(({ heading, text }) => [heading.toUpperCase(), '', text.trim(), '']),
     ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, seller)]),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { toCheckLabel } from '../model/check-phrases.ts';
 import { cleanText } from '../parse/text/text.ts';
 
 const MAX_LINE_CHARS = 500;
@@ -99,7 +100,9 @@ export function differencesOf(before: ComparedReport, after: ComparedReport): re
     const was = before.results.find((cell) => cell.id === id);
     const is = after.results.find((cell) => cell.id === id);
     if (was?.status === is?.status && was?.outcome === is?.outcome) return [];
-    return [`  ${id} ${(is ?? was)?.title ?? ''}: ${cellText(was)} -> ${cellText(is)}`];
+    const cell = is ?? was;
+    const label = cell === undefined ? id : toCheckLabel(cell);
+    return [`  ${label}: ${cellText(was)} -> ${cellText(is)}`];
   });
   const head = (report: ComparedReport) =>
     `${report.origin} ${report.scannedAt} by ${report.checksVersion}: ${report.grade} ${report.score}`;

@@ -40,10 +40,10 @@ describe('diff', () => {
       head,
       head,
       '4 moved:',
-      '  P1 check-p1: fail (refused) -> pass (reachable)',
-      '  S7 check-s7: warn (no-summary) -> warn (no-links)',
-      '  P8 check-p8: pass (fine) -> not there',
-      '  D1 check-d1: not there -> pass (fine)',
+      '  P1 Check p1 (check-p1): fail (refused) -> pass (reachable)',
+      '  S7 Check s7 (check-s7): warn (no-summary) -> warn (no-links)',
+      '  P8 Check p8 (check-p8): pass (fine) -> not there',
+      '  D1 Check d1 (check-d1): not there -> pass (fine)',
       '',
     ]);
   });
@@ -59,7 +59,9 @@ describe('diff', () => {
     const before = await save('a.json', report(FAILED));
     const lines = await diff(before, await save('b.json', report(evil)));
     expect(lines).toHaveLength(5);
-    expect(lines[3]).toBe('  P1 [2J[31mx P9 forged: fail (refused) -> fail (o)');
+    expect(lines[3]).toBe(
+      '  P1 [2J[31mx P9 forged ([2J[31mx P9 forged): fail (refused) -> fail (o)',
+    );
   });
 
   test.each([

@@ -27,7 +27,9 @@ async function savedReport(origin = 'https://api.example.com'): Promise<string> 
 describe('explain', () => {
   test('tells why, rule, fix, source and outcomes of a check', async () => {
     const text = await explain('P6');
-    expect(text.split('\n')[0]).toMatch(/^P6 price-integrity \(major, protocol, P6@\d+\)$/);
+    expect(text.split('\n')[0]).toMatch(
+      /^P6 Price integrity \(price-integrity, major, protocol, P6@\d+\)$/,
+    );
     for (const heading of ['WHY', 'RULE', 'FIX', 'SOURCE'])
       expect(text).toContain(`\n${heading}\n`);
     expect(text).toMatch(/\nOutcomes, first match wins: [a-z0-9-]+(?:, [a-z0-9-]+)+\n$/);

@@ -107,7 +107,7 @@ test('says how it is called, and not how a clone is', async () => {
 
 test('explains a check', async () => {
   const { stdout } = await command(process.execPath, ['explain', 'p6']);
-  expect(stdout).toMatch(/^P6 price-integrity/);
+  expect(stdout).toMatch(/^P6 Price integrity \(price-integrity/);
 });
 
 test('prints a patch', async () => {
@@ -190,7 +190,7 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
   test.each([
     ['scan', ['scan', '--from', RECORDING, '--format', 'json'], 0, '"payableBy"'],
     ['scan of an origin', ['scan', 'http://127.0.0.1:1', '--allow-private', '--offline'], 0, 'P1'],
-    ['explain', ['explain', 'P6'], 0, 'P6 price-integrity'],
+    ['explain', ['explain', 'P6'], 0, 'P6 Price integrity'],
     ['preflight', ['preflight', 'http://127.0.0.1:1/', '--allow-private'], 1, 'no-go'],
     ['openapi', ['openapi', RECORDING], 1, 'S1'],
     ['capture', ['capture', '--from', RECORDING, '--output', 'captured.json'], 0, 'captured.json'],

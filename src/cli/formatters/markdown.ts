@@ -1,5 +1,6 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
 import type { Advice } from '../../model/advice.ts';
+import { toCheckLabel } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
@@ -82,8 +83,8 @@ function table(problems: readonly CheckResult[]): readonly string[] {
     '| | check | seen | do |',
     '|---|---|---|---|',
     ...problems.map(
-      ({ status, id, title, evidence, fix }) =>
-        `| ${status} | ${id} ${title} | ${asCode(evidence)} | ${escapeText(fix)} |`,
+      (result) =>
+        `| ${result.status} | ${toCheckLabel(result)} | ${asCode(result.evidence)} | ${escapeText(result.fix)} |`,
     ),
   ];
 }

@@ -1,5 +1,6 @@
 /** The report for people: grade, then failures before warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
+import { toCheckLabel, toPhrase } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
@@ -64,7 +65,7 @@ function problemLines(
   const basis = result.basis === 'measured' ? '' : `, ${result.basis.replace('_', ' ')}`;
   const label = paint(['bold', colour], result.status.toUpperCase());
   return [
-    `  ${label} ${paint('bold', `${result.id} ${result.title}`)} (${result.severity}${basis})`,
+    `  ${label} ${paint('bold', `${result.id} ${toPhrase(result.title)}`)} (${result.title}, ${result.severity}${basis})`,
     ...wrap(result.evidence, columns, '    seen  ', '          '),
     ...wrap(result.fix, columns, '    do    ', '          '),
     '',
@@ -107,14 +108,15 @@ function passLines(
   paint: (style: Style, text: string) => string,
 ): readonly string[] {
   if (passed.length === 0) return [];
-  const width = Math.max(...passed.map((result) => `${result.id} ${result.title}`.length));
+  const width = Math.max(...passed.map((result) => toCheckLabel(result).length));
   const isNarrow = columns < width + MIN_COLUMNS;
   return [
     `  ${paint(['bold', 'green'], 'PASS')}`,
-    ...passed.flatMap(({ id, title, evidence }) => {
-      const name = `    ${id} ${title}`;
-      if (isNarrow) return [name, ...wrap(evidence, columns, '      ', '      ')];
-      return wrap(evidence, columns, `${name.padEnd(width + 4)}  `, ' '.repeat(width + 6));
+    ...passed.flatMap((result) => {
+      const label = toCheckLabel(result);
+      if (isNarrow) return [`    ${label}`, ...wrap(result.evidence, columns, '      ', '      ')];
+      const first = `    ${label.padEnd(width)}  `;
+      return wrap(result.evidence, columns, first, ' '.repeat(width + 6));
     }),
   ];
 }

@@ -46,14 +46,16 @@ describe('the report as Markdown', () => {
     );
     const { cells } = rendered(markdown);
     expect(cells.filter((_, index) => index % 4 === 1)).toEqual([
-      'P1 check-p1',
-      'P2 check-p2',
-      'S7 check-s7',
+      'P1 Check p1 (check-p1)',
+      'P2 Check p2 (check-p2)',
+      'S7 Check s7 (check-s7)',
     ]);
-    expect(markdown).toContain('\n\nNot determined: D1 check-d1: <code>x402scan was not asked');
+    expect(markdown).toContain(
+      '\n\nNot determined: D1 Check d1 (check-d1): <code>x402scan was not asked',
+    );
     expect(cells.slice(0, 4)).toEqual([
       'fail',
-      'P1 check-p1',
+      'P1 Check p1 (check-p1)',
       'GET /: connection refused',
       'Start the server.',
     ]);
@@ -67,7 +69,7 @@ describe('the report as Markdown', () => {
 
   test('renders hostile evidence to the letter: no markup, no link, no further cell', () => {
     const { tags, cells } = rendered(formatMarkdown(printable({ printed: [HOSTILE] })));
-    expect(cells).toEqual(['fail', 'P3 check-p3', HOSTILE.evidence, HOSTILE.fix]);
+    expect(cells).toEqual(['fail', 'P3 Check p3 (check-p3)', HOSTILE.evidence, HOSTILE.fix]);
     // The heading may link to the origin; what the origin says may link to nothing.
     const inTable = tags.slice(tags.indexOf('table'));
     expect(new Set(inTable)).toEqual(
