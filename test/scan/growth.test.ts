@@ -72,14 +72,15 @@ describe('twice as many', () => {
   );
 });
 
-test('what takes four times as long is found', () => {
+// Four times the length, so that no noise of a shared machine hides it: sixteen times as long.
+test('work that grows with the square of the length is found', () => {
   const quadratic: Task = ['a loop in a loop', ({ root }) => pairs(root.ok ? root.data.body : '')];
   const page = (length: number) => {
     if (!SELLER.root.ok) throw new Error('the fixture has a root');
     const data = { ...SELLER.root.data, body: 'ab'.repeat(length) };
     return { ...SELLER, root: { ...SELLER.root, data } };
   };
-  expect(growth(quadratic, page(4_000), page(8_000))).toMatch(/^a loop in a loop: /);
+  expect(growth(quadratic, page(2_000), page(8_000))).toMatch(/^a loop in a loop: /);
 });
 
 function pairs(text: string): number {
