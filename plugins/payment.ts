@@ -56,15 +56,15 @@ export default fp(
         handler: async (request, reply) => {
           const payment = payments.get(request);
           if (payment === undefined) throw new Error('A paid handler was reached unpaid.');
-          const gone = disconnectSignal(reply);
+          const disconnect = disconnectSignal(reply);
           const answer = await gate.handle(route, {
             payment,
             request: { body: request.body, query: request.query },
             client: clientOf(request),
             deadlineMs: performance.now() - reply.elapsedTime + options.answerWithinMs,
-            gone,
+            disconnect,
           });
-          if (answer !== 'gone') return send(answer, reply, gone);
+          if (answer !== 'disconnected') return send(answer, reply, disconnect);
           reply.hijack();
           reply.raw.destroy();
         },
@@ -119,12 +119,12 @@ function linesOf({ headers, rawHeaders }: IncomingMessage, name: string): string
   );
 }
 
-function send(answer: PaidAnswer, reply: FastifyReply, gone?: AbortSignal): FastifyReply {
+function send(answer: PaidAnswer, reply: FastifyReply, disconnect?: AbortSignal): FastifyReply {
   const { status, headers, body } = answer;
   // `finish` means that the operating system has the last byte; Node emits it for closed sockets too.
-  if (gone !== undefined) {
+  if (disconnect !== undefined) {
     reply.raw.once('finish', () => {
-      if (!gone.aborted) answer.written();
+      if (!disconnect.aborted) answer.written();
     });
   }
   reply.code(status).headers(headers);

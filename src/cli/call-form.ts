@@ -15,7 +15,7 @@ const IS_CLONE = import.meta.url.endsWith('.ts');
 const SCRIPTS: readonly CommandName[] = ['scan', 'explain', 'diff', 'pay-test'];
 
 /** "npm run explain --" or "x402-scan explain". */
-export function callOf(command: CommandName): string {
+export function showCall(command: CommandName): string {
   if (!IS_CLONE) return `x402-scan ${command}`;
   return SCRIPTS.includes(command) ? `npm run ${command} --` : `npm run scan -- ${command}`;
 }

@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util';
 import {
   type ComparedReport,
   comparedReportSchema,
-  differencesOf,
   findRegressions,
+  listDifferences,
 } from '../scan/compare-reports.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { readReport } from './read-report.ts';
@@ -22,7 +22,7 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
   const { files, failOnRegression } = parse(args);
   const read = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
   const [before, after] = await Promise.all([read(files[0]), read(files[1])]);
-  await write(out, breakCommands(`${differencesOf(before, after).join('\n')}\n`));
+  await write(out, breakCommands(`${listDifferences(before, after).join('\n')}\n`));
   if (!failOnRegression) return 0;
   const fallen = findRegressions(before, after);
   if (fallen.length > 0) await write(err, `--fail-on-regression: ${fallen.join(', ')}\n`);

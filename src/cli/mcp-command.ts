@@ -62,12 +62,12 @@ function localHost(engine: Engine, oracle: Oracle, { allowPrivate, service }: Ca
     allowPrivate ? allowingOrigin(url, DEFAULT_POLICY) : DEFAULT_POLICY;
   const judges = { ...engine, oracle };
   return {
-    async scan(url, { gone }) {
+    async scan(url, { disconnect }) {
       const policy = policyOf(url);
       const origin = parseOrigin(url, policy);
       const standing = standingFrom(process.env);
       const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
-      const { report } = await scanner.scan(origin, { signal: gone });
+      const { report } = await scanner.scan(origin, { signal: disconnect });
       reports.delete(origin.url);
       reports.set(origin.url, report);
       const [oldest] = reports.keys();

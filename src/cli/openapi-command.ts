@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { judge } from '../scan/run-scan.ts';
-import { NOBODY } from '../scan/warm-up.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/warm-up.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { findingText } from './formatters/findings.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
@@ -86,7 +86,7 @@ function served(text: string): Observations {
     ms: 0,
     truncated: false,
     data: {
-      url: `${NOBODY.origin.url}${path}`,
+      url: `${EMPTY_OBSERVATIONS.origin.url}${path}`,
       method: 'GET',
       status,
       headers: [['content-type', 'application/json']],
@@ -95,5 +95,5 @@ function served(text: string): Observations {
       redirects: [],
     },
   });
-  return { ...NOBODY, root: answer('/', 200, '{}'), openapi: answer(PATH, 200, text) };
+  return { ...EMPTY_OBSERVATIONS, root: answer('/', 200, '{}'), openapi: answer(PATH, 200, text) };
 }

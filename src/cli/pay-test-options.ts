@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { SellerRoute } from '../pay-test/bench.ts';
 import { isTrialId, TRIAL_IDS, type TrialId } from '../pay-test/result.ts';
-import { callOf } from './call-form.ts';
+import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -32,7 +32,7 @@ export function parsePayTest(args: readonly string[]): PayTestCall {
   const [target, ...more] = positionals;
   if (target === undefined || more.length > 0) {
     throw new UsageError(
-      `give the address of your seller: ${callOf('pay-test')} http://127.0.0.1:3000 --start "npm start"`,
+      `give the address of your seller: ${showCall('pay-test')} http://127.0.0.1:3000 --start "npm start"`,
     );
   }
   const body = values.body ?? null;
@@ -76,7 +76,7 @@ function parse(args: readonly string[]) {
     });
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${callOf('pay-test')} --help lists the flags)`);
+    throw new UsageError(`${said.split('\n')[0]} (${showCall('pay-test')} --help lists the flags)`);
   }
 }
 

@@ -24,7 +24,7 @@ export function parsePublicUrl(text: string): string {
 }
 
 /** The origin of a report; null for a local or private address, which buyers cannot reach. */
-export function publicOriginOf(origin: string): string | null {
+export function findPublicOrigin(origin: string): string | null {
   const hostname = URL.parse(origin)?.hostname.replace(/\.$/, '') ?? '';
   const address = hostname.replace(/^\[|\]$/g, '');
   const isLocal = isIP(address) === 0 ? LOCAL_NAME.test(hostname) : isBlockedAddress(address);

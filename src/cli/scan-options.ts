@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Grade } from '../model/report.ts';
-import { callOf } from './call-form.ts';
+import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -48,7 +48,7 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
   const origin = positionals[0] ?? null;
   const from = values.from ?? null;
   if (origin === null && from === null) {
-    throw new UsageError(`an origin is missing: ${callOf('scan')} https://api.example.com`);
+    throw new UsageError(`an origin is missing: ${showCall('scan')} https://api.example.com`);
   }
   return {
     origin,
@@ -109,7 +109,7 @@ function parse(args: readonly string[]) {
     });
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${callOf('scan')} --help lists the flags)`);
+    throw new UsageError(`${said.split('\n')[0]} (${showCall('scan')} --help lists the flags)`);
   }
 }
 

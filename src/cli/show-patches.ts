@@ -10,7 +10,7 @@ import { patchesFor } from '../patches/patches-for.ts';
 import { trialPatch } from '../patches/trial-patches.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import type { TrialId } from '../pay-test/result.ts';
-import { publicOriginOf } from './public-url.ts';
+import { findPublicOrigin } from './public-url.ts';
 
 export type PatchedSeller = {
   readonly report: PatchReport | null;
@@ -46,7 +46,7 @@ function patchLines(topic: string, patch: Patch): readonly string[] {
 
 function valuesFor(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {
   if (report !== null) {
-    return readPatchValues(report, publicOrigin ?? publicOriginOf(report.origin));
+    return readPatchValues(report, publicOrigin ?? findPublicOrigin(report.origin));
   }
   const placeholders = placeholderValues(checkId);
   return publicOrigin === null ? placeholders : { ...placeholders, ...addressValues(publicOrigin) };

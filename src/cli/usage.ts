@@ -1,9 +1,9 @@
-import { type CommandName, callOf } from './call-form.ts';
+import { type CommandName, showCall } from './call-form.ts';
 import { FORMAT_NAMES } from './formatters/format-names.ts';
 
 /** The `--help` text of each command; its first line is printed on bad usage. */
 export const USAGES: Readonly<Record<CommandName, string>> = {
-  scan: `usage: ${callOf('scan')} <origin> [flags]
+  scan: `usage: ${showCall('scan')} <origin> [flags]
 
   --allow-private          http, private and loopback addresses, any port, for this one origin
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
@@ -31,7 +31,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
   origin, or a failure of ours.`,
 
-  explain: `usage: ${callOf('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
+  explain: `usage: ${showCall('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
 
   Why a check is there, its rule, its outcomes, and the patch that mends what it finds.
   Advice and what stands under "indexed" of a report are explained by their ids too.
@@ -39,12 +39,12 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --stack NAME             print the patch for this stack alone
   --public-url URL         where the scanned address is local: the one that patches are to name`,
 
-  diff: `usage: ${callOf('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)
+  diff: `usage: ${showCall('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)
 
   Which checks moved between two reports, by status and outcome.
   --fail-on-regression     exit 1 where grade, payableBy or the status of a check fell`,
 
-  'pay-test': `usage: ${callOf('pay-test')} <your seller> [--start COMMAND] [flags]
+  'pay-test': `usage: ${showCall('pay-test')} <your seller> [--start COMMAND] [flags]
 
   Pays your own seller with play money and a facilitator that misbehaves: trials T1 to T14.
   --start COMMAND          start the seller, with FACILITATOR_URL set to the facilitator of the test
@@ -63,7 +63,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   Exit 0: finished. 1: a threshold was missed. 2: bad usage, or a seller that cannot be tested.`,
 
-  preflight: `usage: ${callOf('preflight')} URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]
+  preflight: `usage: ${showCall('preflight')} URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]
 
   Whether to pay a URL, asked once before anything is signed. Exit 0 for go and caution, 1 for no-go.
   --method M               the method that you are going to send (default GET); POST sends {}
@@ -72,13 +72,13 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --strict                 exit 1 for caution too
   --format text|json       default text`,
 
-  mcp: `usage: ${callOf('mcp')} [--allow-private] [--service URL]
+  mcp: `usage: ${showCall('mcp')} [--allow-private] [--service URL]
 
   Serves the tools for agents over standard input and output; scans are free, on this machine.
   --allow-private          let them ask http, private and loopback addresses, on any port
   --service URL            the service whose directory search_directory asks`,
 
-  capture: `usage: ${callOf('capture')} <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]
+  capture: `usage: ${showCall('capture')} <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]
 
   A recording fit for a bug report: no secrets, short bodies, the same verdicts.
   --output FILE            where it is written
@@ -86,7 +86,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --allow-private, --offline, --mcp, --checks-version V
                            as of scan`,
 
-  openapi: `usage: ${callOf('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
+  openapi: `usage: ${showCall('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
 
   Judges OpenAPI documents before they are served (S1 to S4), a line a finding. Exit 1 where one fails.
   --fail-on fail|warn      exit 1 for warnings too, with warn (default fail)

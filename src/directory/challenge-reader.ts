@@ -94,16 +94,16 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
   }
 
   return {
-    async read(origin, { block, gone }) {
+    async read(origin, { block, disconnect }) {
       // A signal that is aborted already fires no event.
-      if (gone?.aborted) throw new Saturated();
+      if (disconnect?.aborted) throw new Saturated();
       const { promise, resolve, reject } = Promise.withResolvers<ChallengeReading>();
       const waiter: Waiter = { arrivedAtMs: store.now(), resolve, reject };
       const open = rounds.get(origin.host);
       const round: Round = open ?? { origin, blocks: new Set([block]), waiters: [] };
       round.waiters.push(waiter);
       round.blocks.add(block);
-      gone?.addEventListener('abort', () => leave(round, waiter), { once: true });
+      disconnect?.addEventListener('abort', () => leave(round, waiter), { once: true });
       if (open) return promise;
       rounds.set(origin.host, round);
       // Settles every waiter, and never rejects.

@@ -9,7 +9,7 @@ export type Client = {
   /** The /24 or /48 around it, a usual size of one organisation's network. */
   readonly block: string;
   /** Aborted when the client disconnects; a fetch that nobody waits for does not begin. */
-  readonly gone?: AbortSignal | undefined;
+  readonly disconnect?: AbortSignal | undefined;
 };
 
 const IPV6_CLIENT_BITS = 64;
@@ -41,12 +41,12 @@ export function addressBlock(ip: string, ipv6Bits: number): string {
   return ipaddr.IPv6.networkAddressFromCIDR(`${address}/${ipv6Bits}`).toString();
 }
 
-export function clientOf(ip: string, gone?: AbortSignal): Client {
-  return { key: clientKey(ip), block: digest(networkOf(ip)), gone };
+export function toClient(ip: string, disconnect?: AbortSignal): Client {
+  return { key: clientKey(ip), block: digest(toNetwork(ip)), disconnect };
 }
 
 /** The /24 or /48 around an address. */
-export function networkOf(ip: string): string {
+export function toNetwork(ip: string): string {
   const wide = addressBlock(ip, IPV6_BLOCK_BITS);
   // IPv4 comes back whole, mapped addresses as IPv4.
   return wide.includes(':') ? wide : wide.replace(/\.\d+$/, '.0/24');

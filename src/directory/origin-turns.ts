@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Origin } from '../guard/origin.ts';
 import type { Address } from '../guard/resolve.ts';
-import { networkOf } from './client-key.ts';
+import { toNetwork } from './client-key.ts';
 
 /**
  * Queue of a process for free calls that send requests to origins. Blocks of client addresses take turns,
@@ -83,7 +83,7 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
       return {
         async toward(addresses) {
           places.giveBack(blocks, 0);
-          const targets = [...new Set(addresses.map(({ address }) => networkOf(address)))];
+          const targets = [...new Set(addresses.map(({ address }) => toNetwork(address)))];
           hasPlace = await places.take({ blocks, targets, dials: true, expiresAtMs });
           return hasPlace;
         },

@@ -23,7 +23,7 @@ export async function askTrpc(
 }
 
 /** Some procedures answer with a list, some with a page that has one in `items`. */
-export function listOf(value: unknown): unknown {
+export function readList(value: unknown): unknown {
   return Array.isArray(value) ? value : memberAt(value, ['items']);
 }
 

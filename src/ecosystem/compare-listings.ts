@@ -14,7 +14,7 @@ import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from './compare.ts';
-import { declaredInput, digestOf } from './listed-terms.ts';
+import { declaredInput, digestDeclaration } from './listed-terms.ts';
 import { reasonsFor } from './listing-reasons.ts';
 
 export type Compared = Pick<
@@ -177,7 +177,7 @@ function findDifferences(
   if (description && terms.description && !isSameText(description, terms.description)) {
     differs('description', description, terms.description);
   }
-  const input = digestOf(declaredInput(challenge.value));
+  const input = digestDeclaration(declaredInput(challenge.value));
   if (input !== terms.inputSchema) differs('inputSchema', input, terms.inputSchema);
   if (listed.method?.toUpperCase() !== method) differs('method', method, listed.method);
   const version = terms.x402Version;

@@ -42,7 +42,7 @@ export function listedTerms(item: JsonObject): ListedTerms {
   return {
     x402Version: typeof version === 'number' ? version : null,
     description: description === null ? null : cleanText(description, MAX_TEXT_CHARS),
-    inputSchema: digestOf(declaredInput(item)),
+    inputSchema: digestDeclaration(declaredInput(item)),
     offers: accepts.map((entry) => {
       const offer = jsonObject(entry);
       return {
@@ -67,7 +67,7 @@ export function declaredInput(value: JsonObject): JsonValue | undefined {
 }
 
 /** SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
-export function digestOf(value: JsonValue | undefined): string | null {
+export function digestDeclaration(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
   return `sha256:${createHash('sha256').update(canonical(value, 0)).digest('hex')}`;
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Answer, RequestContext } from './ask.ts';
-import { askTrpc, listOf, malformed } from './ask-trpc.ts';
+import { askTrpc, malformed, readList } from './ask-trpc.ts';
 import { isSameAddress, isSameOrigin, toIso } from './compare.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
 
@@ -74,7 +74,7 @@ async function sellers(
 ): Promise<Answer<readonly SellerRow[]>> {
   const found = await askTrpc(base, procedure, input, context);
   if (!found.ok) return found;
-  const rows = listOf(found.value);
+  const rows = readList(found.value);
   return isSellerRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);
 }
 

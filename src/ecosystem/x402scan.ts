@@ -8,7 +8,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexedResource } from '../model/observations.ts';
 import type { JsonObject, JsonValue } from '../parse/json/json.ts';
 import { type Answer, failed, type RequestContext } from './ask.ts';
-import { askTrpc, listOf, malformed } from './ask-trpc.ts';
+import { askTrpc, malformed, readList } from './ask-trpc.ts';
 import { isSameOrigin, toIso } from './compare.ts';
 import { listedTerms } from './listed-terms.ts';
 
@@ -110,7 +110,7 @@ async function search(
   const procedure = 'public.origins.search';
   const found = await askTrpc(base, procedure, { search: words, limit: MAX_ROWS }, context);
   if (!found.ok) return found;
-  const rows = listOf(found.value);
+  const rows = readList(found.value);
   return isOriginRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);
 }
 

@@ -8,7 +8,7 @@ import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts'
 import { startPatientTimer } from './patient-timer.ts';
 import type { ProcessorTime } from './processor-time.ts';
 import type { Address } from './resolve.ts';
-import { shakeHands } from './tls-handshake.ts';
+import { connectTls } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
 
@@ -51,7 +51,7 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
       target.onDialled?.();
       if (origin.scheme === 'http') return meterPlain(socket, target.meter);
       if (target.beforeTls !== undefined) await waitOn(socket, target.beforeTls, target.signal);
-      return await shakeHands({ ...target, secureContext: target.secureContext(), raw: socket });
+      return await connectTls({ ...target, secureContext: target.secureContext(), raw: socket });
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
       lastError = error.cause;

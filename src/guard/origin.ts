@@ -40,7 +40,7 @@ export function parseOrigin(input: string, policy: OriginPolicy = DEFAULT_POLICY
   const plain = plainOrigin(input, policy);
   if (plain !== null) return plain;
   const isBare = typeof input === 'string' && BARE_HOST.test(input);
-  return originOf(validateUrl(isBare ? `https://${input}` : input, policy));
+  return toOrigin(validateUrl(isBare ? `https://${input}` : input, policy));
 }
 
 /** Parses a plain name at a tenth of URL's cost; null when the full parser must decide. */
@@ -69,7 +69,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
 }
 
 /** `url` must come from `validateUrl`. */
-export function originOf(url: URL): Origin {
+export function toOrigin(url: URL): Origin {
   return {
     url: url.origin,
     scheme: url.protocol === 'http:' ? 'http' : 'https',

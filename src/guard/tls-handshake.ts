@@ -47,7 +47,7 @@ export function originSecureContext(extraCa: readonly string[]): SecureContext {
  * Bounds the origin's side of the handshake. SNI and certificate name are the origin's host. Bytes over
  * the limit never reach TLS; time is measured after it is spent, and ends the handshake then.
  */
-export function shakeHands(options: HandshakeOptions): Promise<Socket> {
+export function connectTls(options: HandshakeOptions): Promise<Socket> {
   const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   let isDone = false;

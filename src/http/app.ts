@@ -24,7 +24,7 @@ import {
   createChallengeReader,
 } from '../directory/challenge-reader.ts';
 import { createOriginTurns } from '../directory/origin-turns.ts';
-import { type AskSeller, createPreflightDesk } from '../directory/preflight-desk.ts';
+import { type AskSeller, createPreflightRunner } from '../directory/run-preflight.ts';
 
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
@@ -120,7 +120,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     runningScans: () => scanCoordinator.running(),
     wait,
   });
-  const preflight = createPreflightDesk({ store, policy: config.originPolicy, askSeller, turns });
+  const preflight = createPreflightRunner({ store, policy: config.originPolicy, askSeller, turns });
   const reader = createChallengeReader({ store, fetchChallenge, turns, wait });
   app.addHook('preClose', async () => {
     reader.stop();

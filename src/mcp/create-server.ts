@@ -59,7 +59,7 @@ export function createMcpServer(options: McpServerOptions): Server {
       return resultOf({ value: { error: 'invalid_request', message: problem }, isError: true });
     }
     try {
-      const call = { payment: _meta?.[PAYMENT_META], gone: signal };
+      const call = { payment: _meta?.[PAYMENT_META], disconnect: signal };
       const answer = await tool.run(host, input as never, call); // validated above
       const isQuoting = tool.quotesOrigins && answer.isError !== true;
       return resultOf(

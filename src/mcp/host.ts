@@ -9,7 +9,7 @@ export type ToolCall = {
   /** `_meta["x402/payment"]`; undefined where the call carries no payment. */
   readonly payment: unknown;
   /** Aborted when the caller disconnects. */
-  readonly gone: AbortSignal;
+  readonly disconnect: AbortSignal;
 };
 
 /** A JSON object; sent as structured content and as the same JSON in text. */

@@ -14,20 +14,20 @@ export type SoldScanOptions = {
   readonly client: string | null;
   /** Deadline by `performance.now()`; the call then fails, unless it is being settled. */
   readonly deadlineMs: number;
-  readonly gone: AbortSignal;
+  readonly disconnect: AbortSignal;
   /** Registers a callback for the moment at which the whole answer was written. */
   readonly onWritten: (written: () => void) => void;
 };
 
 const RESPONSE_META = 'x402/payment-response';
 
-/** Throws the gate's errors. `gone` aborts when the caller disconnects. */
+/** Throws the gate's errors. `disconnect` aborts when the caller disconnects. */
 export async function soldScan(
   url: string,
   payment: unknown,
   options: SoldScanOptions,
 ): Promise<ToolAnswer> {
-  const { gate, route, client, deadlineMs, gone, onWritten } = options;
+  const { gate, route, client, deadlineMs, disconnect, onWritten } = options;
   const lines = payment === undefined ? {} : { 'payment-signature': [encode(payment)] };
   const preview = await gate.preview(route, lines, false);
   if (preview.kind === 'answer') return toToolAnswer(preview.answer);
@@ -36,9 +36,9 @@ export async function soldScan(
     request: { body: { url }, query: {} },
     client,
     deadlineMs,
-    gone,
+    disconnect,
   });
-  if (answer === 'gone') throw new Error('The caller has gone.');
+  if (answer === 'disconnected') throw new Error('The caller has gone.');
   onWritten(() => answer.written());
   return toToolAnswer(answer);
 }

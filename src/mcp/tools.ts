@@ -3,8 +3,8 @@ import { VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,
   comparedReportSchema,
-  differencesOf,
   findRegressions,
+  listDifferences,
 } from '../scan/compare-reports.ts';
 import type { DirectorySearch, McpHost, ToolAnswer, ToolCall } from './host.ts';
 
@@ -140,7 +140,7 @@ export const TOOLS: readonly Tool[] = [
     quotesOrigins: true,
     run: async (_host, input: { before: ComparedReport; after: ComparedReport }) =>
       plain({
-        differences: differencesOf(input.before, input.after),
+        differences: listDifferences(input.before, input.after),
         regressions: findRegressions(input.before, input.after),
       }),
   },

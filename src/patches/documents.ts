@@ -1,7 +1,7 @@
 /** Documents that agents look for, with the content that their checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
 import type { PatchValues, SoldRoute } from './patch-values.ts';
-import { nameRoute, pathOf } from './route-names.ts';
+import { nameRoute, toOpenApiPath } from './route-names.ts';
 import { parameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
@@ -9,7 +9,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
   manifest: ({ origin, routes }) =>
     jsonDocument('/.well-known/x402', {
       x402Version: 2,
-      resources: [...new Set(routes.map((route) => origin + pathOf(route)))],
+      resources: [...new Set(routes.map((route) => origin + toOpenApiPath(route)))],
     }),
   'agent-card': (values) => jsonDocument('/.well-known/agent-card.json', agentCard(values)),
   'llms-txt': ({ origin, routes: [{ description }] }) =>
@@ -65,7 +65,7 @@ function openApi({ origin, routes, free }: PatchValues): JsonDocument {
   for (const route of routes) {
     const operation = { summary: route.description, ...paidOperation(route) };
     const method = (route.method ?? 'GET').toLowerCase();
-    const path = pathOf(route);
+    const path = toOpenApiPath(route);
     paths[path] = { ...paths[path], [method]: { ...parametersOf(route.template), ...operation } };
   }
   for (const { method, template } of free) {

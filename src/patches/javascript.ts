@@ -2,12 +2,12 @@ import { js, json, jsTemplate } from './literals.ts';
 import { type Patch, part, type ServedDocument, whyNot } from './patch.ts';
 import {
   guardedMethods,
-  guardedOf,
   isSolana,
-  networksOf,
+  listGuardedRoutes,
+  listNetworks,
   type PatchValues,
-  resourceOf,
   type SoldRoute,
+  toResourceUrl,
 } from './patch-values.ts';
 import { nameRoute } from './route-names.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
@@ -48,7 +48,7 @@ export function soldRoute(
   { bazaar }: Extras = {},
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
-  const resource = resourceOf(values, route);
+  const resource = toResourceUrl(values, route);
   return [
     `const ${name} = {`,
     `  accepts: { scheme: 'exact', network: ${js(network)}, price: ${js(`$${price}`)}, payTo: ${js(payTo)} },`,
@@ -62,10 +62,10 @@ export function soldRoute(
 
 /** SDK setup, configurations and `routes` of a middleware that guards all routes. */
 export function guardedRoutes(values: PatchValues, extras: Extras = {}): string[] {
-  const routes = guardedOf(values);
+  const routes = listGuardedRoutes(values);
   const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
   return [
-    ...sdkServer(networksOf(values), extras),
+    ...sdkServer(listNetworks(values), extras),
     ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
     '',
     '// Every route that is guarded today: one that is left out here is free.',

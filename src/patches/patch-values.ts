@@ -101,17 +101,17 @@ export function readPatchValues(
 }
 
 /** Every route that the middleware has to list. */
-export function guardedOf({ routes, signIns }: PatchValues): readonly SoldRoute[] {
+export function listGuardedRoutes({ routes, signIns }: PatchValues): readonly SoldRoute[] {
   return [...routes, ...signIns];
 }
 
 /** The distinct networks of the routes. */
-export function networksOf({ routes }: PatchValues): readonly string[] {
+export function listNetworks({ routes }: PatchValues): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
 /** The URL that buyers use; null where it depends on the request's parameters. */
-export function resourceOf({ origin }: PatchValues, { template }: SoldRoute): string | null {
+export function toResourceUrl({ origin }: PatchValues, { template }: SoldRoute): string | null {
   if (template === null || hasParameters(template)) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }

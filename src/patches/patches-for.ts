@@ -11,7 +11,7 @@ import {
   whyNot,
 } from './patch.ts';
 import type { PatchValues } from './patch-values.ts';
-import { pathOf } from './route-names.ts';
+import { toOpenApiPath } from './route-names.ts';
 import { EXPRESS } from './stacks/express.ts';
 import { FASTAPI } from './stacks/fastapi.ts';
 import { FLASK } from './stacks/flask.ts';
@@ -19,7 +19,7 @@ import { GO } from './stacks/go.ts';
 import { HONO } from './stacks/hono.ts';
 import { NEXT } from './stacks/next.ts';
 import { NGINX } from './stacks/nginx.ts';
-import { CHECK_TOPICS, topicsOf } from './topics.ts';
+import { CHECK_TOPICS, listTopics } from './topics.ts';
 
 export type TopicPatch = { readonly topic: Topic; readonly patch: Patch };
 export type CheckPatches = {
@@ -57,7 +57,7 @@ export function patchesFor(
   const { leads, otherwise, byOutcome, notByCode } = check;
   const lead = leads?.[outcome ?? ''] ?? check.lead;
   if (outcome === null) {
-    return { lead, patches: topicsOf(check).map((topic) => patchOf(topic, stack, values)) };
+    return { lead, patches: listTopics(check).map((topic) => writePatch(topic, stack, values)) };
   }
   const outside = notByCode?.[outcome];
   if (outside !== undefined) {
@@ -66,14 +66,14 @@ export function patchesFor(
       patches: [{ topic: otherwise, patch: { whyNot: `no code mends this: ${outside}` } }],
     };
   }
-  return { lead, patches: [patchOf(byOutcome?.[outcome] ?? otherwise, stack, values)] };
+  return { lead, patches: [writePatch(byOutcome?.[outcome] ?? otherwise, stack, values)] };
 }
 
-export function patchOf(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
+export function writePatch(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {
   const patches = PATCHES[stack];
   if (!isDocument(topic)) return { topic, patch: withInstall(patches[topic](values)) };
   const document = DOCUMENTS[topic](values);
-  if (values.routes.some((route) => pathOf(route) === document.path)) {
+  if (values.routes.some((route) => toOpenApiPath(route) === document.path)) {
     return {
       topic,
       patch: whyNot(`GET ${document.path} is sold: sell it under another path first`),

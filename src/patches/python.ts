@@ -2,12 +2,12 @@ import { python } from './literals.ts';
 import { type Patch, part, whyNot } from './patch.ts';
 import {
   guardedMethods,
-  guardedOf,
   isSolana,
-  networksOf,
+  listGuardedRoutes,
+  listNetworks,
   type PatchValues,
-  resourceOf,
   type SoldRoute,
+  toResourceUrl,
 } from './patch-values.ts';
 import { nameRoute } from './route-names.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
@@ -22,7 +22,7 @@ function soldRoute(
   { bazaar }: Extras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
-  const resource = resourceOf(values, route);
+  const resource = toResourceUrl(values, route);
   return [
     `${name} = {`,
     '    "accepts": {',
@@ -45,7 +45,7 @@ export function guardedRoutes(
   syntax: RouteSyntax,
   extras: Extras = {},
 ): string[] {
-  const routes = guardedOf(values);
+  const routes = listGuardedRoutes(values);
   const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
   return [
     ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
@@ -77,19 +77,19 @@ export function unknownRoute({ example }: SoldRoute): string {
 }
 
 /** The extras of the package ("evm", "svm") that the networks need. */
-export function machinesOf(values: PatchValues): readonly string[] {
-  return [...new Set(networksOf(values).map(machineOf))];
+export function listMachines(values: PatchValues): readonly string[] {
+  return [...new Set(listNetworks(values).map(machineOf))];
 }
 
 export function registrations(values: PatchValues): string[] {
-  return networksOf(values).map((network) => {
+  return listNetworks(values).map((network) => {
     const machine = machineOf(network);
     return `register_exact_${machine}_server(server, ${python(network)})`;
   });
 }
 
 export function machineImports(values: PatchValues): string[] {
-  return machinesOf(values).map(
+  return listMachines(values).map(
     (machine) => `from x402.mechanisms.${machine}.exact import register_exact_${machine}_server`,
   );
 }

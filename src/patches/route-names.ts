@@ -3,10 +3,10 @@ import { writeRoute } from './route-template.ts';
 
 /** "GET /weather/{city}", for documents and for keys that no middleware reads. */
 export function nameRoute(route: SoldRoute): string {
-  return route.method === null ? pathOf(route) : `${route.method} ${pathOf(route)}`;
+  return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }
 
 /** The path as OpenAPI writes it. */
-export function pathOf({ template }: SoldRoute): string {
+export function toOpenApiPath({ template }: SoldRoute): string {
   return template === null ? '/<route>' : writeRoute(template, 'openapi');
 }

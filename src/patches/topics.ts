@@ -80,6 +80,6 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
 };
 
 /** The topics of a check, the most common first. */
-export function topicsOf({ otherwise, byOutcome }: CheckTopics): readonly Topic[] {
+export function listTopics({ otherwise, byOutcome }: CheckTopics): readonly Topic[] {
   return [...new Set([otherwise, ...Object.values(byOutcome ?? {})])];
 }

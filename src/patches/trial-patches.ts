@@ -1,7 +1,7 @@
 import { claimPayment } from './claim-payment.ts';
 import { type Patch, type Stack, whyNot } from './patch.ts';
 import type { PatchValues } from './patch-values.ts';
-import { patchOf, withInstall } from './patches-for.ts';
+import { withInstall, writePatch } from './patches-for.ts';
 
 type TrialTopic = 'paid-route' | 'no-store' | 'claim-payment' | 'upstream';
 
@@ -34,5 +34,5 @@ export function trialPatch(trialId: string, stack: Stack, values: PatchValues): 
   const topic = TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM };
   if (topic === 'claim-payment') return { topic, patch: withInstall(claimPayment(stack)) };
-  return { topic, patch: patchOf(topic, stack, values).patch };
+  return { topic, patch: writePatch(topic, stack, values).patch };
 }

@@ -12,7 +12,7 @@ export type SellerRoute = {
   readonly body: string | null;
 };
 
-export function nameOf({ method, path }: Pick<SellerRoute, 'method' | 'path'>): string {
+export function toRouteName({ method, path }: Pick<SellerRoute, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
 
@@ -71,9 +71,10 @@ export class Bench {
   /** Throws NoChallenge. */
   async challenge(): Promise<Challenge> {
     const reply = await this.ask();
-    if (!reply.ok) throw new NoChallenge(`${nameOf(this.route)} gives no answer without a payment`);
+    if (!reply.ok)
+      throw new NoChallenge(`${toRouteName(this.route)} gives no answer without a payment`);
     const read = this.#payer.read(reply);
-    if (typeof read === 'string') throw new NoChallenge(`${nameOf(this.route)}: ${read}`);
+    if (typeof read === 'string') throw new NoChallenge(`${toRouteName(this.route)}: ${read}`);
     if (read.example !== null) this.#example = read.example;
     return read;
   }

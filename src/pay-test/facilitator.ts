@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { judgePayment, membersOf, nonceOf } from './judge-payment.ts';
+import { judgePayment, nonceOf, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
 
@@ -97,9 +97,9 @@ export class TestFacilitator {
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
     if (step === undefined || request.method !== 'POST') return send(response, 404, {});
-    const body = membersOf(await readJson(request));
-    const payload = membersOf(body['paymentPayload']);
-    const requirements = membersOf(body['paymentRequirements']);
+    const body = toMembers(await readJson(request));
+    const payload = toMembers(body['paymentPayload']);
+    const requirements = toMembers(body['paymentRequirements']);
     const fault = this.#faults.get(`${step} ${nonceOf(payload)}`) ?? null;
     const answer = await this.#judge(step, payload, requirements, fault);
     if (step === 'verify') await this.#pass(nonceOf(payload));

@@ -1,5 +1,5 @@
 import { getAddress, isAddress, recoverTypedDataAddress } from 'viem';
-import { chainIdOf } from './networks.ts';
+import { parseChainId } from './networks.ts';
 
 export const TRANSFER_TYPES = {
   TransferWithAuthorization: [
@@ -25,7 +25,7 @@ export type Judgement = Judged | { readonly reason: string; readonly nonce: stri
 /** Clocks of seller and buyer differ by this much. */
 const LEEWAY_SEC = 6;
 
-export function membersOf(value: unknown): Members {
+export function toMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
@@ -52,8 +52,8 @@ export async function judgePayment(payment: PaymentToJudge): Promise<Judgement> 
 
 function termFault(payload: Members, requirements: Members, amount: string): string | null {
   const { to, value, validAfter, validBefore, nonce } = authorizationOf(payload);
-  const network = membersOf(payload['accepted'])['network'] ?? payload['network'];
-  if (chainIdOf(text(network)) !== chainIdOf(text(requirements['network']))) {
+  const network = toMembers(payload['accepted'])['network'] ?? payload['network'];
+  if (parseChainId(text(network)) !== parseChainId(text(requirements['network']))) {
     return 'network_mismatch';
   }
   if (!/^0x[0-9a-f]{64}$/i.test(text(nonce))) return 'invalid_payload';
@@ -75,10 +75,10 @@ function termFault(payload: Members, requirements: Members, amount: string): str
 
 async function signerOf(payload: Members, requirements: Members): Promise<string | null> {
   const { from, to, value, validAfter, validBefore, nonce } = authorizationOf(payload);
-  const { name, version } = membersOf(requirements['extra']);
+  const { name, version } = toMembers(requirements['extra']);
   const asset = text(requirements['asset']);
-  const chainId = chainIdOf(text(requirements['network']));
-  const signature = hex(membersOf(payload['payload'])['signature']);
+  const chainId = parseChainId(text(requirements['network']));
+  const signature = hex(toMembers(payload['payload'])['signature']);
   if (!isAddress(asset, { strict: false }) || chainId === null || signature === null) return null;
   try {
     return await recoverTypedDataAddress({
@@ -106,7 +106,7 @@ async function signerOf(payload: Members, requirements: Members): Promise<string
 }
 
 function authorizationOf(payload: Members): Members {
-  return membersOf(membersOf(payload['payload'])['authorization']);
+  return toMembers(toMembers(payload['payload'])['authorization']);
 }
 
 function text(value: unknown): string {

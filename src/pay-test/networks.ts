@@ -17,7 +17,7 @@ export function evmNames(further: readonly string[]): readonly string[] {
 }
 
 /** Null where it is no eip155 network. */
-export function chainIdOf(network: string): number | null {
+export function parseChainId(network: string): number | null {
   const [, digits] = /^eip155:(\d{1,15})$/.exec(caip2(network)) ?? [];
   return digits === undefined ? null : Number(digits);
 }

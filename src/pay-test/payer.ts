@@ -3,8 +3,8 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { getAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { judgePayment, type Members, membersOf, nonceOf, TRANSFER_TYPES } from './judge-payment.ts';
-import { chainIdOf } from './networks.ts';
+import { judgePayment, type Members, nonceOf, TRANSFER_TYPES, toMembers } from './judge-payment.ts';
+import { parseChainId } from './networks.ts';
 import type { Answer } from './seller-client.ts';
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
@@ -71,7 +71,7 @@ export class Payer {
       resource,
       accepts: [offer],
     });
-    await judgePayment({ payload: membersOf(payload), requirements: offer });
+    await judgePayment({ payload: toMembers(payload), requirements: offer });
   }
 
   /** The offer that is tried, or one line that says why there is none. */
@@ -90,12 +90,12 @@ export class Payer {
     if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
     const { network, asset, payTo } = offer;
     const amount = 'amount' in offer ? offer.amount : '';
-    const asked = String(amount || membersOf(offer)['maxAmountRequired']);
+    const asked = String(amount || toMembers(offer)['maxAmountRequired']);
     return {
       required: { ...required, accepts: [offer] },
       version: required.x402Version === 1 ? 1 : 2,
       terms: { network, asset, payTo, amount: asked },
-      example: exampleOf(membersOf(required)),
+      example: exampleOf(toMembers(required)),
     };
   }
 
@@ -103,11 +103,11 @@ export class Payer {
     const signed = await this.#client.createPaymentPayload(required);
     const isChanged = Object.keys(changes).length > 0;
     const [offer] = required.accepts;
-    const extra = membersOf(offer?.extra);
+    const extra = toMembers(offer?.extra);
     const changed = { ...terms, ...changes, extra, version };
     const payload = isChanged ? await this.#resign(signed, changed) : signed;
     return {
-      nonce: nonceOf(membersOf(payload)),
+      nonce: nonceOf(toMembers(payload)),
       version,
       headers: this.#client.encodePaymentSignatureHeader(payload),
       payload,
@@ -118,10 +118,10 @@ export class Payer {
   async #resign(payload: PaymentPayload, wanted: Resigned): Promise<PaymentPayload> {
     const { network, asset, payTo, amount, extra, version } = wanted;
     const { validAfterSec, validBeforeSec } = wanted;
-    const whole = membersOf(payload);
-    const inner = membersOf(whole['payload']);
-    const before = membersOf(inner['authorization']);
-    const accepted = membersOf(whole['accepted']);
+    const whole = toMembers(payload);
+    const inner = toMembers(whole['payload']);
+    const before = toMembers(inner['authorization']);
+    const accepted = toMembers(whole['accepted']);
     const nowSec = Math.floor(Date.now() / 1_000);
     const authorization = {
       from: this.#account.address,
@@ -139,7 +139,7 @@ export class Payer {
       domain: {
         name: String(extra['name']),
         version: String(extra['version']),
-        chainId: chainIdOf(network) ?? 0,
+        chainId: parseChainId(network) ?? 0,
         verifyingContract: getAddress(asset),
       },
       types: TRANSFER_TYPES,
@@ -163,18 +163,18 @@ export class Payer {
 }
 
 function isTried(offer: PaymentRequired['accepts'][number]): boolean {
-  const { assetTransferMethod = 'eip3009', name } = membersOf(offer.extra);
+  const { assetTransferMethod = 'eip3009', name } = toMembers(offer.extra);
   return (
     offer.scheme === 'exact' &&
-    chainIdOf(offer.network) !== null &&
+    parseChainId(offer.network) !== null &&
     assetTransferMethod === 'eip3009' &&
     typeof name === 'string'
   );
 }
 
 function exampleOf(required: Members): string | null {
-  const bazaar = membersOf(membersOf(required['extensions'])['bazaar']);
-  const { body } = membersOf(membersOf(bazaar['info'])['input']);
+  const bazaar = toMembers(toMembers(required['extensions'])['bazaar']);
+  const { body } = toMembers(toMembers(bazaar['info'])['input']);
   return body === undefined ? null : JSON.stringify(body);
 }
 

@@ -15,7 +15,7 @@ export function isDelivery(reply: Reply): reply is Answer {
 }
 
 /** Null where there is none, or none that can be decoded. */
-export function receiptOf({ headers }: Answer): Receipt | null {
+export function readReceipt({ headers }: Answer): Receipt | null {
   const written = RECEIPT_HEADERS.map((name) => headers[name]).find((one) => one !== undefined);
   if (written === undefined) return null;
   try {
@@ -37,7 +37,7 @@ export function receiptOf({ headers }: Answer): Receipt | null {
 
 /** The same answer byte for byte, with the first transaction: bought once, handed out again. */
 export function isRedelivery(first: Answer, again: Answer): boolean {
-  const [before, after] = [receiptOf(first), receiptOf(again)];
+  const [before, after] = [readReceipt(first), readReceipt(again)];
   return (
     again.status === first.status &&
     again.body.equals(first.body) &&

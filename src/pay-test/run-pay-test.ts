@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Bench, type BenchParts, nameOf, type SellerRoute } from './bench.ts';
+import { Bench, type BenchParts, type SellerRoute, toRouteName } from './bench.ts';
 import { TestFacilitator } from './facilitator.ts';
 import { Payer } from './payer.ts';
 import { type PayTested, PayTestImpossible, type TrialId } from './result.ts';
@@ -145,10 +145,12 @@ async function lookForRoutes(
   const reply = await first.ask();
   if (!reply.ok && reply.why === 'silent') {
     throw new PayTestImpossible(
-      `${target.origin} takes a connection and does not answer ${nameOf(first.route)} within ${parts.timing.answerMs / 1_000} s`,
+      `${target.origin} takes a connection and does not answer ${toRouteName(first.route)} within ${parts.timing.answerMs / 1_000} s`,
     );
   }
   if (named !== undefined) return reply.ok ? routes : [];
   const found = await findRoutes(target);
-  return found.filter((route) => failingRoute === null || nameOf(route) !== nameOf(failingRoute));
+  return found.filter(
+    (route) => failingRoute === null || toRouteName(route) !== toRouteName(failingRoute),
+  );
 }

@@ -1,4 +1,4 @@
-import { type Bench, type BenchParts, NoChallenge, nameOf } from './bench.ts';
+import { type Bench, type BenchParts, NoChallenge, toRouteName } from './bench.ts';
 import {
   type Finding,
   type PayTested,
@@ -85,7 +85,7 @@ class TrialRun {
     const { benches, failing, say } = this.#options;
     const wanted = TRIAL_IDS.filter((id) => id === 'T1' || this.#isWanted(id));
     const runs = mostRuns(wanted, benches.length, failing !== null);
-    const names = benches.map(({ route }) => nameOf(route)).join(', ');
+    const names = benches.map(({ route }) => toRouteName(route)).join(', ');
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
   }
 
@@ -108,7 +108,7 @@ class TrialRun {
     if (!isUnasked) return hopeless;
     const { facilitator } = this.#options.parts;
     throw new PayTestImpossible(
-      `${nameOf(bench.route)} delivers without asking this facilitator (${facilitator.url}): wrong variable, or another facilitator`,
+      `${toRouteName(bench.route)} delivers without asking this facilitator (${facilitator.url}): wrong variable, or another facilitator`,
     );
   }
 
@@ -201,13 +201,13 @@ class TrialRun {
     const ended = hasEnded
       ? ({ status: 'fail', evidence: `${finding.evidence}; ${ENDED}` } as const)
       : {};
-    this.#found.push({ id, route: nameOf(route), ...finding, ...ended });
+    this.#found.push({ id, route: toRouteName(route), ...finding, ...ended });
   }
 
   #skip({ route }: Bench, ids: readonly TrialId[], evidence: string): void {
     for (const id of ids) {
       if (id === 'T1' || this.#isWanted(id)) {
-        this.#found.push({ id, route: nameOf(route), status: 'not_run', evidence });
+        this.#found.push({ id, route: toRouteName(route), status: 'not_run', evidence });
       }
     }
   }

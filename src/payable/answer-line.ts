@@ -1,6 +1,6 @@
 import { type ResourcePayability, SIGNED_UNSOUND } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import { money, priceOf } from './offer-price.ts';
+import { money, toOfferPrice } from './offer-price.ts';
 import { unseenAnswer } from './unseen-answer.ts';
 
 export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
@@ -73,7 +73,7 @@ function cheapest(resources: readonly ResourcePayability[]): string {
   const priced = resources
     .flatMap(({ offers }) => offers)
     .filter(({ verdict }) => verdict === 'signs')
-    .flatMap((offer) => priceOf(offer) ?? [])
+    .flatMap((offer) => toOfferPrice(offer) ?? [])
     .toSorted((one, other) => one.dollars - other.dollars);
   const [first] = priced;
   return first === undefined ? '' : `, from $${money(first.dollars)}, ${first.name}`;

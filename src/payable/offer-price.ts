@@ -9,7 +9,7 @@ export type OfferPrice = {
 };
 
 /** Null when the asset is unknown or the amount is invalid. */
-export function priceOf({ network, asset, amount }: OfferPayability): OfferPrice | null {
+export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
   const known = network !== null && asset !== null ? knownAsset(network, asset) : null;
   if (known === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount)) {
     return null;

@@ -10,7 +10,7 @@ import { exactText } from '../parse/text/text.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
 import { offerFaults, showFault } from '../parse/x402/offer-faults.ts';
-import { clientOf, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
+import { findClient, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { MAX_OFFERS, offerTerms } from './offer-terms.ts';
 
@@ -115,7 +115,7 @@ async function tryOffer(
   buyers: Buyers,
 ): Promise<OfferPayability> {
   const { scheme, network, extra } = offer;
-  const client = clientOf(challenge.version, scheme, network);
+  const client = findClient(challenge.version, scheme, network);
   const row = schemeRow(scheme, network);
   const shown = offerTerms(offer);
   const form = networkForm(network, challenge.version);

@@ -35,7 +35,7 @@ type Wish = {
  * `stop:` before it stops the process instead, as a machine that is moved or swaps does. `@<file>`
  * arms it while it runs: it does once what the file says, which it deletes then.
  */
-export function failpointsOf(
+export function readFailpoints(
   environment: Readonly<Record<string, string | undefined>>,
 ): Failpoints {
   const text = environment['X402_TEST_FAILPOINT'] ?? '';

@@ -44,7 +44,7 @@ export type DiscoveryExample = {
 };
 
 /** Work that costs something, whether or not its payer stays: so much of it is done at once. */
-export type Workshop<Input> = {
+export type WorkLimit<Input> = {
   /** Limit of computations at once in this process. */
   readonly places: number;
   /** True where the work is done or under way already: paying for that takes no place. */
@@ -82,15 +82,15 @@ export type PaidRoute<Input = unknown> = {
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;
   /** Makes a paid scan public. May be run again after a crash, and by several hosts at once. */
   publish?(scanId: string): Promise<void>;
-  readonly workshop?: Workshop<Input> | undefined;
+  readonly workLimit?: WorkLimit<Input> | undefined;
 };
 
 /** One authorization buys one of these. */
-export function requestOf<Input>(route: PaidRoute<Input>, input: Input): string {
+export function toRequestName<Input>(route: PaidRoute<Input>, input: Input): string {
   return `${route.name} ${route.canonical(input)}`;
 }
 
-export function routeNameOf(request: string): string {
+export function parseRouteName(request: string): string {
   return request.slice(0, request.indexOf(' '));
 }
 
@@ -133,7 +133,7 @@ export type PaidCall = {
   /** Instant of the 504, as `performance.now()` tells it; a payment that is being settled goes on. */
   readonly deadlineMs: number;
   /** Aborted when the client has gone before its answer was written. */
-  readonly gone: AbortSignal;
+  readonly disconnect: AbortSignal;
 };
 
 export type PaidAnswer = {

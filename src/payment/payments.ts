@@ -5,14 +5,19 @@ import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
 import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import type { PaymentTerms } from './gate/challenge.ts';
-import { challengeFor, MAX_REFUSAL_LENGTH, offerOf, PaymentRefused } from './gate/challenge.ts';
+import {
+  challengeFor,
+  MAX_REFUSAL_LENGTH,
+  PaymentRefused,
+  toRouteOffer,
+} from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import type { GateOptions } from './gate/purchase.ts';
 import type { PublishByRoute } from './ledger/publisher.ts';
 import type { ReconcileTiming } from './ledger/reconcile-timing.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
-import { type PaidRoute, routeNameOf } from './paid-route.ts';
+import { type PaidRoute, parseRouteName } from './paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from './settle/facilitator.ts';
 import { metered } from './settle/metered.ts';
 import { proved } from './settle/proved.ts';
@@ -77,9 +82,9 @@ export function createPayments(options: PaymentsOptions): Payments {
     facilitator,
     evidence,
     now: () => store.now(),
-    offerOf(request) {
-      const route = byName.get(routeNameOf(request));
-      return route === undefined ? null : offerOf(route, terms, baseUrl);
+    findOffer(request) {
+      const route = byName.get(parseRouteName(request));
+      return route === undefined ? null : toRouteOffer(route, terms, baseUrl);
     },
     ledger: store.ledger,
     publish,
@@ -192,5 +197,5 @@ function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {
 /** At the start rather than at the first caller: throws where a challenge would be too long. */
 function checkChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
   const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-  for (const route of routes) challengeFor(offerOf(route, terms, baseUrl), longest);
+  for (const route of routes) challengeFor(toRouteOffer(route, terms, baseUrl), longest);
 }

@@ -1,6 +1,6 @@
 import type { OriginRefused } from '../guard/errors.ts';
-import { type Origin, type OriginPolicy, originOf, validateUrl } from '../guard/origin.ts';
-import { type Preflight, preflightOf } from './result.ts';
+import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
+import { type Preflight, toPreflight } from './result.ts';
 
 export type Asked = {
   readonly origin: Origin;
@@ -21,14 +21,14 @@ export function isPrice(text: string): boolean {
 /** Throws OriginRefused. */
 export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin' | 'path'> {
   const valid = validateUrl(url, policy);
-  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
+  return { origin: toOrigin(valid), path: `${valid.pathname}${valid.search}` };
 }
 
 /** The answer when the guard refuses the URL. */
 export function refusedPreflight({ message }: OriginRefused): Preflight {
-  return preflightOf([{ code: 'refused', evidence: message }]);
+  return toPreflight([{ code: 'refused', evidence: message }]);
 }
 
 export function notAsked(evidence: string): Preflight {
-  return preflightOf([{ code: 'not_asked', evidence }]);
+  return toPreflight([{ code: 'not_asked', evidence }]);
 }

@@ -9,7 +9,7 @@ import type { ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import { NOBODY } from '../scan/warm-up.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/warm-up.ts';
 import type { ReadTerms } from './read-terms.ts';
 
 export type Judges = {
@@ -65,7 +65,7 @@ export async function judgeChallenge(
   const [judged] = await judgeAll({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,
-    observations: { ...NOBODY, origin: toFacts(origin), resources, payability },
+    observations: { ...EMPTY_OBSERVATIONS, origin: toFacts(origin), resources, payability },
     pool,
     account,
     signal,

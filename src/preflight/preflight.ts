@@ -5,7 +5,7 @@ import type { HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { type Asked, notAsked, refusedPreflight } from './asked.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';
-import { type Preflight, type PreflightReason, preflightOf } from './result.ts';
+import { type Preflight, type PreflightReason, toPreflight } from './result.ts';
 import { verdictOn } from './verdict.ts';
 
 /** Serves one URL; the caller closes it. */
@@ -58,7 +58,7 @@ export async function preflightForStranger(
   if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
   if (resolved?.kind !== 'addresses') {
     const evidence = `${origin.host}: its name gave no public address in time`;
-    return preflightOf([{ code: 'unreachable', evidence }]);
+    return toPreflight([{ code: 'unreachable', evidence }]);
   }
   if (!(await admit(resolved.addresses))) return null;
   const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
@@ -84,9 +84,9 @@ async function askOnce(
   });
   if (!seen.ok) {
     const code = seen.reason === 'timeout' ? 'no_answer' : 'unreachable';
-    return preflightOf([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
+    return toPreflight([{ code, evidence: `${method} ${path}: ${seen.reason}, ${seen.detail}` }]);
   }
-  if (seen.data.status !== 402) return preflightOf([withoutPrice(method, path, seen.data)]);
+  if (seen.data.status !== 402) return toPreflight([withoutPrice(method, path, seen.data)]);
   const judged = await judgeChallenge({ origin, method }, seen.data, judges);
   return verdictOn(judged, { origin, maxPrice });
 }

@@ -43,7 +43,7 @@ function priced(offer: Offer): PricedOffer {
   const { network, asset, amount, maxTimeoutSeconds, payTo } = offer;
   return {
     ...offerTerms(offer),
-    ...priceOf(network, asset, amount),
+    ...toPrice(network, asset, amount),
     payTo: shown(payTo),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
   };
@@ -52,7 +52,7 @@ function priced(offer: Offer): PricedOffer {
 type Price = Pick<PricedOffer, 'price' | 'isTestnet' | 'decimals'>;
 
 /** Formats an amount for people when the asset is known. */
-export function priceOf(network: Term, asset: Term, stated: Term): Price {
+export function toPrice(network: Term, asset: Term, stated: Term): Price {
   const known =
     typeof network === 'string' && typeof asset === 'string' ? knownAsset(network, asset) : null;
   const amount = parseAmount(stated);

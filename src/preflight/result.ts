@@ -75,7 +75,7 @@ export type Preflight = {
 };
 
 /** The verdict follows from the reasons alone. */
-export function preflightOf(
+export function toPreflight(
   reasons: readonly PreflightReason[],
   terms: PreflightTerms | null = null,
   termsDigest: string | null = null,

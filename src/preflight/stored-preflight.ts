@@ -1,6 +1,6 @@
 import type { ResourcePayability } from '../model/payability.ts';
 import type { Asked } from './asked.ts';
-import { priceOf } from './read-terms.ts';
+import { toPrice } from './read-terms.ts';
 import type { Preflight } from './result.ts';
 import { verdictOn } from './verdict.ts';
 
@@ -22,7 +22,7 @@ export function storedPreflight(
     amount,
     payTo: null,
     maxTimeoutSeconds: null,
-    ...priceOf(network ?? undefined, asset ?? undefined, amount ?? undefined),
+    ...toPrice(network ?? undefined, asset ?? undefined, amount ?? undefined),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
   return verdictOn({ terms, payability: known, schema: null }, { origin, maxPrice });

@@ -7,7 +7,7 @@ import {
   type Preflight,
   type PreflightOffer,
   type PreflightReason,
-  preflightOf,
+  toPreflight,
 } from './result.ts';
 
 export type BuyerTerms = {
@@ -25,7 +25,7 @@ export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight
   const { terms, payability, schema } = judged;
   if (terms === null) {
     const evidence = 'the 402 holds no challenge that a client could read';
-    return preflightOf([{ code: 'no_challenge', evidence }]);
+    return toPreflight([{ code: 'no_challenge', evidence }]);
   }
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
     ...offer,
@@ -43,7 +43,7 @@ export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight
   const { x402Version, resourceUrl, digest } = terms;
   const payableBy = payability?.payableBy ?? null;
   const shown = offers.map(({ decimals: _, ...offer }) => offer);
-  return preflightOf(reasons, { x402Version, resourceUrl, payableBy, offers: shown }, digest);
+  return toPreflight(reasons, { x402Version, resourceUrl, payableBy, offers: shown }, digest);
 }
 
 function clientReasons({ payability }: JudgedChallenge): readonly PreflightReason[] {

@@ -94,7 +94,7 @@ function fell(order: readonly unknown[], was: unknown, is: unknown): boolean {
 }
 
 /** Lists one line per report and per changed check, safe to print on a terminal. */
-export function differencesOf(before: ComparedReport, after: ComparedReport): readonly string[] {
+export function listDifferences(before: ComparedReport, after: ComparedReport): readonly string[] {
   const ids = [...new Set([...before.results, ...after.results].map(({ id }) => id))];
   const moved = ids.flatMap((id) => {
     const was = before.results.find((cell) => cell.id === id);

@@ -16,7 +16,7 @@ const SILENT: HttpObservation = {
 const OFF = { state: 'off', why: 'offline' } as const;
 
 /** A silent origin: every observation is present and empty. */
-export const NOBODY: Observations = {
+export const EMPTY_OBSERVATIONS: Observations = {
   origin: {
     url: 'https://warm-up.invalid',
     scheme: 'https',
@@ -70,10 +70,10 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
       const account = pool.openScan('replay');
       const work = { pool, account };
       const [judged, { planFailure }] = await Promise.all([
-        judgeAll({ ...work, catalog, checks, observations: NOBODY }),
-        planFrom(NOBODY, true, work),
-        payeesOf(NOBODY.resources, work),
-        readBranding(NOBODY, work),
+        judgeAll({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
+        planFrom(EMPTY_OBSERVATIONS, true, work),
+        payeesOf(EMPTY_OBSERVATIONS.resources, work),
+        readBranding(EMPTY_OBSERVATIONS, work),
       ]);
       // Uses each check's own verdict: in a report, a failed prerequisite would hide the others.
       const broken = judged

@@ -1,4 +1,4 @@
-import type { AskSeller } from '../directory/preflight-desk.ts';
+import type { AskSeller } from '../directory/run-preflight.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightForStranger } from '../preflight/preflight.ts';

@@ -12,7 +12,7 @@ const STANDARD_OUTPUT = { dest: 1, sync: true, minLength: 4_096, periodicFlush: 
 const HIDDEN = '(hidden)';
 
 /** The secrets in the settings: keys, and the parts of URLs that may be keys. */
-export function secretsOf({ payment }: Pick<Config, 'payment'>): readonly string[] {
+export function listSecrets({ payment }: Pick<Config, 'payment'>): readonly string[] {
   const { rpcUrl, facilitatorUrl, settlementKey, cdpKey } = payment;
   const ofUrls = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : keysIn(url)));
   const all = [settlementKey?.slice(2), cdpKey?.id, ...ofUrls];
@@ -23,7 +23,7 @@ export function createLogger(
   config: Pick<Config, 'logLevel' | 'payment'>,
   destination?: DestinationStream,
 ): Logger {
-  const secrets = secretsOf(config);
+  const secrets = listSecrets(config);
   const hide = (text: string) =>
     secrets.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
   return pino(

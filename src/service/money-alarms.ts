@@ -4,9 +4,9 @@ import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 /** Logs at level error. */
 export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;
 
-const TILL_INTERVAL_MS = 5_000;
+const LOOK_INTERVAL_MS = 5_000;
 
-export function alarmOf(event: PaymentEvent, alarm: Alarm): void {
+export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
   if (event.kind === 'overdue') {
     const { key, reason } = event;
     alarm('a payment is overdue: nobody has proved what became of it', { key, reason });
@@ -19,10 +19,10 @@ export function alarmOf(event: PaymentEvent, alarm: Alarm): void {
 }
 
 /** Logs when payments stop and start being taken, with the reason. Returns a function that ends the watch. */
-export function watchTill(
+export function watchReadiness(
   trouble: () => string | null,
   tell: { readonly closed: Alarm; readonly opened: (message: string) => void },
-  intervalMs = TILL_INTERVAL_MS,
+  intervalMs = LOOK_INTERVAL_MS,
 ): () => void {
   let told: string | null = null;
   const timer = setInterval(() => {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
-import { type Failpoints, failpointsOf } from '../payment/failpoints.ts';
+import { type Failpoints, readFailpoints } from '../payment/failpoints.ts';
 import type { PaymentTerms } from '../payment/gate/challenge.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { TIMING } from '../payment/ledger/reconcile-timing.ts';
@@ -10,7 +10,7 @@ import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { Store } from '../store/contract/store.ts';
-import { type Alarm, alarmOf } from './money-alarms.ts';
+import { type Alarm, raiseAlarm } from './money-alarms.ts';
 import { MoneyMetrics } from './money-metrics.ts';
 
 export type OpenPayments = Payments & {
@@ -31,12 +31,12 @@ export type PaymentsOptions = SellingOptions & {
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
   const { config, store, onError, environment = process.env } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
-  const terms = termsOf(config);
+  const terms = toPaymentTerms(config);
   const sold = soldRoutes(options);
   const metrics = new MoneyMetrics();
   const onEvent = (event: PaymentEvent) => {
     metrics.observe(event);
-    if (options.onAlarm !== undefined) alarmOf(event, options.onAlarm);
+    if (options.onAlarm !== undefined) raiseAlarm(event, options.onAlarm);
   };
   const payments = createPayments({
     store,
@@ -46,7 +46,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
-    failpoints: options.failpoints ?? failpointsOf(environment),
+    failpoints: options.failpoints ?? readFailpoints(environment),
     onError,
     onEvent,
     ...scaledTimes(timeScale),
@@ -70,7 +70,7 @@ function scaledTimes(scale: number) {
   };
 }
 
-export function termsOf({ payment }: Config): PaymentTerms {
+export function toPaymentTerms({ payment }: Config): PaymentTerms {
   return {
     network: payment.network as PaymentTerms['network'], // `NETWORK` takes nothing else
     asset: payment.asset.address,

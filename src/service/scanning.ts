@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
-import type { AskSeller } from '../directory/preflight-desk.ts';
+import type { AskSeller } from '../directory/run-preflight.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';

@@ -13,7 +13,7 @@ import type { Scanner } from '../scan/scanner.ts';
 import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
 import { createLogger } from './logger.ts';
-import { watchTill } from './money-alarms.ts';
+import { watchReadiness } from './money-alarms.ts';
 import { openScanning } from './open-scanning.ts';
 import { openStanding } from './open-standing.ts';
 import type { OpenPayments } from './payments.ts';
@@ -208,7 +208,7 @@ function startTimers({
     onError: (message, err) => log.error({ err }, message),
   });
   purging.start();
-  const unwatchTill = watchTill(trouble, {
+  const stopWatching = watchReadiness(trouble, {
     closed: (message, facts) => log.error(facts, message),
     opened: (message) => log.info(message),
   });
@@ -222,7 +222,7 @@ function startTimers({
   for (const timer of timers) timer.unref();
   return () => {
     purging.stop();
-    unwatchTill();
+    stopWatching();
     timers.forEach(clearInterval);
   };
 }

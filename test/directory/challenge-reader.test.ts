@@ -5,7 +5,7 @@ import 'tldts';
 import { expect, test } from 'vitest';
 import type { FetchedChallenge } from '../../src/directory/challenge-fetch.ts';
 import { createChallengeReader } from '../../src/directory/challenge-reader.ts';
-import { clientOf } from '../../src/directory/client-key.ts';
+import { toClient } from '../../src/directory/client-key.ts';
 import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { createVerification } from '../../src/directory/verification.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
@@ -18,8 +18,8 @@ const ORIGIN = parseOrigin('https://shop.example.com', {
   allowedPorts: [443],
   allowHosts: new Set(),
 });
-const OWNER = clientOf('198.51.100.7');
-const STRANGER = clientOf('203.0.113.9');
+const OWNER = toClient('198.51.100.7');
+const STRANGER = toClient('203.0.113.9');
 const SPACING_MS = 10_000;
 
 type Fetch = {
@@ -199,7 +199,7 @@ test('a fault of ours reaches all who waited, and the next fetch begins anew', a
 test('nothing is fetched for a client that hung up before it was asked for', async () => {
   await using reading = startReading();
   const { fetches, reader } = reading;
-  const left = reader.read(ORIGIN, { ...STRANGER, gone: AbortSignal.abort() });
+  const left = reader.read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
   await expect(left).rejects.toMatchObject({ code: 'saturated' });
   await settled();
   expect(fetches).toHaveLength(0);
@@ -211,7 +211,7 @@ test('nothing is fetched for those who hung up while they waited', async () => {
   const hangsUp = new AbortController();
   void reader.read(ORIGIN, OWNER);
   await settled();
-  const left = reader.read(ORIGIN, { ...STRANGER, gone: hangsUp.signal });
+  const left = reader.read(ORIGIN, { ...STRANGER, disconnect: hangsUp.signal });
   await settled();
   hangsUp.abort();
   await expect(left).rejects.toMatchObject({ code: 'saturated' });

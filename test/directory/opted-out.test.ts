@@ -1,6 +1,6 @@
 /** What owners set holds in every answer that is computed afterwards, at whatever instance. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { termsOf } from '../../src/service/payments.ts';
+import { toPaymentTerms } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -44,7 +44,7 @@ async function twoOnOneDatabase(): Promise<Instances> {
 }
 
 async function buy(app: TestApp, operation: keyof typeof PRICES) {
-  const payer = newPayer(undefined, termsOf(app.config));
+  const payer = newPayer(undefined, toPaymentTerms(app.config));
   const { header } = await payer.sign({ value: PRICES[operation], nowMs: app.now() });
   const path = { export: '/v1/directory/export', changes: `/v1/changes?since=${SINCE}` };
   const answer = await app.get(path[operation], { 'payment-signature': header });

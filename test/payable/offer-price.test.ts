@@ -1,6 +1,6 @@
 /** What an offer asks, as a reader is told it. */
 import { expect, test } from 'vitest';
-import { money, priceOf } from '../../src/payable/offer-price.ts';
+import { money, toOfferPrice } from '../../src/payable/offer-price.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 const OFFER = {
@@ -14,7 +14,7 @@ test.each([
   ['1', '0.000001'],
   ['5000000', '5.00'],
 ])('%s base units of USDC are $%s', (amount, dollars) => {
-  const price = priceOf({ ...OFFER, amount });
+  const price = toOfferPrice({ ...OFFER, amount });
   expect(price?.name).toBe('USDC on Base');
   expect(money(price?.dollars ?? Number.NaN)).toBe(dollars);
 });
@@ -25,5 +25,5 @@ test.each([
   ['an amount in dollars', { amount: '$0.05' }],
   ['no amount', { amount: null }],
 ])('%s has no price', (_what, change) => {
-  expect(priceOf({ ...OFFER, ...change })).toBeNull();
+  expect(toOfferPrice({ ...OFFER, ...change })).toBeNull();
 });

@@ -216,7 +216,7 @@ describe('a success whose transaction the node does not have', () => {
     expect(facilitator.sent).toHaveLength(1);
   });
 
-  test('is believed while the node does not answer: its outage does not close the till', async () => {
+  test('is believed while the node does not answer: its outage stops no payment', async () => {
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode(chain);
     const facilitator = stubFacilitator();

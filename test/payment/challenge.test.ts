@@ -9,11 +9,11 @@ import {
   challengeFor,
   encodeSettlement,
   MAX_REFUSAL_LENGTH,
-  offerOf,
   PaymentRefused,
+  toRouteOffer,
 } from '../../src/payment/gate/challenge.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
-import { termsOf } from '../../src/service/payments.ts';
+import { toPaymentTerms } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
@@ -30,7 +30,10 @@ function challengesOf(revision: RevisionName) {
   });
   return soldRoutes({ config, store, scanCoordinator }).map(({ operation, route, offer }) => {
     const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
-    const challenge = challengeFor(offerOf(route, termsOf(config), config.baseUrl), longest);
+    const challenge = challengeFor(
+      toRouteOffer(route, toPaymentTerms(config), config.baseUrl),
+      longest,
+    );
     const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');
     return [operation, { route, offer, challenge, required }] as const;
   });
@@ -80,9 +83,9 @@ test('a challenge that clients could not echo stops the start', () => {
   if (entry === undefined) throw new Error('nothing is sold');
   const { route } = entry[1];
   const config = loadConfig({});
-  const offer = offerOf(
+  const offer = toRouteOffer(
     { ...route, description: 'x'.repeat(3_000) },
-    termsOf(config),
+    toPaymentTerms(config),
     'https://a.example',
   );
   expect(() => challengeFor(offer, new PaymentRefused('payment_required', 'pay'))).toThrow(

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { FAILPOINTS, failpointsOf, NO_FAILPOINTS } from '../../src/payment/failpoints.ts';
+import { FAILPOINTS, NO_FAILPOINTS, readFailpoints } from '../../src/payment/failpoints.ts';
 
 const MODULE = fileURLToPath(new URL('../../src/payment/failpoints.ts', import.meta.url));
 
 /** Passes these points in a process of its own, and says how far it got. */
 function passIn(environment: Record<string, string>, names: readonly string[]) {
   const program = `
-    const { failpointsOf } = await import(${JSON.stringify(MODULE)});
-    const failpoints = failpointsOf(process.env);
+    const { readFailpoints } = await import(${JSON.stringify(MODULE)});
+    const failpoints = readFailpoints(process.env);
     for (const name of ${JSON.stringify(names)}) { failpoints.pass(name); console.log(name); }`;
   const { stdout, signal } = spawnSync(
     process.execPath,
@@ -29,14 +29,14 @@ describe('a failpoint', () => {
     { NODE_ENV: 'test' },
     { NODE_ENV: 'test', X402_TEST_FAILPOINT: '' },
   ])('is nothing under %o', (environment) => {
-    expect(failpointsOf(environment)).toBe(NO_FAILPOINTS);
+    expect(readFailpoints(environment)).toBe(NO_FAILPOINTS);
     expect(NO_FAILPOINTS.isArmed).toBe(false);
     for (const name of FAILPOINTS) NO_FAILPOINTS.pass(name);
   });
 
   test('that does not exist is refused, with those that do', () => {
     const wrong = { NODE_ENV: 'test', X402_TEST_FAILPOINT: 'nowhere' };
-    expect(() => failpointsOf(wrong)).toThrow(/parsed, claimed, verified/);
+    expect(() => readFailpoints(wrong)).toThrow(/parsed, claimed, verified/);
   });
 
   test('kills the process where it stands', () => {

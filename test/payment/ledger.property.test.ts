@@ -5,7 +5,7 @@ import {
   LedgerWriter,
   mayFollow,
   StepLost,
-  standingOf,
+  toProgress,
 } from '../../src/payment/ledger/ledger.ts';
 import { LEDGER_STATES, type LedgerState } from '../../src/store/contract/ledger.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
@@ -32,7 +32,7 @@ test('money that may have moved never leads back to a free key', () => {
   expect([...reach('settled')]).toEqual(['published']);
   expect([...reach('published')]).toEqual([]);
   expect([...reach('failed')]).toEqual([]);
-  expect(LEDGER_STATES.map((one) => [one, standingOf(one)])).toEqual([
+  expect(LEDGER_STATES.map((one) => [one, toProgress(one)])).toEqual([
     ['claimed', 'working'],
     ['computed', 'working'],
     ['settling', 'in_doubt'],

@@ -263,7 +263,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect((await shop.buy('z', v2(await odds()))).status).toBe(200);
   });
 
-  test('closes the till while it cannot pay for twenty settlements, and opens it by itself', async () => {
+  test('takes no payments while it cannot pay for twenty settlements, and takes them again by itself', async () => {
     await using shop = await localShop();
     expect((await shop.buy('x')).status).toBe(402);
     const address = privateKeyToAddress(settlementKey);

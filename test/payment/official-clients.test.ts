@@ -155,7 +155,7 @@ describe(
       expect(await slowSeller.earned()).toBe(PRICE);
     });
 
-    test('a chain with another id stops the start; one that does not answer only closes the till', async () => {
+    test('a chain with another id stops the start; one that does not answer only stops payments', async () => {
       const options = { settlementKey: chain.facilitatorKey, rpcTimeoutMs: 500 } as const;
       const wrong = createLocalFacilitator({
         ...options,

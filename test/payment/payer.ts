@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { authorizationTypes } from '@x402/evm';
 import { type Address, getAddress, type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { chainIdOf, type PaymentTerms } from '../../src/payment/gate/challenge.ts';
+import { type PaymentTerms, parseChainId } from '../../src/payment/gate/challenge.ts';
 
 export const TERMS: PaymentTerms = {
   network: 'eip155:8453',
@@ -75,7 +75,7 @@ export function newPayer(privateKey = generatePrivateKey(), terms = TERMS): Paye
         domain: {
           name: terms.assetName,
           version: terms.assetVersion,
-          chainId: chainIdOf(terms.network),
+          chainId: parseChainId(terms.network),
           verifyingContract: getAddress(terms.asset),
         },
         types: authorizationTypes,

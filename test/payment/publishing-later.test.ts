@@ -45,7 +45,7 @@ test('after 5 s, then after twice as long each time, and every hour at last', as
   const facilitator = stubFacilitator();
   const now = () => store.now();
   const { ledger } = store;
-  const options = { facilitator, evidence: null, now, offerOf: () => null, ledger, publish };
+  const options = { facilitator, evidence: null, now, findOffer: () => null, ledger, publish };
   const failures: string[] = [];
   const recovery = new Recovery({
     store,

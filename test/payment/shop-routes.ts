@@ -68,7 +68,7 @@ export function workRoute(conduct: WorkConduct, record: WorkRecord): PaidRoute<s
     },
     isPublic: conduct.isPublic ?? true,
     host: (item) => item,
-    workshop: {
+    workLimit: {
       places: conduct.places ?? 1_000,
       isShared: async () => false,
       isFinished: async (item, payer) => conduct.isFinished?.(item, payer) ?? false,

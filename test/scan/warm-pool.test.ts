@@ -5,7 +5,7 @@ import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/d
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { payeesOf } from '../../src/scan/observe.ts';
 import { warmPool } from '../../src/scan/warm-pool.ts';
-import { NOBODY } from '../../src/scan/warm-up.ts';
+import { EMPTY_OBSERVATIONS } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';
@@ -29,7 +29,7 @@ function coldPool(): Pool {
 }
 
 async function work(pool: Pool): Promise<unknown> {
-  return await payeesOf(NOBODY.resources, { pool, account: pool.openScan('replay') });
+  return await payeesOf(EMPTY_OBSERVATIONS.resources, { pool, account: pool.openScan('replay') });
 }
 
 test('the first task warms it up, once for all', async () => {

@@ -5,7 +5,7 @@ import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/d
 import { BrokenChecks } from '../../src/engine/errors.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { judge } from '../../src/scan/run-scan.ts';
-import { NOBODY, warmUp } from '../../src/scan/warm-up.ts';
+import { EMPTY_OBSERVATIONS, warmUp } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
 import { NEWER } from './engine-under-test.ts';
@@ -36,7 +36,11 @@ test('one with a check that throws on everything does not start, and names it', 
 test('a scan that was not warmed up is no report either', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
-  const judged = judge(NOBODY, new Date(0).toISOString(), { catalog, checks: broken, pool });
+  const judged = judge(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
+    catalog,
+    checks: broken,
+    pool,
+  });
   await expect(judged).rejects.toBeInstanceOf(BrokenChecks);
   await expect(judged).rejects.toThrow('P8');
 });

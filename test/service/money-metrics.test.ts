@@ -1,6 +1,6 @@
 /** What an operator reads of money at /metrics, and which lines call for a hand. */
 import { expect, test } from 'vitest';
-import { alarmOf, watchTill } from '../../src/service/money-alarms.ts';
+import { raiseAlarm, watchReadiness } from '../../src/service/money-alarms.ts';
 import { MoneyMetrics, type MoneySource } from '../../src/service/money-metrics.ts';
 
 function source(changes: Partial<MoneySource> = {}): MoneySource {
@@ -62,7 +62,7 @@ test('counters say what happened, gauges how it stands', async () => {
   );
 });
 
-test('a closed till shows', async () => {
+test('payments that are not taken show', async () => {
   const metrics = new MoneyMetrics();
   metrics.watch(source({ trouble: () => 'no gas' }), Date.now);
   expect(await metrics.registry.metrics()).toContain('payments_ready 0');
@@ -71,11 +71,11 @@ test('a closed till shows', async () => {
 test('failed, given up and overdue are alarms; what settled late is none', () => {
   const alarms: string[] = [];
   const alarm = (message: string) => alarms.push(message);
-  alarmOf({ kind: 'overdue', key: 'k', reason: 'r' }, alarm);
-  alarmOf({ kind: 'reconciled', outcome: 'failed', key: 'k', reason: 'r' }, alarm);
-  alarmOf({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' }, alarm);
-  alarmOf({ kind: 'reconciled', outcome: 'settled', key: 'k', reason: 'r' }, alarm);
-  alarmOf({ kind: 'sent', outcome: 'unclear', ms: 1 }, alarm);
+  raiseAlarm({ kind: 'overdue', key: 'k', reason: 'r' }, alarm);
+  raiseAlarm({ kind: 'reconciled', outcome: 'failed', key: 'k', reason: 'r' }, alarm);
+  raiseAlarm({ kind: 'reconciled', outcome: 'unproved', key: 'k', reason: 'r' }, alarm);
+  raiseAlarm({ kind: 'reconciled', outcome: 'settled', key: 'k', reason: 'r' }, alarm);
+  raiseAlarm({ kind: 'sent', outcome: 'unclear', ms: 1 }, alarm);
   expect(alarms).toEqual([
     expect.stringMatching(/^a payment is overdue/),
     expect.stringMatching(/^a payment failed/),
@@ -83,11 +83,11 @@ test('failed, given up and overdue are alarms; what settled late is none', () =>
   ]);
 });
 
-test('the till is told of once when it closes, and once when it opens', async () => {
+test('an end of payments is logged once, and so is their return', async () => {
   const said: string[] = [];
   let trouble: string | null = null;
   let asked = 0;
-  const stop = watchTill(
+  const stop = watchReadiness(
     () => {
       asked += 1;
       return trouble;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../model/report.ts';
 import { escapeLinks } from './escape-links.ts';
-import { findingsOf, findingText } from './findings.ts';
+import { findingText, selectFindings } from './findings.ts';
 import type { Printable } from './printable.ts';
 import { toPrintedJson } from './workflow-commands.ts';
 
@@ -17,7 +17,7 @@ const SEVERITIES: Readonly<Record<Severity, string>> = {
 };
 
 export function formatCodeQuality({ report, printed, locate }: Printable): string {
-  const violations = findingsOf(printed).map((finding) => {
+  const violations = selectFindings(printed).map((finding) => {
     const { file, line } = locate(finding) ?? PIPELINE;
     const what = `${report.origin} ${finding.id} ${finding.outcome}`;
     return {

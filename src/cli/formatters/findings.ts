@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../model/report.ts';
 
 /** Failures and warnings, without the undetermined ones. */
-export function findingsOf(results: readonly CheckResult[]): readonly CheckResult[] {
+export function selectFindings(results: readonly CheckResult[]): readonly CheckResult[] {
   return results.filter((result) => result.status !== 'pass' && !isOpen(result));
 }
 

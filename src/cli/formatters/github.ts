@@ -3,13 +3,13 @@
  * `--source` gives one. https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
 import { answerLine } from '../../payable/answer-line.ts';
-import { findingsOf, findingText } from './findings.ts';
+import { findingText, selectFindings } from './findings.ts';
 import type { Printable } from './printable.ts';
 import { breakCommands } from './workflow-commands.ts';
 
 export function formatGithub({ report, printed, locate }: Printable): string {
   const { origin, grade, score } = report;
-  const lines = findingsOf(printed).map((finding) => {
+  const lines = selectFindings(printed).map((finding) => {
     const place = locate(finding);
     const at = place === null ? '' : `file=${property(place.file)},line=${place.line},`;
     const title = property(`${finding.id} ${finding.title}`);

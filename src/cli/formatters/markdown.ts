@@ -7,13 +7,13 @@ import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
-import { findingsOf } from './findings.ts';
+import { selectFindings } from './findings.ts';
 import type { Printable } from './printable.ts';
 import { undeterminedIn } from './undetermined.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
   const { protocol, docs, standing } = report.subScores;
-  const problems = findingsOf(printed).toSorted((a, b) => isWarning(a) - isWarning(b));
+  const problems = selectFindings(printed).toSorted((a, b) => isWarning(a) - isWarning(b));
   const passed = printed.filter(({ status }) => status === 'pass').length;
   return [
     `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,

@@ -7,7 +7,7 @@ import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import type { SourceLocation } from '../sources.ts';
 import { escapeLinks } from './escape-links.ts';
-import { findingsOf, findingText } from './findings.ts';
+import { findingText, selectFindings } from './findings.ts';
 import type { Printable } from './printable.ts';
 import { toPrintedJson } from './workflow-commands.ts';
 
@@ -35,7 +35,7 @@ export function formatSarif({ report, printed, rules, locate }: Printable): stri
           clients: report.clients,
           advice: report.advice,
         },
-        results: findingsOf(printed).map((finding) => {
+        results: selectFindings(printed).map((finding) => {
           const ruleIndex = printed.indexOf(finding);
           return toResult(finding, ruleIndex, placeOf(locate(finding), report.origin));
         }),

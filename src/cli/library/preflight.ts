@@ -6,7 +6,7 @@ import { askedUrl, isPrice, refusedPreflight } from '../../preflight/asked.ts';
 import { preflightInHand } from '../../preflight/challenge-in-hand.ts';
 import type { Judges } from '../../preflight/judge-challenge.ts';
 import { preflightUrl } from '../../preflight/preflight.ts';
-import { type Preflight, type PreflightReason, preflightOf } from '../../preflight/result.ts';
+import { type Preflight, type PreflightReason, toPreflight } from '../../preflight/result.ts';
 import { createProbeClient } from '../../probe/client/client.ts';
 import { scannerUserAgent } from '../../probe/client/user-agent.ts';
 import { openEngine } from './open-engine.ts';
@@ -84,13 +84,13 @@ async function refusalOf(
   const asked =
     url === undefined || inHand.verdict === 'no-go' ? null : await ask(url, options, judges);
   const reasons = [...inHand.reasons, ...(asked?.reasons ?? [])];
-  const { verdict } = preflightOf(reasons);
+  const { verdict } = toPreflight(reasons);
   if (verdict === 'go' || (verdict === 'caution' && !strict)) return undefined;
   return { abort: true, reason: `preflight: ${verdict}: ${describe(reasons)}` };
 }
 
 function describe(reasons: readonly PreflightReason[]): string {
-  const [first] = preflightOf(reasons).reasons;
+  const [first] = toPreflight(reasons).reasons;
   return first === undefined ? '' : `${first.code}, ${first.evidence}`;
 }
 

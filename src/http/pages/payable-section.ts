@@ -1,7 +1,7 @@
 import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
-import { money, priceOf } from '../../payable/offer-price.ts';
+import { money, toOfferPrice } from '../../payable/offer-price.ts';
 
 const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =
   {
@@ -31,6 +31,6 @@ export function payableSection(report: ScanReport) {
 
 /** "$0.01, USDC on Base"; null where the asset is unknown here. */
 function priceText(offer: OfferPayability): string | null {
-  const price = priceOf(offer);
+  const price = toOfferPrice(offer);
   return price === null ? null : `$${money(price.dollars)}, ${price.name}`;
 }

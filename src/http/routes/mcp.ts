@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { toServiceError } from '../../../plugins/errors.ts';
 import type { CountRequest } from '../../../plugins/rate-limit.ts';
 import type { OperationId } from '../../config/revision.ts';
-import { clientOf } from '../../directory/client-key.ts';
+import { toClient } from '../../directory/client-key.ts';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
@@ -62,10 +62,10 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       },
     },
     async (request, reply) => {
-      const gone = disconnectSignal(reply);
+      const disconnect = disconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
-        host: hostOf(request, reply, gone, options),
+        host: hostOf(request, reply, disconnect, options),
         version: revision.name,
         describeFailure: (error) => describeFailure(error, request),
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
@@ -157,7 +157,7 @@ function paymentIn(body: unknown): unknown {
 function hostOf(
   request: FastifyRequest,
   reply: FastifyReply,
-  gone: AbortSignal,
+  disconnect: AbortSignal,
   options: McpRouteOptions,
 ): McpHost {
   const { config, store, catalog, preflight, gate, scanRoute, judgeInHand } = options;
@@ -169,10 +169,10 @@ function hostOf(
         route: scanRoute,
         client: request.server.payingClient(request),
         deadlineMs: performance.now() - reply.elapsedTime + scanTimeoutMs,
-        gone,
+        disconnect,
         onWritten: (written) =>
           reply.raw.once('finish', () => {
-            if (!gone.aborted) written();
+            if (!disconnect.aborted) written();
           }),
       }),
     async report(url) {
@@ -183,7 +183,7 @@ function hostOf(
     },
     explain: (id) => explainAlone(id, catalog),
     preflight: (url, method, maxPrice) =>
-      preflight({ url, method, maxPrice, client: clientOf(request.ip) }),
+      preflight({ url, method, maxPrice, client: toClient(request.ip) }),
     validate: judgeInHand,
     async search({ q, category, sort = 'recent', page = 0 }) {
       const query = { q, category, sort, page, pageSize: PAGE_SIZE };

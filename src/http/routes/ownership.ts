@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { CHALLENGE_PATH } from '../../directory/challenge-fetch.ts';
-import { type Client, clientOf } from '../../directory/client-key.ts';
+import { type Client, toClient } from '../../directory/client-key.ts';
 import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
@@ -143,10 +143,10 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
     // Answers hold secrets, or facts that change at any moment.
     reply.header('cache-control', 'no-store');
     const { url, ...wish } = request.body;
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort());
+    const disconnect = new AbortController();
+    reply.raw.once('close', () => disconnect.abort());
     // The socket may have closed while the body was read.
-    if (reply.raw.destroyed || reply.raw.socket?.destroyed) gone.abort();
-    return answer(requestedOrigin(url, parts), clientOf(request.ip, gone.signal), wish);
+    if (reply.raw.destroyed || reply.raw.socket?.destroyed) disconnect.abort();
+    return answer(requestedOrigin(url, parts), toClient(request.ip, disconnect.signal), wish);
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { clientOf } from '../../directory/client-key.ts';
+import { toClient } from '../../directory/client-key.ts';
 import { errorResponses } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';
@@ -61,6 +61,6 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
-      preflight({ url, method, maxPrice, client: clientOf(ip) }),
+      preflight({ url, method, maxPrice, client: toClient(ip) }),
   );
 };

@@ -1,4 +1,4 @@
-import { originOf } from '../../guard/origin.ts';
+import { toOrigin } from '../../guard/origin.ts';
 import { sameOriginUrl } from '../../guard/reference.ts';
 import type { HttpData } from '../../model/observation.ts';
 import { deepFreeze } from '../json/deep-freeze.ts';
@@ -19,8 +19,8 @@ import { amountKind, parseAmount } from '../x402/amount.ts';
 import { knownAsset } from '../x402/assets.ts';
 import {
   type ChallengeReading,
-  challengeOf,
   type Offer,
+  parseChallenge,
   readChallenge,
 } from '../x402/challenge.ts';
 import { challengeDifference } from '../x402/challenge-difference.ts';
@@ -33,13 +33,13 @@ import { describeFault, isAmount, judgedOffers, offerFaults } from '../x402/offe
 import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherProtocol } from '../x402/other-protocol.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
-import { receiptOf } from '../x402/receipt.ts';
+import { findReceiptHeader } from '../x402/receipt.ts';
 import {
+  findStatus,
   isMadeUp,
   isPostOnly,
   listAnswers,
   requestLine,
-  statusOf,
   validatesFirst,
   wasAnswered402,
 } from '../x402/resource-answers.ts';
@@ -66,13 +66,13 @@ const STATELESS = {
   at: atPointer,
   object: jsonObject,
   list: jsonList,
-  challengeIn: challengeOf,
+  challengeIn: parseChallenge,
   challengeDifference,
   illTyped: illTypedMembers,
-  receipt: receiptOf,
+  receipt: findReceiptHeader,
   otherProtocol,
   request: requestLine,
-  status: statusOf,
+  status: findStatus,
   validatesFirst,
   isMadeUp,
   isPostOnly,
@@ -146,7 +146,7 @@ function isPaidOffer({ scheme, network, extra }: Offer): boolean {
 
 /** The fragment is dropped: it names a place in the document, not another document. */
 function sameOrigin(originUrl: string, reference: string): URL | null {
-  const url = sameOriginUrl(originOf(new URL(originUrl)), reference);
+  const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
   return url;
 }

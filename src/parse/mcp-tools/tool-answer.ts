@@ -14,7 +14,7 @@ import {
   jsonText,
   parseJson,
 } from '../json/json.ts';
-import { challengeOf } from '../x402/challenge.ts';
+import { parseChallenge } from '../x402/challenge.ts';
 import { rpcResponse } from './rpc-message.ts';
 
 export type ToolAnswer = {
@@ -101,7 +101,7 @@ function header(name: string, value: JsonValue): readonly [string, string] {
 }
 
 function asChallenge(value: JsonValue | undefined): JsonObject | null {
-  if (value === undefined || challengeOf(value, 'header') === null) return null;
+  if (value === undefined || parseChallenge(value, 'header') === null) return null;
   return jsonObject(value);
 }
 

@@ -15,7 +15,7 @@ type Rule = { readonly allow: boolean; readonly pattern: string };
 type Group = Rule[];
 
 const BYTE_ORDER_MARK = '\uFEFF';
-const EVERYBODY = '*';
+const ANY_AGENT = '*';
 
 export function parseRobots(text: string): RobotsFacts {
   const groups = readGroups(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
@@ -23,7 +23,7 @@ export function parseRobots(text: string): RobotsFacts {
     allows(agent, path) {
       // robots.txt itself is always allowed (RFC 9309, 2.2.2).
       if (path === '/robots.txt') return true;
-      const own = groups.get(agent.toLowerCase()) ?? groups.get(EVERYBODY) ?? [];
+      const own = groups.get(agent.toLowerCase()) ?? groups.get(ANY_AGENT) ?? [];
       return isAllowed(own, normalisePath(path));
     },
     agents: [...groups.keys()],

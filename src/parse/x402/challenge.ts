@@ -63,8 +63,8 @@ export function readChallenge(answer: HttpData): ChallengeReading {
   const header = readPaymentHeader(answer);
   const body = parseJson(answer.body);
   const challenge =
-    (header.state === 'ok' ? challengeOf(header.value, 'header') : null) ??
-    (body.ok ? challengeOf(body.value, 'body') : null);
+    (header.state === 'ok' ? parseChallenge(header.value, 'header') : null) ??
+    (body.ok ? parseChallenge(body.value, 'body') : null);
   return { header, body, challenge };
 }
 
@@ -72,7 +72,7 @@ export function readChallenge(answer: HttpData): ChallengeReading {
  * A challenge is an object with a version or an `accepts` list. An unknown or missing version is read by
  * v2's names, so that its faults can be located.
  */
-export function challengeOf(value: JsonValue, where: 'header' | 'body'): Challenge | null {
+export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Challenge | null {
   if (!isJsonObject(value)) return null;
   const version = value['x402Version'];
   if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;

@@ -25,7 +25,7 @@ export function requestLine(method: string, path: string): string {
 }
 
 /** Status of the first answer to a method: null when none came, undefined when none was requested. */
-export function statusOf(
+export function findStatus(
   resource: ResourceObservation,
   method: Probe['method'],
 ): number | null | undefined {
@@ -53,12 +53,12 @@ export function isMadeUp(resource: ResourceObservation): boolean {
 /** Returns true when only POST can give a challenge: declared, or implied by GET's 404 or 405. */
 export function isPostOnly(resource: ResourceObservation): boolean {
   if (resource.method !== null) return resource.method === 'POST';
-  return NO_GET.has(statusOf(resource, 'GET'));
+  return NO_GET.has(findStatus(resource, 'GET'));
 }
 
 /** Returns true when input is checked before payment, judging by its own method's answer. */
 export function validatesFirst(resource: ResourceObservation): boolean {
-  return VALIDATION.has(statusOf(resource, isPostOnly(resource) ? 'POST' : 'GET'));
+  return VALIDATION.has(findStatus(resource, isPostOnly(resource) ? 'POST' : 'GET'));
 }
 
 /** Returns true when an OpenAPI operation answered 402 to its own method. */
@@ -70,7 +70,7 @@ export function wasAnswered402(
     (resource) =>
       (resource.template === template || resource.path === requestPath) &&
       (method === 'GET' || method === 'POST') &&
-      statusOf(resource, method) === 402,
+      findStatus(resource, method) === 402,
   );
 }
 

@@ -155,7 +155,7 @@ export function schemeRow(
 }
 
 /** Finds the package whose client supports a scheme on a network; null when none does. */
-export function clientOf(
+export function findClient(
   version: 1 | 2,
   scheme: JsonValue | undefined,
   network: JsonValue | undefined,

@@ -8,7 +8,7 @@ import {
 } from '../javascript.ts';
 import { js } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
-import { networksOf, type PatchValues } from '../patch-values.ts';
+import { listNetworks, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
@@ -36,7 +36,7 @@ type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
 
 function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
   return part(FILE, 'ts', [
-    ...sdkImports(networksOf(values), { bazaar }),
+    ...sdkImports(listNetworks(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/express';",
     "import express from 'express';",
     '',

@@ -3,12 +3,12 @@ import { go, goText, json } from '../literals.ts';
 import { type Patch, part, type ServedDocument, type StackPatches, whyNot } from '../patch.ts';
 import {
   guardedMethods,
-  guardedOf,
   isSolana,
-  networksOf,
+  listGuardedRoutes,
+  listNetworks,
   type PatchValues,
-  resourceOf,
   type SoldRoute,
+  toResourceUrl,
 } from '../patch-values.ts';
 import { nameRoute } from '../route-names.ts';
 import { routePattern, writeRoute } from '../route-template.ts';
@@ -103,8 +103,8 @@ function patternOf(routes: readonly SoldRoute[]): string {
 }
 
 function paidRoutes(values: PatchValues, { proxy, bazaar }: Extras = {}): Patch {
-  const routes = guardedOf(values);
-  const networks = networksOf(values);
+  const routes = listGuardedRoutes(values);
+  const networks = listNetworks(values);
   const machines = [...new Set(networks.map(machineOf))];
   const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
   return part(FILE, 'go', [
@@ -153,7 +153,7 @@ function soldRoute(
   bazaar = false,
 ): readonly string[] {
   const { network, price, payTo, description, mimeType } = route;
-  const resource = resourceOf(values, route);
+  const resource = toResourceUrl(values, route);
   const discovered = `discovery${name.replace('sold', '')}`;
   return [
     ...(bazaar ? discovery(discovered, route) : []),

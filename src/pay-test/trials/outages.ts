@@ -2,7 +2,7 @@ import type { Bench } from '../bench.ts';
 import type { Fault } from '../facilitator.ts';
 import type { Step } from '../ledger.ts';
 import type { Payment } from '../payer.ts';
-import { describeReply, isDelivery, receiptOf } from '../replies.ts';
+import { describeReply, isDelivery, readReceipt } from '../replies.ts';
 import type { Finding, TrialStatus } from '../result.ts';
 import type { Reply } from '../seller-client.ts';
 
@@ -82,7 +82,7 @@ function judgeSettleOutage(bench: Bench, { payment, reply }: Outage): Judged {
     };
   }
   if (isDelivery(reply)) {
-    const isClaimed = receiptOf(reply)?.success === true;
+    const isClaimed = readReceipt(reply)?.success === true;
     return isClaimed
       ? {
           status: 'fail',

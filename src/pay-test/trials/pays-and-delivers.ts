@@ -1,5 +1,5 @@
 import type { Bench } from '../bench.ts';
-import { describeReply, isDelivery, receiptOf } from '../replies.ts';
+import { describeReply, isDelivery, readReceipt } from '../replies.ts';
 import type { Finding } from '../result.ts';
 import type { Reply } from '../seller-client.ts';
 
@@ -19,7 +19,7 @@ export async function paysAndDelivers(bench: Bench): Promise<PaidOnce> {
   const flags = { isUnasked: isDelivery(reply) && !asked, hopeless: hopelessBy(reply, asked) };
   if (!isDelivery(reply)) return { status: 'fail', evidence: seen, ...flags };
   bench.paid = reply;
-  const receipt = receiptOf(reply);
+  const receipt = readReceipt(reply);
   if (receipt === null) {
     return {
       status: 'fail',

@@ -1,4 +1,4 @@
-import { type Bench, nameOf } from '../bench.ts';
+import { type Bench, toRouteName } from '../bench.ts';
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
 import type { Finding } from '../result.ts';
 import type { Answer } from '../seller-client.ts';
@@ -51,7 +51,7 @@ export async function otherResource(bench: Bench, cheaper: Bench | null): Promis
   }
   const payment = await cheaper.pay();
   const reply = await bench.send(payment);
-  const evidence = `a payment for ${nameOf(cheaper.route)}: ${describeReply(reply)}, ${bench.ledger.describe(payment.nonce)}`;
+  const evidence = `a payment for ${toRouteName(cheaper.route)}: ${describeReply(reply)}, ${bench.ledger.describe(payment.nonce)}`;
   const isGift = isDelivery(reply);
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }

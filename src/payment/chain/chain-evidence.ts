@@ -5,7 +5,7 @@ import { FINAL_AFTER_MS } from './final-after.ts';
 import { clientOn } from './node-client.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
-import { type Proof, proofOf, tokenAbi } from './payment-proof.ts';
+import { judgeReceipt, type Proof, tokenAbi } from './payment-proof.ts';
 
 /**
  * `isFinal`: read at a block so far past `validBefore` that no reorganisation will bring an earlier
@@ -86,7 +86,7 @@ async function lookUp(
   if (use === null) return { kind: 'unexplained' };
   if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
   const receipt = await client.getTransactionReceipt({ hash: use.transaction });
-  return proofOf(receipt, payment) === 'pays'
+  return judgeReceipt(receipt, payment) === 'pays'
     ? { kind: 'paid', transaction: use.transaction }
     : { kind: 'spent_elsewhere', isFinal };
 }
@@ -98,7 +98,7 @@ async function proofBy(
   payment: StoredPayment,
 ): Promise<Proof | 'absent' | null> {
   try {
-    return proofOf(await client.getTransactionReceipt({ hash }), payment);
+    return judgeReceipt(await client.getTransactionReceipt({ hash }), payment);
   } catch (error) {
     const isAbsent = error instanceof Error && error.name === 'TransactionReceiptNotFoundError';
     return isAbsent ? 'absent' : null;

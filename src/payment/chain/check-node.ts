@@ -1,6 +1,6 @@
 /** Checks that the node behind `RPC_URL` is on our chain and has our token. */
 import type { PaymentTerms } from '../gate/challenge.ts';
-import { chainIdOf } from '../gate/challenge.ts';
+import { parseChainId } from '../gate/challenge.ts';
 import { describeNodeError, type NodeRequests } from './node-requests.ts';
 
 /** The node does not answer; another try may work. */
@@ -27,7 +27,7 @@ export async function checkNode(
   ]).catch((error: unknown) => {
     throw new NodeUnreachable(describeNodeError(error));
   });
-  const wanted = chainIdOf(network);
+  const wanted = parseChainId(network);
   if (chainId !== wanted) {
     throw new WrongNode(
       `RPC_URL leads to chain ${chainId}: give a node of ${network}, or change NETWORK.`,

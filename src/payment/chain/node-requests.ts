@@ -89,18 +89,18 @@ export function nodeRequests({
 }
 
 /** The node's own error inside what viem made of it; null where the fault is not the node's. */
-export function nodeErrorOf(error: unknown): NodeError | null {
+export function findNodeError(error: unknown): NodeError | null {
   if (error instanceof NodeError) return error;
-  return error instanceof Error ? nodeErrorOf(error.cause) : null;
+  return error instanceof Error ? findNodeError(error.cause) : null;
 }
 
 export function isRevert(error: unknown): boolean {
-  return nodeErrorOf(error)?.isRevert === true;
+  return findNodeError(error)?.isRevert === true;
 }
 
 /** In few words and without secrets, for logs and the ledger: viem's own text quotes calldata. */
 export function describeNodeError(error: unknown): string {
-  const cause = nodeErrorOf(error);
+  const cause = findNodeError(error);
   if (cause !== null) return `RPC_URL: ${cause.message}`;
   return error instanceof Error ? `RPC_URL: ${error.name}` : 'RPC_URL failed';
 }

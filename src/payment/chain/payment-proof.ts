@@ -23,7 +23,7 @@ export type Receipt = {
  */
 export type Proof = 'pays' | 'reverted' | 'other';
 
-export function proofOf({ status, logs }: Receipt, payment: StoredPayment): Proof {
+export function judgeReceipt({ status, logs }: Receipt, payment: StoredPayment): Proof {
   if (status === 'reverted') return 'reverted';
   return paysUs(logs, payment) ? 'pays' : 'other';
 }

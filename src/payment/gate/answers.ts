@@ -12,7 +12,7 @@ import {
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/contract/ledger.ts';
 import type { Store } from '../../store/contract/store.ts';
 import { type Failpoints, inHalves } from '../failpoints.ts';
-import { settledAtMs, storedPayment, transactionOf } from '../ledger/ledger.ts';
+import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/publisher.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
@@ -41,7 +41,7 @@ export async function findDelivery(
     settlement: {
       network: requirements.network,
       payer: authorization.from,
-      transaction: transactionOf(entry),
+      transaction: findTransaction(entry),
     },
   };
 }
@@ -144,7 +144,7 @@ export function releasedData(reason: string, outcome: Outcome): JsonObject {
 
 /** No fault of ours, and no 504: such ends count against a key and against an identifier. */
 function isPayersDoing(outcome: Outcome): boolean {
-  if (outcome.kind === 'gone') return true;
+  if (outcome.kind === 'disconnected') return true;
   if (outcome.kind !== 'refused') return false;
   const { error } = outcome;
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { isSameAddress } from '../../config/evm-address.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { Authorization, PaidRoute, SignedPayment } from '../paid-route.ts';
-import { chainIdOf, PaymentRefused, type PaymentTerms, type Requirements } from './challenge.ts';
+import { PaymentRefused, type PaymentTerms, parseChainId, type Requirements } from './challenge.ts';
 
 /**
  * The ledger's key: who spends which nonce of which token, never bytes of a header, so that no
@@ -48,7 +48,7 @@ export function signerCheck({ network, asset, ...token }: PaymentTerms): SignerC
   const domain = {
     name: token.assetName,
     version: token.assetVersion,
-    chainId: chainIdOf(network),
+    chainId: parseChainId(network),
     verifyingContract: asset,
   };
   return async ({ authorization, signature }) => {

@@ -35,7 +35,7 @@ export type Requirements = {
   readonly extra: { readonly name: string; readonly version: string };
 };
 
-export function chainIdOf(network: EvmNetwork): number {
+export function parseChainId(network: EvmNetwork): number {
   return Number(network.slice('eip155:'.length));
 }
 
@@ -96,7 +96,7 @@ export type Challenge = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export function offerOf<Input>(
+export function toRouteOffer<Input>(
   route: PaidRoute<Input>,
   terms: PaymentTerms,
   baseUrl: string,

@@ -5,10 +5,10 @@ import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
 import {
   challengeFor,
   encodeSettlement,
-  offerOf,
   PaymentRefused,
   type PaymentTerms,
   type RouteOffer,
+  toRouteOffer,
 } from './challenge.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 
@@ -62,9 +62,9 @@ export class Challenges {
     }
   }
 
-  offerOf<Input>(route: PaidRoute<Input>): RouteOffer {
+  findOffer<Input>(route: PaidRoute<Input>): RouteOffer {
     const { terms, baseUrl } = this.#options;
-    const offer = this.#offers.get(route.name) ?? offerOf(route, terms, baseUrl);
+    const offer = this.#offers.get(route.name) ?? toRouteOffer(route, terms, baseUrl);
     this.#offers.set(route.name, offer);
     return offer;
   }
@@ -75,7 +75,7 @@ export class Challenges {
     refused: PaymentRefused,
     legacyHeader = false,
   ): PaidAnswer {
-    const { headers, body } = challengeFor(this.offerOf(route), refused);
+    const { headers, body } = challengeFor(this.findOffer(route), refused);
     const settlement = refused.settlement === null ? null : encodeSettlement(refused.settlement);
     return {
       status: 402,

@@ -14,7 +14,7 @@ const JUST_NOW_MS = 15 * 60_000;
 type Stores = Pick<Store, 'results' | 'ledger' | 'now'>;
 
 /** The scan, or stored answer, that a call leaves behind and that its payer may still pay for. */
-export class UnpaidWork {
+export class DebtRecord {
   readonly #gate: Pick<GateOptions, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
   #scanId: string | undefined;
@@ -91,7 +91,7 @@ function turn(): Promise<void> {
 }
 
 /** Times of this payer's debts of the last hour, newest first. */
-export async function debtsOf(stores: Stores, payer: string): Promise<readonly number[]> {
+export async function findDebts(stores: Stores, payer: string): Promise<readonly number[]> {
   const marks = await stores.results.unpaid(payer, stores.now() - HOUR_MS);
   return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
 }
@@ -101,10 +101,10 @@ export async function refuseDebtor<Input>(
   stores: Stores,
   { route, input, payer }: Purchase<Input>,
 ): Promise<void> {
-  const debts = await debtsOf(stores, payer);
+  const debts = await findDebts(stores, payer);
   // Once this debt is an hour old, the payer is within the limit again.
   const oneTooMany = debts[UNPAID_AN_HOUR];
-  if (oneTooMany === undefined || (await route.workshop?.isFinished(input, payer))) return;
+  if (oneTooMany === undefined || (await route.workLimit?.isFinished(input, payer))) return;
   const retryAfterSec = Math.ceil((oneTooMany + HOUR_MS - stores.now()) / 1000);
   throw new UnpaidScans(UNPAID_AN_HOUR, Math.max(1, retryAfterSec));
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Share } from '../../store/contract/shares.ts';
 import type { PaidRoute } from '../paid-route.ts';
-import { debtsOf, UNPAID_AN_HOUR } from './debts.ts';
+import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
 import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type Ended, withDeadline } from './waiting.ts';
 
@@ -125,10 +125,10 @@ export class FairShares {
       sinceMs: store.now() - DAY_MS,
       limit: MAX_SETTLED,
     });
-    const { workshop } = route;
-    const isShared = workshop === undefined || (await workshop.isShared(input, payer));
+    const { workLimit } = route;
+    const isShared = workLimit === undefined || (await workLimit.isShared(input, payer));
     const places = isShared ? null : this.#placesOf(route);
-    if (places !== null && !hasRoom(places, workshop?.places ?? 0, purchase, settled > 0)) {
+    if (places !== null && !hasRoom(places, workLimit?.places ?? 0, purchase, settled > 0)) {
       return null;
     }
     // Before anything is waited for: others look for room meanwhile.
@@ -155,7 +155,7 @@ export class FairShares {
 
   async #share(payer: string, settled: number): Promise<Share | null> {
     const { store } = this.#gate;
-    const debts = await debtsOf(store, payer);
+    const debts = await findDebts(store, payer);
     // A payer with nothing open may always open one call: `refuseDebtor` alone judges debts.
     const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
     return store.shares.take({

@@ -2,9 +2,9 @@
 import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
 import { PaymentsUnavailable, Saturated, ScanProcessing } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import { chargedOf, standingOf } from '../ledger/ledger.ts';
+import { toCharged, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
-import { type PaidAnswer, type PaidCall, type PaidRoute, requestOf } from '../paid-route.ts';
+import { type PaidAnswer, type PaidCall, type PaidRoute, toRequestName } from '../paid-route.ts';
 import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
@@ -16,17 +16,17 @@ import type { Delivery, GateOptions, Purchase } from './purchase.ts';
 import { PurchaseRun, type RunOptions } from './purchase-run.ts';
 import {
   findLostAnswer,
-  identifierOf,
   namesBuyer,
   readIdentifier,
   refuseStranger,
   refuseWornOut,
+  toIdentifierScope,
 } from './redelivery.ts';
 import { SignatureProofs } from './signature-proofs.ts';
-import { awaitPayment, type Ended, endOf, InFlightCalls, withDeadline } from './waiting.ts';
+import { awaitPayment, type Ended, findEnd, InFlightCalls, withDeadline } from './waiting.ts';
 
 /** Outcome of one pass over the ledger: an answer, a caller who left, or a call for another pass. */
-type Decision = PaidAnswer | 'gone' | 'again';
+type Decision = PaidAnswer | 'disconnected' | 'again';
 
 /**
  * Stands before every paid route: an answer is charged if and only if it is a delivered, or
@@ -64,16 +64,19 @@ export class PaymentGate {
     return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
-  /** Answers a call that carries a payment; 'gone' where the caller has left. */
-  async handle<Input>(route: PaidRoute<Input>, call: PaidCall): Promise<PaidAnswer | 'gone'> {
+  /** Answers a call that carries a payment; 'disconnected' where the caller has left. */
+  async handle<Input>(
+    route: PaidRoute<Input>,
+    call: PaidCall,
+  ): Promise<PaidAnswer | 'disconnected'> {
     const { payment } = call;
     const key = paymentKey(this.#options.terms, payment.authorization);
     try {
-      const scope = identifierOf(payment, this.#options.terms);
+      const scope = toIdentifierScope(payment, this.#options.terms);
       const input = route.parse(call.request);
       const payer = payerOf(payment);
-      const request = requestOf(route, input);
-      const offer = this.#challenges.offerOf(route);
+      const request = toRequestName(route, input);
+      const offer = this.#challenges.findOffer(route);
       return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
     } catch (error) {
       if (error instanceof PaymentRefused)
@@ -88,7 +91,7 @@ export class PaymentGate {
     if (error instanceof ServiceError && error.charged !== undefined) return error;
     const { store, terms } = this.#options;
     const charged = await store.ledger.entry(paymentKey(terms, authorization)).then(
-      (entry) => (entry === null ? false : chargedOf(standingOf(entry.last.state))),
+      (entry) => (entry === null ? false : toCharged(toProgress(entry.last.state))),
       () => null,
     );
     return new PaidCallFailed(error, charged);
@@ -102,14 +105,14 @@ export class PaymentGate {
   }
 
   /** Reads the ledger from here on. */
-  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'gone'> {
+  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
     const { store, failpoints } = this.#options;
     let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
     const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
-    if (proof === 'gone') return 'gone';
+    if (proof === 'disconnected') return 'disconnected';
     failpoints.pass('parsed');
     for (;;) {
-      if (purchase.call.gone.aborted) return 'gone';
+      if (purchase.call.disconnect.aborted) return 'disconnected';
       if (this.#stopping.signal.aborted) throw new Saturated();
       const decision = await this.#decide(purchase, proof.isVerified, entry);
       if (decision !== 'again') return decision;
@@ -127,8 +130,8 @@ export class PaymentGate {
     const { key, route, scope, payment, offer } = purchase;
     const fate = await this.#awaitPayment(key, purchase, entry);
     switch (fate.kind) {
-      case 'gone':
-        return 'gone';
+      case 'disconnected':
+        return 'disconnected';
       case 'refused':
         throw fate.error;
       case 'paid':
@@ -137,7 +140,7 @@ export class PaymentGate {
       case 'free':
     }
 
-    const ended = endOf(purchase.call, this.#stopping.signal);
+    const ended = findEnd(purchase.call, this.#stopping.signal);
     if (ended !== null) return this.#ended(ended);
     checkTerms(payment, offer.requirements, store.now());
     const isInFlight = (other: string) => this.#inFlight.has(other);
@@ -157,8 +160,8 @@ export class PaymentGate {
     const { store } = this.#options;
     const fate = await this.#awaitPayment(key, purchase);
     switch (fate.kind) {
-      case 'gone':
-        return 'gone';
+      case 'disconnected':
+        return 'disconnected';
       case 'refused':
         throw fate.error;
       case 'paid':
@@ -201,8 +204,8 @@ export class PaymentGate {
         throw outcome.error;
       case 'abandoned':
         return 'again';
-      case 'gone':
-        return 'gone';
+      case 'disconnected':
+        return 'disconnected';
     }
   }
 
@@ -244,8 +247,8 @@ export class PaymentGate {
     if (!this.#options.isReady()) throw new PaymentsUnavailable();
   }
 
-  #ended(ended: Ended): 'gone' {
-    if (ended === 'gone') return 'gone';
+  #ended(ended: Ended): 'disconnected' {
+    if (ended === 'disconnected') return 'disconnected';
     throw ended === 'late' ? new ScanProcessing() : new Saturated();
   }
 }

@@ -6,16 +6,16 @@ import {
   type ServiceError,
 } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import { claimAfter, LedgerWriter, StepLost, standingOf } from '../ledger/ledger.ts';
+import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { Settlement } from '../settle/settlement.ts';
 import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
-import { UnpaidWork } from './debts.ts';
+import { DebtRecord } from './debts.ts';
 import type { Delivery, GateOptions, Outcome, Purchase } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
-import { type Ended, endOf, withDeadline } from './waiting.ts';
+import { type Ended, findEnd, withDeadline } from './waiting.ts';
 
 export type RunOptions = {
   readonly gate: GateOptions;
@@ -40,14 +40,14 @@ export class PurchaseRun<Input> {
   readonly #purchase: Purchase<Input>;
   readonly #options: RunOptions;
   #writer: LedgerWriter | null = null;
-  readonly #unpaid: UnpaidWork;
+  readonly #unpaid: DebtRecord;
   #computing: Promise<ComputedAnswer> | null = null;
   #isSettling = false;
 
   constructor(purchase: Purchase<Input>, options: RunOptions) {
     this.#purchase = purchase;
     this.#options = options;
-    this.#unpaid = new UnpaidWork(options.gate, purchase);
+    this.#unpaid = new DebtRecord(options.gate, purchase);
   }
 
   /** From here on money may move, whatever becomes of the client. */
@@ -84,7 +84,7 @@ export class PurchaseRun<Input> {
 
     if (!(await this.#holdsIdentifier())) return ABANDONED;
     this.#refuseLateSignature();
-    const ended = endOf(call, stopping);
+    const ended = findEnd(call, stopping);
     if (ended !== null) return outcomeOf(ended);
 
     this.#isSettling = true;
@@ -123,7 +123,7 @@ export class PurchaseRun<Input> {
     const stored = { ...payment, requirements: offer.requirements };
     const verifying = gate.facilitator.verify({ payment: stored, offer });
     const waited = await withDeadline(verifying, call, stopping);
-    if (waited.kind === 'done') return refusalOf(waited.value);
+    if (waited.kind === 'done') return findRefusal(waited.value);
     // A facilitator that does not answer is no scan that goes on.
     if (waited.kind === 'late') return { kind: 'refused', error: new PaymentsUnavailable() };
     return outcomeOf(waited.kind);
@@ -132,7 +132,7 @@ export class PurchaseRun<Input> {
   async #compute() {
     const { gate, entry, stopping } = this.#options;
     const { route, input, call, payer } = this.#purchase;
-    const ended = endOf(call, stopping);
+    const ended = findEnd(call, stopping);
     if (ended !== null) return { kind: ended };
     gate.failpoints.pass('computing');
     this.#computing = route.compute(input, {
@@ -179,11 +179,11 @@ export class PurchaseRun<Input> {
     }
     if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
     else {
-      const isDebt = outcome.kind === 'gone' || isPayersToPay(outcome);
+      const isDebt = outcome.kind === 'disconnected' || isPayersToPay(outcome);
       await this.#unpaid.keep(this.#computing, isDebt, this.#options.release);
     }
     if (outcome.kind === 'abandoned' || writer === null) return;
-    if (writer.state === 'none' || standingOf(writer.state) !== 'working') return;
+    if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
     const data = releasedData(reasonOf(outcome).slice(0, 200), outcome);
     await writer.write('released', data).catch((failure: unknown) => {
       this.#options.gate.onError(`${this.#purchase.key} is released later`, failure);
@@ -193,8 +193,8 @@ export class PurchaseRun<Input> {
 
 function outcomeOf(ended: Ended): Outcome {
   switch (ended) {
-    case 'gone':
-      return { kind: 'gone' };
+    case 'disconnected':
+      return { kind: 'disconnected' };
     case 'late':
       return { kind: 'refused', error: new ScanProcessing() };
     case 'stopping':
@@ -203,7 +203,7 @@ function outcomeOf(ended: Ended): Outcome {
 }
 
 /** Null where the payment is good. */
-export function refusalOf(
+export function findRefusal(
   verdict: VerifyOutcome,
 ): { readonly kind: 'refused'; readonly error: PaymentRefused | ServiceError } | null {
   if (verdict.kind === 'valid') return null;
@@ -220,7 +220,7 @@ export function refusalOf(
 }
 
 function reasonOf(outcome: Outcome): string {
-  if (outcome.kind === 'gone') return 'the client hung up';
+  if (outcome.kind === 'disconnected') return 'the client hung up';
   return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
 }
 

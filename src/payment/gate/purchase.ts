@@ -49,7 +49,7 @@ export type Outcome =
   /** Another writer holds the key: those who still wait begin anew. */
   | { readonly kind: 'abandoned' }
   /** The client hung up: no caller is left to be answered. */
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
 /** Dependencies of the gate. */
 export type GateOptions = {

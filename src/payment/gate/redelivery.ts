@@ -10,7 +10,7 @@ import {
 import type { IdentifierScope } from '../../store/contract/identifiers.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { countedClaims, type StoredPayment, settledAtMs, standingOf } from '../ledger/ledger.ts';
+import { countedClaims, type StoredPayment, settledAtMs, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
 import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
@@ -33,7 +33,10 @@ const FORGOTTEN_AFTER_MS = 70 * 60_000;
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
 
 /** Throws where the payload names an identifier that is none; null where it names none. */
-export function identifierOf(payment: SignedPayment, terms: PaymentTerms): IdentifierScope | null {
+export function toIdentifierScope(
+  payment: SignedPayment,
+  terms: PaymentTerms,
+): IdentifierScope | null {
   const id = payment.identifier;
   if (id === null) return null;
   if (typeof id !== 'string' || !isValidPaymentId(id)) throw new InvalidPaymentIdentifier();
@@ -173,7 +176,7 @@ export async function bindIdentifier(
 
 /** True where a key has, or may still get, an answer. */
 function isLive({ last }: LedgerEntry): boolean {
-  switch (standingOf(last.state)) {
+  switch (toProgress(last.state)) {
     case 'working':
     case 'in_doubt':
     case 'paid':
@@ -197,7 +200,7 @@ export async function findLostAnswer(
   const sinceMs = stores.now() - OWED_MS;
   const isOwed = (entry: LedgerEntry): boolean => {
     if (entry.key === key) return false;
-    switch (standingOf(entry.last.state)) {
+    switch (toProgress(entry.last.state)) {
       case 'in_doubt':
         return true;
       case 'paid':

@@ -1,7 +1,7 @@
 /** Signers of payments: recovered here, or vouched for by the facilitator. */
 import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import { standingOf, storedPayment } from '../ledger/ledger.ts';
+import { storedPayment, toProgress } from '../ledger/ledger.ts';
 import {
   checkTerms,
   checkValidity,
@@ -12,7 +12,7 @@ import {
 } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
 import type { GateOptions, Purchase } from './purchase.ts';
-import { refusalOf } from './purchase-run.ts';
+import { findRefusal } from './purchase-run.ts';
 import { withDeadline } from './waiting.ts';
 
 /** Verifications of signatures that we cannot recover ourselves, a minute and process. */
@@ -74,7 +74,7 @@ export class SignatureProofs {
     purchase: Purchase,
     known: LedgerEntry | null,
     mayAsk: () => Promise<void>,
-  ): Promise<{ readonly isVerified: boolean } | 'gone'> {
+  ): Promise<{ readonly isVerified: boolean } | 'disconnected'> {
     const { store } = this.#gate;
     const { payment, offer, route } = purchase;
     if (await this.#isSigned(payment)) return { isVerified: false };
@@ -101,13 +101,17 @@ export class SignatureProofs {
     return waited.kind === 'done' && waited.value === false;
   }
 
-  async #ask({ payment, offer, call }: Purchase): Promise<{ readonly isVerified: true } | 'gone'> {
+  async #ask({
+    payment,
+    offer,
+    call,
+  }: Purchase): Promise<{ readonly isVerified: true } | 'disconnected'> {
     const stored = { ...payment, requirements: offer.requirements };
     const verifying = this.#gate.facilitator.verify({ payment: stored, offer });
     const waited = await withDeadline(verifying, call, this.#stopping);
-    if (waited.kind === 'gone') return 'gone';
+    if (waited.kind === 'disconnected') return 'disconnected';
     if (waited.kind !== 'done') throw new PaymentsUnavailable();
-    const refusal = refusalOf(waited.value);
+    const refusal = findRefusal(waited.value);
     if (refusal !== null) throw refusal.error;
     return { isVerified: true };
   }
@@ -118,7 +122,7 @@ export class SignatureProofs {
  * once the nonce is spent.
  */
 function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
-  if (known === null || standingOf(known.last.state) === 'free') return false;
+  if (known === null || toProgress(known.last.state) === 'free') return false;
   const held = storedPayment(known);
   return held.signature === payment.signature && differingField(held, payment) === null;
 }

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import {
+  findTransaction,
   LedgerWriter,
   StepLost,
-  standingOf,
   storedPayment,
-  transactionOf,
+  toProgress,
 } from '../ledger/ledger.ts';
 import type { PaidCall } from '../paid-route.ts';
 import { endedUnpaid, unknownSettlement } from '../settle/settlement.ts';
@@ -25,11 +25,11 @@ import { refuseConflict } from './redelivery.ts';
 const POLL_INTERVAL_MS = 200;
 
 /** Reasons that end a call before its work is done. */
-export type Ended = 'gone' | 'late' | 'stopping';
+export type Ended = 'disconnected' | 'late' | 'stopping';
 export type Waited<T> = { readonly kind: 'done'; readonly value: T } | { readonly kind: Ended };
 
-export function endOf(call: PaidCall, stopping?: AbortSignal): Ended | null {
-  if (call.gone.aborted) return 'gone';
+export function findEnd(call: PaidCall, stopping?: AbortSignal): Ended | null {
+  if (call.disconnect.aborted) return 'disconnected';
   if (stopping?.aborted) return 'stopping';
   return leftMs(call) === 0 ? 'late' : null;
 }
@@ -41,17 +41,17 @@ export function withDeadline<T>(
   stopping?: AbortSignal,
 ): Promise<Waited<T>> {
   const over = Promise.withResolvers<Waited<T>>();
-  const onGone = () => over.resolve({ kind: 'gone' });
+  const onDisconnect = () => over.resolve({ kind: 'disconnected' });
   const onStop = () => over.resolve({ kind: 'stopping' });
-  if (call.gone.aborted) onGone();
+  if (call.disconnect.aborted) onDisconnect();
   if (stopping?.aborted) onStop();
-  call.gone.addEventListener('abort', onGone, { once: true });
+  call.disconnect.addEventListener('abort', onDisconnect, { once: true });
   stopping?.addEventListener('abort', onStop, { once: true });
   const timer = setTimeout(() => over.resolve({ kind: 'late' }), leftMs(call));
   const done = work.then((value) => ({ kind: 'done', value }) as const);
   return Promise.race([done, over.promise]).finally(() => {
     clearTimeout(timer);
-    call.gone.removeEventListener('abort', onGone);
+    call.disconnect.removeEventListener('abort', onDisconnect);
     stopping?.removeEventListener('abort', onStop);
   });
 }
@@ -107,7 +107,7 @@ export type Fate =
   /** `entry` is null where this process has just sold it. */
   | { readonly kind: 'paid'; readonly delivery: Delivery; readonly entry: LedgerEntry | null }
   | { readonly kind: 'refused'; readonly error: unknown }
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
 /**
  * Waits for the fate of a key that another call works on, or returns the fate that is known. For
@@ -124,7 +124,7 @@ export async function awaitPayment(
   // The caller's row serves for the first pass; after a wait the key is read again.
   let read = known;
   for (;;) {
-    if (purchase.call.gone.aborted) return { kind: 'gone' };
+    if (purchase.call.disconnect.aborted) return { kind: 'disconnected' };
     const other = inFlight.get(key);
     if (other !== undefined) {
       const fate = await join(other, purchase, key === purchase.key);
@@ -138,7 +138,7 @@ export async function awaitPayment(
     const fate = await fateOf(gate, entry, purchase, wasBusy);
     if (fate !== null) return fate;
     // A late call still gets an answer that is stored already, but waits for none.
-    if (endOf(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
+    if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
     const doubt = await awaitElsewhere(gate, entry, purchase);
     if (doubt !== null) return doubt;
@@ -148,12 +148,12 @@ export async function awaitPayment(
 
 /** No text may say that a call goes on uncharged while its payment, or that of another, is in doubt. */
 function lateError(entry: LedgerEntry): Error {
-  return standingOf(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
+  return toProgress(entry.last.state) === 'in_doubt' ? doubtOf(entry) : new ScanProcessing();
 }
 
 function doubtOf(entry: LedgerEntry): SettlementUnknown {
   const { authorization, requirements } = storedPayment(entry);
-  return unknownSettlement(authorization, requirements.network, transactionOf(entry));
+  return unknownSettlement(authorization, requirements.network, findTransaction(entry));
 }
 
 /** Null where a call works on it, or where it is in doubt. */
@@ -164,14 +164,14 @@ async function fateOf(
   wasBusy: boolean,
 ): Promise<Fate | null> {
   const isOwn = entry.key === purchase.key;
-  const standing = standingOf(entry.last.state);
-  if (standing === 'free') {
+  const progress = toProgress(entry.last.state);
+  if (progress === 'free') {
     const error = wasBusy && isOwn ? errorOfReleased(entry.last) : null;
     return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
   }
   if (isOwn)
     refuseConflict({ request: entry.last.request, payment: storedPayment(entry) }, purchase);
-  switch (standing) {
+  switch (progress) {
     case 'paid':
       return { kind: 'paid', delivery: await findDelivery(gate.store, entry, { isOwn }), entry };
     case 'failed':
@@ -192,7 +192,7 @@ async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Pr
     );
   }
   const waited = await withDeadline(other.outcome, purchase.call);
-  if (waited.kind === 'gone') return { kind: 'gone' };
+  if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   if (waited.kind !== 'done') {
     const error = other.isSettling
       ? unknownSettlement(payment.authorization, offer.requirements.network, null)
@@ -208,7 +208,7 @@ async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Pr
     case 'unknown':
       return { kind: 'refused', error: outcome.error };
     case 'abandoned':
-    case 'gone':
+    case 'disconnected':
       return null;
   }
 }
@@ -227,16 +227,16 @@ async function awaitElsewhere(
     await pause(POLL_INTERVAL_MS);
     return null;
   }
-  if (standingOf(state) === 'working') {
+  if (toProgress(state) === 'working') {
     await takeOver(store.ledger, entry);
     return null;
   }
   const patience = pause(retryWithinMs, entry);
   const looking = Promise.race([reconciler.resolve(entry.key, retryWithinMs), patience]);
   const waited = await withDeadline(looking, call);
-  if (waited.kind === 'gone') return { kind: 'gone' };
+  if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   const found = waited.kind === 'done' ? waited.value : entry;
-  if (found === null || standingOf(found.last.state) !== 'in_doubt') return null;
+  if (found === null || toProgress(found.last.state) !== 'in_doubt') return null;
   return { kind: 'refused', error: doubtOf(found) };
 }
 

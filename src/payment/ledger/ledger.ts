@@ -45,9 +45,9 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
  * - `paid`: the money has moved, and the answer is the payer's.
  * - `failed`: it is proved that the authorization can never pay us.
  */
-export type Standing = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
+export type Progress = 'free' | 'working' | 'in_doubt' | 'paid' | 'failed';
 
-export function standingOf(state: LedgerState): Standing {
+export function toProgress(state: LedgerState): Progress {
   switch (state) {
     case 'released':
       return 'free';
@@ -66,8 +66,8 @@ export function standingOf(state: LedgerState): Standing {
 }
 
 /** Value of `charged` in an error, for the payment that came along. */
-export function chargedOf(standing: Standing): boolean | null {
-  switch (standing) {
+export function toCharged(progress: Progress): boolean | null {
+  switch (progress) {
     case 'free':
     case 'working':
     case 'failed':
@@ -80,11 +80,11 @@ export function chargedOf(standing: Standing): boolean | null {
 }
 
 export function isPaid(state: LedgerState): boolean {
-  return standingOf(state) === 'paid';
+  return toProgress(state) === 'paid';
 }
 
 export function isInDoubt(state: LedgerState): boolean {
-  return standingOf(state) === 'in_doubt';
+  return toProgress(state) === 'in_doubt';
 }
 
 /** Another writer made the step: the loser stops, and may read the key again. */
@@ -252,7 +252,7 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
 }
 
 /** The transaction that moved the money, or that may have; null where none was told. */
-export function transactionOf(entry: LedgerEntry): Hex | null {
+export function findTransaction(entry: LedgerEntry): Hex | null {
   const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
   const transaction = row?.data['transaction'];
   return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
@@ -274,7 +274,7 @@ export type Sends = {
 };
 
 /** The first send is that of `settling`; each later one is announced by a step `unknown`. */
-export function sendsOf(entry: LedgerEntry): Sends {
+export function countSends(entry: LedgerEntry): Sends {
   const { rows } = entry;
   const first = rows.find(({ state }) => state === 'settling') ?? currentClaim(entry);
   const again = rows.filter(({ data }) => data['isSend'] === true);

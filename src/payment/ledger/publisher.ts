@@ -1,6 +1,6 @@
 /** The step after `settled`. */
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import { routeNameOf } from '../paid-route.ts';
+import { parseRouteName } from '../paid-route.ts';
 import { type LedgerWriter, StepLost } from './ledger.ts';
 import { UNPROVED } from './reconcile.ts';
 
@@ -22,7 +22,7 @@ export async function publishSettled(
   isWithoutProof = false,
 ): Promise<void> {
   const { request, scanId } = writer.facts;
-  const publish = routes.get(routeNameOf(request));
+  const publish = routes.get(parseRouteName(request));
   if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
   try {
     await writer.write('published', {});

@@ -4,7 +4,7 @@ import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';
-import { currentClaim, type StoredPayment, storedPayment, transactionOf } from './ledger.ts';
+import { currentClaim, findTransaction, type StoredPayment, storedPayment } from './ledger.ts';
 
 export type ReconcileVerdict =
   | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
@@ -65,7 +65,7 @@ async function askChain(
   resend: Resend,
 ): Promise<Lookup> {
   const sinceMs = currentClaim(entry).atMs;
-  const known = transactionOf(entry);
+  const known = findTransaction(entry);
   const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
     evidence.lookUp(payment, { sinceMs, transaction }).then(
       (found) => lookupOf(found, sent),
@@ -105,7 +105,7 @@ async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<Looku
     case 'settled':
       return { verdict: { kind: 'settled', transaction: sent.transaction, how: 'settled again' } };
     case 'nonce_used': {
-      const transaction = sent.transaction ?? transactionOf(entry);
+      const transaction = sent.transaction ?? findTransaction(entry);
       return { verdict: { kind: 'settled', transaction, how: 'nonce used' } };
     }
     case 'refused':

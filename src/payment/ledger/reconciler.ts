@@ -6,7 +6,7 @@ import type { LedgerEntry, LedgerStore } from '../../store/contract/ledger.ts';
 import { FINAL_AFTER_MS } from '../chain/final-after.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
 import { Resends, type ResendsOptions } from '../settle/resends.ts';
-import { isInDoubt, LedgerWriter, StepLost, transactionOf } from './ledger.ts';
+import { findTransaction, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import { type PublishByRoute, publishSettled } from './publisher.ts';
 import {
   type ReconcileOptions,
@@ -17,7 +17,7 @@ import {
 import { nextLookMs, type ReconcileTiming, TIMING } from './reconcile-timing.ts';
 
 export type ReconcilerOptions = ReconcileOptions &
-  Pick<ResendsOptions, 'facilitator' | 'offerOf'> & {
+  Pick<ResendsOptions, 'facilitator' | 'findOffer'> & {
     readonly ledger: LedgerStore;
     readonly publish: PublishByRoute;
     readonly onError?: ((message: string, error: unknown) => void) | undefined;
@@ -159,7 +159,10 @@ export class Reconciler {
       // Before anything is sent: from this step on a refusal of the first send proves nothing, so
       // a writer that wakes up late can no longer free the key.
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
-        await writer.write('unknown', { reason: 'taken over', transaction: transactionOf(entry) });
+        await writer.write('unknown', {
+          reason: 'taken over',
+          transaction: findTransaction(entry),
+        });
       }
       await this.#record(writer, await this.#verdict(writer, entry));
     } catch (error) {

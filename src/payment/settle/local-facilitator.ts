@@ -1,8 +1,8 @@
 /** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
 import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
-import { proofOf } from '../chain/payment-proof.ts';
-import { chainIdOf, type EvmNetwork } from '../gate/challenge.ts';
+import { judgeReceipt } from '../chain/payment-proof.ts';
+import { type EvmNetwork, parseChainId } from '../gate/challenge.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { OnPaymentEvent } from './facilitator.ts';
 import {
@@ -41,7 +41,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     timeoutMs: rpcTimeoutMs,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
-  const account = new SignerAccount({ ...options, node, chainId: chainIdOf(network) });
+  const account = new SignerAccount({ ...options, node, chainId: parseChainId(network) });
 
   const supported = () => supportedKinds(node, account, network);
 
@@ -99,7 +99,7 @@ async function supportedKinds(node: NodeRequests, account: SignerAccount, networ
     throw new FacilitatorUnreachable(`${NO_ANSWER}, or not as a node does`, { cause });
   };
   const found = await node.request({ method: 'eth_chainId' }).catch(unreachable);
-  if (Number(found) !== chainIdOf(network)) return [];
+  if (Number(found) !== parseChainId(network)) return [];
   await account.open().catch(unreachable);
   return [{ x402Version: 2, scheme: 'exact', network }];
 }
@@ -136,7 +136,7 @@ async function outcomeOf(
   if (end === null) return unclear('not mined yet', last);
   if (end.kind === 'taken') return unclear('its nonce was taken by another transaction', null);
   const { transaction, receipt } = end;
-  const proof = proofOf(receipt, payment);
+  const proof = judgeReceipt(receipt, payment);
   if (proof === 'pays') return { kind: 'settled', transaction };
   if (proof === 'other') return unclear('mined without having paid us', transaction);
   const isUsed = await isSpent(node, payment);

@@ -6,7 +6,7 @@ import { currentFee, type GasFee, higherFee, isOver } from './gas-fee.ts';
 import {
   broadcast,
   type Call,
-  hashOf,
+  hashTransaction,
   type NonceEnd,
   type SentTransaction,
   signed,
@@ -166,7 +166,7 @@ export class NonceQueue {
     const sent: SentTransaction = {
       nonce,
       call,
-      hashes: raw === null ? [] : [hashOf(raw)],
+      hashes: raw === null ? [] : [hashTransaction(raw)],
       bornMs: nowMs,
       firstFee: fee,
       fee,
@@ -240,7 +240,7 @@ export class NonceQueue {
     const raw = await signed(account, chainId, { nonce: sent.nonce, fee, call });
     sent.fee = fee;
     sent.replacements += 1;
-    if (call !== null) sent.hashes.push(hashOf(raw));
+    if (call !== null) sent.hashes.push(hashTransaction(raw));
     await this.#repeat(sent, raw);
   }
 

@@ -10,7 +10,7 @@ const LOOK_INTERVAL_MS = 250;
 /**
  * Catches a success that names the transaction of another payment, or one that was never sent: both
  * are in doubt, and the chain decides. Where the node does not answer, the facilitator is believed:
- * an outage of one of them must not close the till.
+ * an outage of one of them must not stop payments.
  */
 export function proved(
   facilitator: Facilitator,

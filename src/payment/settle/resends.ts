@@ -3,13 +3,13 @@ import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import type { RouteOffer } from '../gate/challenge.ts';
-import { type LedgerWriter, sendsOf, storedPayment, transactionOf } from '../ledger/ledger.ts';
+import { countSends, findTransaction, type LedgerWriter, storedPayment } from '../ledger/ledger.ts';
 import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;
   /** Offer of the route now; null after the route has gone. */
-  readonly offerOf: (request: string) => RouteOffer | null;
+  readonly findOffer: (request: string) => RouteOffer | null;
   /** The chain can be asked; without it, to send again is the only way to look. */
   readonly hasChain: boolean;
   /** See `ReconcileTiming`. */
@@ -62,7 +62,7 @@ export class Resends {
   /** Instant of the next send, database time; null where the payment is only looked at from now on. */
   nextMs(entry: LedgerEntry): number | null {
     const { hasChain, now } = this.#options;
-    if (!hasChain || sendsOf(entry).isReverted) return null;
+    if (!hasChain || countSends(entry).isReverted) return null;
     return this.#timesOf(entry).find((timeMs) => timeMs > now()) ?? null;
   }
 
@@ -76,7 +76,7 @@ export class Resends {
     const own = this.#own.get(entry.key);
     if (own !== undefined && performance.now() - own.sentMs < pauseMs) return false;
     if (!hasChain) return true;
-    const { count, lastMs, isReverted } = sendsOf(entry);
+    const { count, lastMs, isReverted } = countSends(entry);
     if (isReverted) return false;
     if (own?.unsentStep === writer.step) return true;
     if (count > resendAfterMs.length) return false;
@@ -85,7 +85,7 @@ export class Resends {
   }
 
   #timesOf(entry: LedgerEntry): readonly number[] {
-    const { firstMs } = sendsOf(entry);
+    const { firstMs } = countSends(entry);
     const { validBeforeMs } = entry.last;
     return resendTimesMs({ firstMs, validBeforeMs }, this.#options.resendAfterMs);
   }
@@ -95,14 +95,14 @@ export class Resends {
    * it, and keeps there what it taught. Rejects with `StepLost` where another was quicker.
    */
   async #send(writer: LedgerWriter, entry: LedgerEntry): Promise<SettleOutcome> {
-    const { facilitator, hasChain, offerOf } = this.#options;
+    const { facilitator, hasChain, findOffer } = this.#options;
     const { key, last } = entry;
-    const known = transactionOf(entry);
+    const known = findTransaction(entry);
     if (hasChain && this.#own.get(key)?.unsentStep !== writer.step) {
       await writer.write('unknown', { reason: 'sent again', transaction: known, isSend: true });
     }
     const payment = storedPayment(entry);
-    const outcome = await facilitator.settle({ payment, offer: offerOf(last.request) });
+    const outcome = await facilitator.settle({ payment, offer: findOffer(last.request) });
     const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
     this.#own.set(key, { sentMs: performance.now(), unsentStep });
     const isOfUse = hasChain || (known === null && outcome.kind === 'unclear');

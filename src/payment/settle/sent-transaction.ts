@@ -1,7 +1,7 @@
 /** One nonce of the account, with every transaction that was sent for it. */
 import type { Hex, LocalAccount } from 'viem';
 import { keccak256 } from 'viem';
-import { type NodeRequests, nodeErrorOf } from '../chain/node-requests.ts';
+import { findNodeError, type NodeRequests } from '../chain/node-requests.ts';
 import type { Receipt } from '../chain/payment-proof.ts';
 import type { GasFee } from './gas-fee.ts';
 
@@ -65,7 +65,7 @@ export function signed(
   return account.signTransaction({ type: 'eip1559', chainId, nonce, to, data, gas, ...fee });
 }
 
-export function hashOf(raw: Hex): Hex {
+export function hashTransaction(raw: Hex): Hex {
   return keccak256(raw);
 }
 
@@ -74,7 +74,7 @@ export async function broadcast(node: NodeRequests, raw: Hex): Promise<Broadcast
     await node.request({ method: 'eth_sendRawTransaction', params: [raw] });
     return { kind: 'taken' };
   } catch (error) {
-    const said = nodeErrorOf(error)?.message ?? 'failed';
+    const said = findNodeError(error)?.message ?? 'failed';
     if (/already known|already imported|known transaction/i.test(said)) return { kind: 'taken' };
     if (/insufficient funds/i.test(said)) return { kind: 'rejected', reason: said };
     if (/nonce too low|nonce is too low|OldNonce/i.test(said)) return { kind: 'stale' };

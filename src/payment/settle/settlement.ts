@@ -14,11 +14,11 @@ import {
   RECONCILE_WITHIN_MS,
 } from '../gate/purchase.ts';
 import {
+  findTransaction,
   type LedgerWriter,
   StepLost,
-  standingOf,
   storePayment,
-  transactionOf,
+  toProgress,
 } from '../ledger/ledger.ts';
 import { publishSettled } from '../ledger/publisher.ts';
 import type { Authorization } from '../paid-route.ts';
@@ -134,11 +134,11 @@ export class Settlement {
     onError(`the settlement of ${this.#purchase.key} is in doubt`, new Error(reason));
     const entry = await this.#lookWithin(outcome);
     if (entry === null) return this.#unknown(transaction);
-    switch (standingOf(entry.last.state)) {
+    switch (toProgress(entry.last.state)) {
       case 'in_doubt':
-        return this.#unknown(transactionOf(entry) ?? transaction);
+        return this.#unknown(findTransaction(entry) ?? transaction);
       case 'paid':
-        return this.#paidBy(transactionOf(entry));
+        return this.#paidBy(findTransaction(entry));
       case 'free':
       case 'working':
       case 'failed':

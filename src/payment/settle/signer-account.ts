@@ -12,7 +12,7 @@ export type SignerAccountOptions = {
   readonly chainId: number;
   readonly pollIntervalMs?: number | undefined;
   readonly replaceAfterMs?: number | undefined;
-  /** Unconfirmed for so long, a transaction closes the till; default 60 s. */
+  /** A transaction that is unconfirmed for longer makes the service take no payments; default 60 s. */
   readonly stuckAfterMs?: number | undefined;
   /** Between two looks at the balance; default 30 s. */
   readonly balanceIntervalMs?: number | undefined;
@@ -20,7 +20,7 @@ export type SignerAccountOptions = {
 
 /** Gas limit of every settlement. */
 export const MAX_GAS = 300_000n;
-/** The till closes while there is time to fill the account up. */
+/** Payments stop while there is still time to fill the account up. */
 const MIN_SETTLEMENTS = 20n;
 const STUCK_AFTER_MS = 60_000;
 const BALANCE_INTERVAL_MS = 30_000;

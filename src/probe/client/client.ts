@@ -4,7 +4,7 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
-import { type Origin, type OriginPolicy, originOf } from '../../guard/origin.ts';
+import { type Origin, type OriginPolicy, toOrigin } from '../../guard/origin.ts';
 import { type ProcessorTime, threadTime } from '../../guard/processor-time.ts';
 import { resolveReference } from '../../guard/reference.ts';
 import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
@@ -217,7 +217,7 @@ async function send(
   isHop: boolean,
 ): Promise<Outcome> {
   try {
-    return await connections.exchange(originOf(url), request);
+    return await connections.exchange(toOrigin(url), request);
   } catch (error) {
     if (error instanceof ProbeFailure) return { kind: 'failure', failure: classifyFailure(error) };
     if (!isHop || !(error instanceof OriginRefused)) throw error;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { termsOf } from '../../../src/service/payments.ts';
+import { toPaymentTerms } from '../../../src/service/payments.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { type Answer, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
@@ -109,7 +109,7 @@ describe('a locked database', () => {
   });
 
   test('charges nobody for what it cannot write down, and the same payment buys it later', async () => {
-    const payer = newPayer(undefined, termsOf(service.config));
+    const payer = newPayer(undefined, toPaymentTerms(service.config));
     const { header } = await payer.sign({ value: 50_000n, nowMs: service.now() });
     const buy = () =>
       service.post('/v1/scan', { url: 'shop.example.com' }, { 'payment-signature': header });

@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
 import type { FetchChallenge } from '../../../src/directory/challenge-fetch.ts';
-import type { AskSeller } from '../../../src/directory/preflight-desk.ts';
+import type { AskSeller } from '../../../src/directory/run-preflight.ts';
 import type { Address } from '../../../src/guard/resolve.ts';
-import { preflightOf } from '../../../src/preflight/result.ts';
+import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { startSelling } from '../routes/paid/selling.ts';
 
@@ -22,7 +22,7 @@ function startWorld({ addressOf }: World) {
   const askSeller: AskSeller = async ({ origin }, admit) => {
     if (!(await admit(found(origin.host)))) return { preflight: null, handshakeMs: 0 };
     dialled.push(origin.host);
-    return { preflight: preflightOf([]), handshakeMs: 0 };
+    return { preflight: toPreflight([]), handshakeMs: 0 };
   };
   const fetchChallenge: FetchChallenge = async ({ host }, admit) => {
     await admit(found(host));

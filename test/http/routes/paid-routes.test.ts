@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RevisionName } from '../../../src/config/revision.ts';
 import { ScannerFailure } from '../../../src/scan/scanner.ts';
-import { termsOf } from '../../../src/service/payments.ts';
+import { toPaymentTerms } from '../../../src/service/payments.ts';
 import type { UnpaidMark } from '../../../src/store/contract/results.ts';
 import { type Answer, DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { newPayer, type Payer } from '../../payment/payer.ts';
@@ -23,7 +23,7 @@ async function startShop(
   environment: Record<string, string> = {},
 ): Promise<Buyer> {
   const service = await startApp({ revision, environment: { RATE_LIMIT: 'off', ...environment } });
-  const payer: Payer = newPayer(undefined, termsOf(service.config));
+  const payer: Payer = newPayer(undefined, toPaymentTerms(service.config));
   const sign = async (value: bigint) => ({
     'payment-signature': (await payer.sign({ value, nowMs: service.now() })).header,
   });

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY } from '../../../src/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';
 import { createOracle } from '../../../src/payable/create-oracle.ts';
 import type { Asked } from '../../../src/preflight/asked.ts';
-import { preflightOf } from '../../../src/preflight/result.ts';
+import { toPreflight } from '../../../src/preflight/result.ts';
 import { createProbeClient } from '../../../src/probe/client/client.ts';
 import { createAskSeller } from '../../../src/service/ask-seller.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
@@ -31,7 +31,7 @@ function recordingAsker() {
   const asked: Asked[] = [];
   const askSeller = async (one: Asked) => {
     asked.push(one);
-    return { preflight: preflightOf([]), handshakeMs: 0 };
+    return { preflight: toPreflight([]), handshakeMs: 0 };
   };
   return { asked, askSeller };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { challengeOf, readChallenge } from '../../../src/parse/x402/challenge.ts';
+import { parseChallenge, readChallenge } from '../../../src/parse/x402/challenge.ts';
 import {
   challengedResources,
   signInResources,
@@ -66,12 +66,12 @@ describe('readChallenge', () => {
   });
 });
 
-describe('challengeOf', () => {
+describe('parseChallenge', () => {
   it('reads no v1 names in a v2 challenge, and no v2 names in v1', () => {
-    const v2 = challengeOf(challengeV2({ resource: undefined, accepts: [offerV1()] }), 'header');
+    const v2 = parseChallenge(challengeV2({ resource: undefined, accepts: [offerV1()] }), 'header');
     expect(v2).toMatchObject({ version: 2, resourceUrl: null, description: null });
     expect(v2?.offers[0]?.amount).toBeUndefined();
-    const v1 = challengeOf(challengeV1({ accepts: [offer()] }), 'body');
+    const v1 = parseChallenge(challengeV1({ accepts: [offer()] }), 'body');
     expect(v1).toMatchObject({ version: 1, resourceUrl: null });
     expect(v1?.offers[0]?.amount).toBeUndefined();
   });
@@ -80,8 +80,8 @@ describe('challengeOf', () => {
     'reads version %j as v2 where there is an accepts list',
     (x402Version) => {
       const value = challengeV2({ x402Version });
-      expect(challengeOf(value, 'header')).toMatchObject({ version: 2, offers: [{}] });
-      expect(challengeOf({ ...value, accepts: undefined }, 'header')).toBeNull();
+      expect(parseChallenge(value, 'header')).toMatchObject({ version: 2, offers: [{}] });
+      expect(parseChallenge({ ...value, accepts: undefined }, 'header')).toBeNull();
     },
   );
 
@@ -89,13 +89,13 @@ describe('challengeOf', () => {
     [1, 1],
     [2, 2],
   ])('takes version %i for a challenge even without accepts', (x402Version, version) => {
-    expect(challengeOf({ x402Version }, 'body')).toMatchObject({ version, offers: [] });
+    expect(parseChallenge({ x402Version }, 'body')).toMatchObject({ version, offers: [] });
   });
 
   it('keeps odd values as sent, and the empty description', () => {
     const accepts = ['text', null, { amount: 5, payTo: {} }];
     const value = challengeV2({ accepts, resource: { url: 7, description: '' } });
-    const challenge = challengeOf(value, 'header');
+    const challenge = parseChallenge(value, 'header');
     expect(challenge).toMatchObject({ resourceUrl: null, description: '' });
     expect(challenge?.offers.map(({ pointer, amount, entry }) => [pointer, amount, entry])).toEqual(
       [

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { MAINNETS, NAMESPACES, TESTNETS } from '../../../src/parse/x402/namespaces.ts';
 import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
-import { clientOf, SCHEMES } from '../../../src/parse/x402/schemes.ts';
+import { findClient, SCHEMES } from '../../../src/parse/x402/schemes.ts';
 import { CLIENTS } from '../../../src/payable/clients.ts';
 import { networksDocument } from '../../../tools/networks/document.ts';
 import { installedAssets } from '../../../tools/networks/known-assets.ts';
@@ -40,10 +40,10 @@ describe('the table, against the installed packages', () => {
     expect(client).toBeInstanceOf(x402Client);
     const schemes = [UptoEvmScheme, BatchSettlementEvmScheme, AuthCaptureEvmScheme];
     for (const Scheme of schemes) {
-      expect(clientOf(2, new Scheme(account).scheme, 'eip155:8453')).toBe('@x402/evm');
+      expect(findClient(2, new Scheme(account).scheme, 'eip155:8453')).toBe('@x402/evm');
     }
-    expect(clientOf(2, 'exact', 'stellar:pubnet')).toBeNull();
-    expect(clientOf(1, 'upto', 'base')).toBeNull();
+    expect(findClient(2, 'exact', 'stellar:pubnet')).toBeNull();
+    expect(findClient(1, 'upto', 'base')).toBeNull();
   });
 
   it('has every name of version 1, and no other', () => {

@@ -47,7 +47,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
       output: reportExample('miss'),
     },
     isPublic: revision.offers.report?.kind === 'free',
-    workshop: {
+    workLimit: {
       places: scanCoordinator.maxScans,
       isShared: async ({ origin }, payer) =>
         scanCoordinator.join(origin) !== null || (await findWaiting(store, payer, origin)) !== null,

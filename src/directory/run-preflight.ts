@@ -26,9 +26,9 @@ export type PreflightCall = {
   readonly client: Client;
 };
 
-export type PreflightDesk = (call: PreflightCall) => Promise<Preflight>;
+export type RunPreflight = (call: PreflightCall) => Promise<Preflight>;
 
-export type PreflightDeskOptions = {
+export type PreflightRunnerOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly askSeller: AskSeller;
@@ -40,12 +40,12 @@ const COOL_DOWN_MS = 5_000;
 /** Calls that would wait longer for a turn are answered from the stored report. */
 const MAX_WAIT_MS = 1_000;
 
-export function createPreflightDesk({
+export function createPreflightRunner({
   store,
   policy,
   askSeller,
   turns,
-}: PreflightDeskOptions): PreflightDesk {
+}: PreflightRunnerOptions): RunPreflight {
   async function stored(asked: Asked, why: string): Promise<Preflight> {
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
