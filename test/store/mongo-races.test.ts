@@ -41,7 +41,7 @@ describe(
       await server[Symbol.asyncDispose]();
     });
 
-    it.each<Decision>(['ledger step', 'lease', 'change number'])(
+    it.each<Decision>(['ledger step', 'lease', 'change number', 'listing change'])(
       'let exactly one of 100 racers have each of 50 %ss',
       async (decision) => {
         for (let round = 1; round <= ROUNDS; round += 1) {

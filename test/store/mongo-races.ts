@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { mongoTables } from '../../src/store/mongo/collections.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
-export type Decision = 'ledger step' | 'lease' | 'change number';
+export type Decision = 'ledger step' | 'lease' | 'change number' | 'listing change';
 
 /** What the other process may be told to do. */
 export type RacerOrder =
@@ -48,6 +48,8 @@ export function racing(store: Store, url: string): Racing {
       const row = { ...change, ...first, n: round, changedAtMs: round, attempt: randomUUID() };
       return (await changes.decide(row)) === 'won';
     },
+    'listing change': async (round) =>
+      (await store.listing.setIf(`listed-${round}.com`, 0, { listed: false })) !== null,
   };
   return {
     async race(decision, round) {
