@@ -1,11 +1,11 @@
 /** The rows of a seeded directory, as if each host had been scanned once. */
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
-import type { Rows } from '../../src/store/shared/tables.ts';
+import type { Row } from '../../src/store/shared/tables.ts';
 import { hiddenBy, ownersOf, type SeededHost } from './seeded-hosts.ts';
 
 type SeededRows = {
-  readonly [Name in 'records' | 'history' | 'changes']: Rows[Name];
-} & { readonly owner: Rows['owners'] | null };
+  readonly [Name in 'records' | 'history' | 'changes']: Row<Name>;
+} & { readonly owner: Row<'owners'> | null };
 
 export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
   const { n, scan } = seeded;
@@ -38,7 +38,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
   };
 }
 
-function ownerRow(seeded: SeededHost, hasHidden: boolean): Rows['owners'] | null {
+function ownerRow(seeded: SeededHost, hasHidden: boolean): Row<'owners'> | null {
   const { n, scan } = seeded;
   const settings = hasHidden ? hiddenBy(seeded) : [];
   const [confirm] = ownersOf(seeded);

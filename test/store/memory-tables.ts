@@ -5,32 +5,34 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
 import { ChangeFeed } from '../../src/store/shared/change-feed.ts';
-import { comparisonsOf } from '../../src/store/shared/conditions.ts';
 import type { RecordLists, StoreContext } from '../../src/store/shared/context.ts';
 import { MemoryLimits } from '../../src/store/shared/memory-limits.ts';
 import { onlyInstance } from '../../src/store/shared/only-instance.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
-import type { RecordRow } from '../../src/store/shared/rows.ts';
 import { storeOn } from '../../src/store/shared/store-on.ts';
 import {
+  type AnyRow,
+  type AnyTableSpec,
+  comparisonsOf,
   idOf,
+  openTables,
   type RangeOptions,
   type Table,
-  type TableSpec,
   type Where,
 } from '../../src/store/shared/table.ts';
-import { TABLES, type Tables } from '../../src/store/shared/tables.ts';
+import { type Row, TABLES } from '../../src/store/shared/tables.ts';
 
 /** What a restart finds again. */
-export type Memory = Map<string, Map<string, object>>;
+export type Memory = Map<string, Map<string, AnyRow>>;
 
 export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Store {
   const { clock: now = Date.now, owner = newOwner() } = options;
   let isClosed = false;
-  const tables = memoryTables(() => {
+  const opened = () => {
     if (isClosed) throw new StoreError('unavailable', 'the store in memory is closed');
     return memory;
-  });
+  };
+  const tables = openTables(TABLES, (spec) => memoryTable(opened, spec));
   const context: StoreContext = {
     tables,
     lists: memoryLists({ tables, now }),
@@ -54,38 +56,15 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
   });
 }
 
-function memoryTables(memory: () => Memory): Tables {
-  return {
-    ledger: memoryTable(memory, TABLES.ledger),
-    ledgerOpen: memoryTable(memory, TABLES.ledgerOpen),
-    ledgerWritten: memoryTable(memory, TABLES.ledgerWritten),
-    answers: memoryTable(memory, TABLES.answers),
-    answerChunks: memoryTable(memory, TABLES.answerChunks),
-    results: memoryTable(memory, TABLES.results),
-    reports: memoryTable(memory, TABLES.reports),
-    identifiers: memoryTable(memory, TABLES.identifiers),
-    unpaid: memoryTable(memory, TABLES.unpaid),
-    history: memoryTable(memory, TABLES.history),
-    records: memoryTable(memory, TABLES.records),
-    changes: memoryTable(memory, TABLES.changes),
-    owners: memoryTable(memory, TABLES.owners),
-    slots: memoryTable(memory, TABLES.slots),
-    leases: memoryTable(memory, TABLES.leases),
-    snapshots: memoryTable(memory, TABLES.snapshots),
-    verdicts: memoryTable(memory, TABLES.verdicts),
-  };
-}
-
-function memoryTable<R extends object>(memory: () => Memory, spec: TableSpec<R>): Table<R> {
-  function rows(): Map<string, R> {
-    const stored = memory().get(spec.name) ?? new Map<string, object>();
+function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
+  function rows(): Map<string, AnyRow> {
+    const stored = memory().get(spec.name) ?? new Map<string, AnyRow>();
     memory().set(spec.name, stored);
-    // One table writes rows of one specification.
-    return stored as Map<string, R>;
+    return stored;
   }
-  const keyOf = (row: Partial<R>) => idOf(...spec.key.map((column) => String(row[column])));
+  const keyOf = (row: AnyRow) => idOf(...spec.key.map((column) => String(row[column])));
 
-  function find(where: Where<R>, { order = [], limit }: RangeOptions<R> = {}): R[] {
+  function find(where: Where<AnyRow>, { order = [], limit }: RangeOptions<AnyRow> = {}): AnyRow[] {
     const found = [...rows().values()].filter((row) => fits(row, where));
     found.sort((a, b) => {
       for (const [column, way] of order) {
@@ -97,7 +76,7 @@ function memoryTable<R extends object>(memory: () => Memory, spec: TableSpec<R>)
     return found.slice(0, limit);
   }
 
-  function holderOf(row: R): R | undefined {
+  function holderOf(row: AnyRow): AnyRow | undefined {
     const held = rows().get(keyOf(row));
     if (held !== undefined) return held;
     return [...rows().values()].find((other) =>
@@ -116,7 +95,7 @@ function memoryTable<R extends object>(memory: () => Memory, spec: TableSpec<R>)
     async decide(row) {
       const holder = holderOf(row);
       if (holder === undefined) rows().set(keyOf(row), { ...row });
-      return holder === undefined || attemptOf(holder) === attemptOf(row) ? 'won' : 'lost';
+      return holder === undefined || holder['attempt'] === row['attempt'] ? 'won' : 'lost';
     },
     get: async (...key) => rows().get(idOf(...key.map(String))) ?? null,
     first: async (where, options) => find(where, options)[0] ?? null,
@@ -136,21 +115,16 @@ function memoryTable<R extends object>(memory: () => Memory, spec: TableSpec<R>)
     removeInBatches: async (where) => removeAll(where),
   };
 
-  function removeAll(where: Where<R>): number {
+  function removeAll(where: Where<AnyRow>): number {
     const gone = find(where);
     for (const row of gone) rows().delete(keyOf(row));
     return gone.length;
   }
 }
 
-function attemptOf(row: object): unknown {
-  return 'attempt' in row ? row.attempt : undefined;
-}
-
-function fits<R extends object>(row: R, where: Where<R>): boolean {
-  const members = new Map<string, unknown>(Object.entries(row));
+function fits(row: AnyRow, where: Where<AnyRow>): boolean {
   return comparisonsOf(where).every(({ column, operator, value }) => {
-    const held = members.get(column);
+    const held = row[column];
     if (operator === 'equal') return held === value;
     if (operator === 'not') return held !== value;
     if (operator === 'in') return Array.isArray(value) && value.includes(held);
@@ -169,11 +143,11 @@ function compare(a: unknown, b: unknown): number {
 }
 
 function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists {
-  const newest = (a: RecordRow, b: RecordRow) =>
+  const newest = (a: Row<'records'>, b: Row<'records'>) =>
     b.scannedAtMs - a.scannedAtMs || compare(a.host, b.host);
-  const best = (a: RecordRow, b: RecordRow) =>
+  const best = (a: Row<'records'>, b: Row<'records'>) =>
     compare(a.grade, b.grade) || b.score - a.score || newest(a, b);
-  async function shown(): Promise<readonly RecordRow[]> {
+  async function shown(): Promise<readonly Row<'records'>[]> {
     const hidden = new Set(await optedOutHosts(context));
     const reached = await context.tables.records.all({ reached: true });
     return reached.filter(({ host }) => !hidden.has(host));
@@ -186,8 +160,7 @@ function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists
         .filter((row) => category === undefined || row.category === category)
         .filter((row) => row.host.includes(q))
         .toSorted(sort === 'recent' ? newest : best);
-      const records = found.slice(page * pageSize, (page + 1) * pageSize);
-      return { count: found.length, records };
+      return pageOf(found, found.slice(page * pageSize, (page + 1) * pageSize));
     },
     async grades() {
       const groups = Map.groupBy(await shown(), ({ grade }) => grade);
@@ -197,7 +170,7 @@ function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists
       const found = (await shown())
         .filter(({ grade, scannedAtMs }) => grade === 'A' && scannedAtMs >= sinceMs)
         .toSorted(newest);
-      return { count: found.length, records: found.slice(0, limit) };
+      return pageOf(found, found.slice(0, limit));
     },
     async hostsByRecency(limit) {
       return (await shown())
@@ -206,4 +179,8 @@ function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists
         .map(({ host }) => host);
     },
   };
+}
+
+function pageOf(found: readonly Row<'records'>[], page: readonly Row<'records'>[]) {
+  return { count: found.length, hosts: page.map(({ host }) => host) };
 }

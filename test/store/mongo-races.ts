@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import type { Store } from '../../src/store/contract/store.ts';
-import { mongoTables } from '../../src/store/mongo/collections.ts';
+import { guardOf } from '../../src/store/mongo/error.ts';
+import { mongoTable } from '../../src/store/mongo/table.ts';
+import { TABLES } from '../../src/store/shared/tables.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 export type Decision = 'ledger step' | 'lease' | 'change number' | 'listing change';
@@ -32,8 +34,11 @@ export type Racing = {
 
 export function racing(store: Store, url: string): Racing {
   const client = new MongoClient(url);
-  const home = { location: 'races', isClosed: () => false };
-  const { changes } = mongoTables(client.db(), home);
+  const changes = mongoTable(
+    client.db(),
+    TABLES.changes,
+    guardOf('races', () => false),
+  );
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>
       (await store.ledger.append(ledgerStep('raced', round, 'computed'))) === 'won',

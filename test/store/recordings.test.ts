@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -23,6 +24,26 @@ describe('an embedded store of schema 8', () => {
       const path = join(folder, 'scanner.db');
       writeFileSync(path, gunzipSync(readFileSync(join(RECORDINGS, 'scanner-8.db.gz'))));
       await serves(`sqlite:${path}`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('an embedded store of a program with fewer tables', () => {
+  it('gets those that are missing when it is opened', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    try {
+      const path = join(folder, 'scanner.db');
+      await (await openStore(`sqlite:${path}`)).close();
+      const file = new DatabaseSync(path);
+      file.exec('DROP TABLE verdicts; DROP INDEX "slots group"');
+      file.close();
+      const store = await openStore(`sqlite:${path}`, { clock });
+      const verdict = { host: 'a.com', checkId: 'P1', atMs: NOW_MS, data: {} };
+      await store.snapshots.putVerdict(verdict);
+      expect((await store.snapshots.verdicts('a.com')).size).toBe(1);
+      await store.close();
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -61,7 +61,7 @@ describe('directory queries over 2,000 hosts', () => {
       1_000,
     ]);
     expect(page).toMatch(walk);
-    expect(page.split('TEMP B-TREE')).toHaveLength(2);
+    expect(page).not.toMatch('TEMP B-TREE');
   });
 
   it('answer what they should', async () => {

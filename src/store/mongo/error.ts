@@ -1,5 +1,4 @@
-/** The driver's errors as errors of the store. */
-import { MongoServerError } from 'mongodb';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { StoreError, type StoreErrorCode } from '../contract/store-error.ts';
 
 const DUPLICATE_KEY = 11_000;
@@ -10,6 +9,29 @@ const REFUSED_CODES = [13, 18];
 
 export function isDuplicate(cause: unknown): boolean {
   return cause instanceof MongoServerError && cause.code === DUPLICATE_KEY;
+}
+
+/** Whether asking again may find out: the connection broke, or the server changed its primary. */
+export function mayDecideLater(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : null;
+  if (cause instanceof MongoNetworkError) return true;
+  return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
+}
+
+/** Runs work on a database; everything it throws is a `StoreError`. */
+export type Guard = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function guardOf(location: string, isClosed: () => boolean): Guard {
+  return async (work) => {
+    if (isClosed()) {
+      throw new StoreError('unavailable', `the store ${location} is closed; open it again`);
+    }
+    try {
+      return await work();
+    } catch (cause) {
+      throw mongoError(cause, location);
+    }
+  };
 }
 
 /** Any error of the driver as the store's own. `location` holds no credentials. */

@@ -1,4 +1,3 @@
-/** Membership on MongoDB. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -10,9 +9,8 @@ import {
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import type { Owner } from '../contract/owner.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { ConflictingInstances, differingSetting } from './conflicting-instances.ts';
-import type { MongoContext } from './context.ts';
-import { liveInstances, ownerLives } from './live-instances.ts';
+import { ConflictingInstances, liveInstances, ownerLives } from './living-instances.ts';
+import { type MongoContext, SETTINGS } from './own-tables.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
@@ -66,7 +64,7 @@ export class MongoInstances implements InstanceStore {
 
   async alive(): Promise<readonly Owner[]> {
     const living = await liveInstances(this.#context);
-    return living.map(({ host, _id: boot }) => ({ host, boot }));
+    return living.map(({ host, boot }) => ({ host, boot }));
   }
 
   async leave(): Promise<void> {
@@ -74,7 +72,7 @@ export class MongoInstances implements InstanceStore {
     const signer = this.#signer;
     this.#signer = null;
     if (signer) await this.#leases.release(signer);
-    await this.#context.instances.remove({ _id: this.#context.owner.boot });
+    await this.#context.instances.remove({ boot: this.#context.owner.boot });
   }
 
   async #agree(settings: MembershipSettings, deadlineMs: number): Promise<void> {
@@ -83,14 +81,14 @@ export class MongoInstances implements InstanceStore {
     for (;;) {
       await this.#beat(settings, false);
       const others = (await liveInstances(this.#context)).filter(
-        (host) => host._id !== owner.boot && differingSetting(host.settings, settings) !== null,
+        (host) => host.boot !== owner.boot && differingSetting(host.settings, settings) !== null,
       );
       if (others.length === 0) return this.#beat(settings, true);
       const living = conflicting.look(others);
       if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
       // Of instances that ask at once the one with the smallest id goes on, the others step back.
-      if (others.some((other) => other._id < owner.boot))
-        await instances.remove({ _id: owner.boot });
+      if (others.some((other) => other.boot < owner.boot))
+        await instances.remove({ boot: owner.boot });
       await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));
     }
   }
@@ -109,7 +107,7 @@ export class MongoInstances implements InstanceStore {
         return;
       }
       const { owner } = outcome.heldBy;
-      const holder = await this.#context.instances.byId(owner.boot);
+      const holder = await this.#context.instances.get(owner.boot);
       if ((holder && conflicting.look([holder])) || performance.now() > deadlineMs) {
         const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
         throw new StoreError('incompatible', message);
@@ -121,7 +119,7 @@ export class MongoInstances implements InstanceStore {
   async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
     const { owner, instances, now } = this.#context;
     const beatAtMs = now();
-    await instances.replace({ _id: owner.boot, host: owner.host, beatAtMs, joined, settings });
+    await instances.replace({ ...owner, beatAtMs, joined, settings });
     this.#lastBeatMs = performance.now();
   }
 
@@ -147,6 +145,14 @@ export class MongoInstances implements InstanceStore {
     await this.leave();
     onEvicted?.(reason);
   }
+}
+
+/** The first setting in which two instances differ, or null. */
+function differingSetting(
+  a: MembershipSettings,
+  b: MembershipSettings,
+): keyof MembershipSettings | null {
+  return SETTINGS.find((name) => a[name] !== b[name]) ?? null;
 }
 
 function mustAgree(

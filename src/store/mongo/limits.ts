@@ -1,29 +1,34 @@
-/** Request rates, counted together on MongoDB. */
+import type { Db } from 'mongodb';
 import type { LimitStore } from '../contract/limits.ts';
 import { idOf } from '../shared/table.ts';
-import type { MongoContext } from './context.ts';
-import { isDuplicate } from './error.ts';
+import { type Guard, isDuplicate } from './error.ts';
+import { OWN_TABLES } from './own-tables.ts';
 
-export function mongoLimits({ limits, now }: MongoContext): LimitStore {
+type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
+
+/**
+ * Request rates, counted together by all instances. A server without an atomic `$inc` loses some of the counts of
+ * requests that race, and lets a few more through.
+ */
+export function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
+  // Each request would wait for a majority otherwise.
+  const writeConcern = { w: 1, journal: false };
+  const limits = database.collection<Counter>(OWN_TABLES.limits.name, { writeConcern });
   return {
-    hit(key, windowMs) {
+    async hit(key, windowMs) {
       const startMs = Math.floor(now() / windowMs) * windowMs;
       const resetAtMs = startMs + windowMs;
       const _id = idOf(key, startMs, windowMs);
-      return limits.use(async (collection) => {
-        const count = () =>
-          collection.findOneAndUpdate(
-            { _id },
-            { $inc: { count: 1 }, $set: { resetAtMs } },
-            { upsert: true, returnDocument: 'after' },
-          );
-        // Two first requests of a window can both find nothing to count up.
-        const counted = await count().catch((error: unknown) => {
-          if (isDuplicate(error)) return count();
-          throw error;
-        });
-        return { count: counted?.count ?? 1, resetAtMs };
-      });
+      const update = { $inc: { count: 1 }, $set: { resetAtMs } };
+      const options = { upsert: true, returnDocument: 'after' } as const;
+      const hit = () => limits.findOneAndUpdate({ _id }, update, options);
+      // Two first requests of a window can both find nothing to count up.
+      const hitAgain = (error: unknown) => {
+        if (isDuplicate(error)) return hit();
+        throw error;
+      };
+      const counter = await guard(() => hit().catch(hitAgain));
+      return { count: counter?.count ?? 1, resetAtMs };
     },
   };
 }

@@ -1,8 +1,7 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from 'mongodb';
 import { StoreError } from '../contract/store-error.ts';
-import { indexesOf } from './collections.ts';
-import type * as documents from './documents.ts';
 import { mongoError } from './error.ts';
+import { indexesOf } from './indexes.ts';
 import { migrate } from './migrate.ts';
 
 /** The shape of what this program writes; a greater one in the database is a newer program's. */
@@ -15,7 +14,7 @@ const NAMESPACE_NOT_FOUND = 26;
  */
 export async function prepareDatabase(database: Db, location: string): Promise<void> {
   try {
-    const meta = database.collection<documents.MetaDocument>('meta');
+    const meta = database.collection<{ readonly _id: string; readonly version: number }>('meta');
     const found = await meta.findOne({ _id: 'schema' });
     if (found && found.version > SCHEMA_VERSION) {
       const message = `the database ${location} has schema ${found.version}, this program knows ${SCHEMA_VERSION}: run the newer program, or name another database in STORE_URL`;

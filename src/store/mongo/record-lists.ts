@@ -1,11 +1,11 @@
-import type { Filter, Sort } from 'mongodb';
+import type { Db, Filter, FindOptions, Sort } from 'mongodb';
 import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import type { RecordLists, StoreContext } from '../shared/context.ts';
 import { optedOutHosts, verifiedHosts } from '../shared/owners.ts';
 import { TABLES } from '../shared/tables.ts';
-import type { Collected } from './collected.ts';
-import { rowOf, type StoredDocument } from './table.ts';
+import type { Guard } from './error.ts';
+import type { StoredDocument } from './table.ts';
 
 const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
@@ -14,8 +14,14 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
 
 type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
 
-export function mongoLists(records: Collected<StoredDocument>, context: ListsContext): RecordLists {
-  const toRecord = (document: StoredDocument) => rowOf(TABLES.records, document);
+export function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLists {
+  const records = database.collection<StoredDocument>(TABLES.records.name);
+  const count = (filter: Filter<StoredDocument>) => guard(() => records.countDocuments(filter));
+  const find = (filter: Filter<StoredDocument>, options: FindOptions) =>
+    guard(() => records.find(filter, options).toArray());
+  const findHosts = async (filter: Filter<StoredDocument>, options: FindOptions) =>
+    (await find(filter, { ...options, projection: { _id: 1 } })).map(({ _id }) => _id);
+
   return {
     async list(query) {
       const [shown, verified] = await Promise.all([
@@ -23,18 +29,18 @@ export function mongoLists(records: Collected<StoredDocument>, context: ListsCon
         query.verified ? verifiedHosts(context) : null,
       ]);
       const filter = { $and: [shown, ...conditionsOf(query, verified)] };
-      const count = await records.count(filter);
+      const matches = await count(filter);
       const { sort, page, pageSize } = query;
       const skip = page * pageSize;
-      if (skip >= count) return { count, records: [] };
-      const found = await records.all(filter, { sort: SORTS[sort], skip, limit: pageSize });
-      return { count, records: found.map(toRecord) };
+      if (skip >= matches) return { count: matches, hosts: [] };
+      const hosts = await findHosts(filter, { sort: SORTS[sort], skip, limit: pageSize });
+      return { count: matches, hosts };
     },
 
     async grades() {
       const shown = await shownRecords(context);
       const counted = ALL_GRADES.map(
-        async (grade) => [grade, await records.count({ grade, ...shown })] as const,
+        async (grade) => [grade, await count({ grade, ...shown })] as const,
       );
       return new Map(await Promise.all(counted));
     },
@@ -42,11 +48,11 @@ export function mongoLists(records: Collected<StoredDocument>, context: ListsCon
     async featured({ sinceMs, limit }) {
       const shown = await shownRecords(context);
       const filter = { grade: 'A', scannedAtMs: { $gte: sinceMs }, ...shown };
-      const [count, found] = await Promise.all([
-        records.count(filter),
-        records.all(filter, { sort: SORTS.recent, limit }),
+      const [matches, hosts] = await Promise.all([
+        count(filter),
+        findHosts(filter, { sort: SORTS.recent, limit }),
       ]);
-      return { count, records: found.map(toRecord) };
+      return { count: matches, hosts };
     },
 
     /**
@@ -55,10 +61,7 @@ export function mongoLists(records: Collected<StoredDocument>, context: ListsCon
      */
     async hostsByRecency(limit) {
       const projection = { scannedAtMs: 1 };
-      const found = await records.all(await shownRecords(context), {
-        sort: { _id: 1 },
-        projection,
-      });
+      const found = await find(await shownRecords(context), { sort: { _id: 1 }, projection });
       return found
         .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
         .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))

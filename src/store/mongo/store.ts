@@ -9,16 +9,17 @@ import type { StoreContext } from '../shared/context.ts';
 import { leasesOn } from '../shared/leases.ts';
 import { RETENTION_MS } from '../shared/retention.ts';
 import { storeOn } from '../shared/store-on.ts';
-import type { Tables } from '../shared/tables.ts';
-import { documentsOf, mongoTables, ownCollections } from './collections.ts';
-import type { MongoContext } from './context.ts';
+import { type AnyTableSpec, openTables } from '../shared/table.ts';
+import { TABLES, type Tables } from '../shared/tables.ts';
 import { DatabaseClock } from './database-clock.ts';
-import { mongoError } from './error.ts';
+import { guardOf, mongoError } from './error.ts';
 import { MongoInstances } from './instances.ts';
 import { mongoLimits } from './limits.ts';
-import { ownerLives } from './live-instances.ts';
+import { ownerLives } from './living-instances.ts';
+import { type MongoContext, OWN_TABLES } from './own-tables.ts';
 import { prepareDatabase } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
+import { mongoTable } from './table.ts';
 import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
@@ -73,22 +74,22 @@ async function assemble(
   const clock = new DatabaseClock(database, location, given, onError);
   await clock.start();
   const { now } = clock;
-  const home = { location, isClosed: () => closed };
-  const collections = ownCollections(database, home);
-  const tables = mongoTables(database, home);
+  const guard = guardOf(location, () => closed);
+  const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
+  const tables = openTables(TABLES, open);
   const context: StoreContext = {
     tables,
-    lists: mongoLists(documentsOf(database, home, 'records'), { tables, now }),
+    lists: mongoLists(database, guard, { tables, now }),
     feed: new ChangeFeed(tables.changes),
     owner,
     isAlive: (writer) => ownerLives(own, writer),
     now,
   };
-  const own: MongoContext = { ...collections, owner, timeScale, now };
+  const own: MongoContext = { ...openTables(OWN_TABLES, open), owner, timeScale, now };
   const instances = new MongoInstances(own, leasesOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location, shared: true },
-    limits: mongoLimits(own),
+    limits: mongoLimits(database, guard, now),
     instances,
     purge: (nowMs) => purgeOwn(own, nowMs),
     ping: () => ping(tables, location),
@@ -105,8 +106,8 @@ async function assemble(
 
 /** Counters whose window is over, and instances that have been silent for long. */
 async function purgeOwn({ limits, instances }: MongoContext, nowMs: number): Promise<number> {
-  const silent = { beatAtMs: { $lte: nowMs - RETENTION_MS.silentHost } };
-  const counters = await limits.removeInBatches({ resetAtMs: { $lte: nowMs } }, PURGE_BATCH);
+  const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
+  const counters = await limits.removeInBatches({ resetAtMs: { upTo: nowMs } }, PURGE_BATCH);
   return counters + (await instances.removeInBatches(silent, PURGE_BATCH));
 }
 

@@ -1,18 +1,26 @@
-import { Binary, type Filter, type Sort } from 'mongodb';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Binary, type Db, type Filter, type FindOptions, type Sort } from 'mongodb';
+import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { type Comparison, comparisonsOf, type Operator } from '../shared/conditions.ts';
 import {
+  type AnyRow,
+  type AnyTableSpec,
+  type Comparison,
+  comparisonsOf,
   idOf,
+  type Operator,
   type RangeOptions,
   type Table,
-  type TableShape,
-  type TableSpec,
   type Where,
 } from '../shared/table.ts';
-import type { Collected } from './collected.ts';
+import { type Guard, isDuplicate, mayDecideLater } from './error.ts';
 
 /** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
-export type StoredDocument = { readonly _id: string } & Readonly<Record<string, unknown>>;
+export type StoredDocument = AnyRow & { readonly _id: string };
+
+/** How long a decision is sought for after a lost reply or an uncommitted conflicting row. */
+const DECIDE_WITHIN_MS = 5_000;
+const RETRY_DELAY_MS = 50;
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
   equal: '$eq',
@@ -24,64 +32,146 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   in: '$in',
 };
 
-export function mongoTable<R extends object>(
-  documents: Collected<StoredDocument>,
-  spec: TableSpec<R>,
-): Table<R> {
-  const filter = (where: Where<R>) => filterOf(spec, where);
-  const options = (range: RangeOptions<R>) => ({
-    ...(range.order === undefined ? {} : { sort: sortOf(spec, range.order) }),
-    ...(range.limit === undefined ? {} : { limit: range.limit }),
-  });
+export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Table<AnyRow> {
+  const collection = database.collection<StoredDocument>(spec.name);
+  const filter = (where: Where<AnyRow>) => filterOf(spec, where);
   const read = (document: StoredDocument) => rowOf(spec, document);
 
-  return {
-    insert: (row) => documents.insert(documentOf(spec, row)),
+  async function find(where: Filter<StoredDocument>, options: FindOptions): Promise<AnyRow[]> {
+    return (await guard(() => collection.find(where, options).toArray())).map(read);
+  }
 
-    decide(row) {
-      const document = documentOf(spec, row);
-      const others = (spec.unique ?? []).map((columns) =>
-        Object.fromEntries(columns.map((column) => [column, document[column]])),
-      );
-      return documents.decide(document, others);
-    },
+  /** The row that holds a unique key of this one. */
+  async function holderOf(row: AnyRow): Promise<AnyRow | undefined> {
+    const document = documentOf(spec, row);
+    const held = await find({ _id: document._id }, {});
+    for (const unique of spec.unique ?? []) {
+      if (held.length > 0) break;
+      const same = Object.fromEntries(unique.map((column) => [column, document[column]]));
+      held.push(...(await find(same, { limit: 1 })));
+    }
+    return held[0];
+  }
+
+  const table: Table<AnyRow> = {
+    insert: (row) =>
+      guard(async () => {
+        try {
+          await collection.insertOne(documentOf(spec, row));
+          return true;
+        } catch (error) {
+          if (isDuplicate(error)) return false;
+          throw error;
+        }
+      }),
+
+    decide: (row) =>
+      decide(
+        row,
+        () => table.insert(row),
+        () => holderOf(row),
+      ),
 
     async get(...key) {
-      const document = await documents.byId(idFor(key));
-      return document && read(document);
+      return (await find({ _id: idFor(key) }, {}))[0] ?? null;
     },
 
-    async first(where, range = {}) {
-      const document = await documents.first(filter(where), options(range));
-      return document && read(document);
+    async first(where, options = {}) {
+      return (await find(filter(where), { ...optionsOf(spec, options), limit: 1 }))[0] ?? null;
     },
 
-    async all(where, range = {}) {
-      return (await documents.all(filter(where), options(range))).map(read);
-    },
+    all: (where, options = {}) => find(filter(where), optionsOf(spec, options)),
 
-    async *batches(where, range, size) {
-      for await (const batch of documents.batches(filter(where), options(range), size)) {
+    async *batches(where, options, size) {
+      for await (const batch of documentsIn(filter(where), optionsOf(spec, options), size)) {
         yield batch.map(read);
       }
     },
 
-    replace: (row) => documents.replace(documentOf(spec, row)),
+    replace: (row) =>
+      guard(async () => {
+        const { _id, ...members } = documentOf(spec, row);
+        const write = () => collection.replaceOne({ _id }, members, { upsert: true });
+        // Two first writers can both find nothing to replace; the second try then finds the row.
+        await write().catch((error: unknown) => {
+          if (isDuplicate(error)) return write();
+          throw error;
+        });
+      }),
 
     async set(row, members, only = {}) {
-      await documents.set({ ...filter(only), _id: idOfRow(spec, row) }, { ...members });
+      const one = { ...filter(only), _id: idOfRow(spec, row) };
+      await guard(() => collection.updateOne(one, { $set: members }));
     },
 
-    remove: (where) => documents.remove(filter(where)),
+    remove: (where) => remove(filter(where)),
 
-    removeInBatches: (where, size) => documents.removeInBatches(filter(where), size),
+    async removeInBatches(where, size) {
+      let removed = 0;
+      const ids = { projection: { _id: 1 } };
+      for await (const batch of documentsIn(filter(where), ids, size)) {
+        const _id = { $in: batch.map((document) => document._id) };
+        // The filter again: what was written since the batch was read stays.
+        removed += await remove({ $and: [{ _id }, filter(where)] });
+      }
+      return removed;
+    },
   };
+  return table;
+
+  function remove(where: Filter<StoredDocument>): Promise<number> {
+    return guard(async () => (await collection.deleteMany(where)).deletedCount);
+  }
+
+  async function* documentsIn(
+    where: Filter<StoredDocument>,
+    options: FindOptions,
+    size: number,
+  ): AsyncGenerator<readonly StoredDocument[]> {
+    const cursor = collection.find(where, { ...options, batchSize: size });
+    try {
+      for (;;) {
+        const batch: StoredDocument[] = [];
+        while (batch.length < size) {
+          const document = await guard(() => cursor.next());
+          if (!document) break;
+          batch.push(document);
+        }
+        if (batch.length > 0) yield batch;
+        if (batch.length < size) return;
+      }
+    } finally {
+      // A consumer that stops early, or a lost server: nothing more can be done about the cursor.
+      await cursor.close().catch(() => undefined);
+    }
+  }
+}
+
+/** A reply that got lost, or a conflicting row that no majority has yet, is asked about again. */
+async function decide(
+  row: AnyRow,
+  insert: () => Promise<boolean>,
+  findHolder: () => Promise<AnyRow | undefined>,
+): Promise<InsertOutcome> {
+  const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
+  for (;;) {
+    try {
+      if (await insert()) return 'won';
+      const holder = await findHolder();
+      if (holder) return holder['attempt'] === row['attempt'] ? 'won' : 'lost';
+      const message = 'a row of the database is not with a majority of its servers: check them';
+      if (performance.now() > deadlineMs) throw new StoreError('unavailable', message);
+    } catch (error) {
+      if (!mayDecideLater(error) || performance.now() > deadlineMs) throw error;
+    }
+    await delay(RETRY_DELAY_MS);
+  }
 }
 
 /** The column that `_id` stands for, if there is one. */
-function idColumn({ key, columns }: TableShape): string | null {
+function idColumn({ key, columns }: AnyTableSpec): string | null {
   const [only, ...more] = key;
-  return only !== undefined && more.length === 0 && columns[only] === 'text' ? only : null;
+  return only !== undefined && more.length === 0 && columns[only]?.kind === 'text' ? only : null;
 }
 
 function idFor(key: readonly unknown[]): string {
@@ -90,71 +180,63 @@ function idFor(key: readonly unknown[]): string {
   return only !== undefined && more.length === 0 ? String(only) : idOf(...parts);
 }
 
-function idOfRow<R>(spec: TableSpec<R>, row: Partial<R>): string {
+function idOfRow(spec: AnyTableSpec, row: AnyRow): string {
   return idFor(spec.key.map((column) => row[column]));
 }
 
-export function documentOf<R extends object>(spec: TableSpec<R>, row: R): StoredDocument {
-  const members = new Map<string, unknown>(Object.entries(row));
+export function documentOf(
+  spec: Pick<AnyTableSpec, 'columns' | 'key' | 'name'>,
+  row: AnyRow,
+): StoredDocument {
   const id = idColumn(spec);
   const columns = Object.keys(spec.columns).filter((column) => column !== id);
-  const stored = Object.fromEntries(columns.map((column) => [column, members.get(column)]));
+  const stored = Object.fromEntries(columns.map((column) => [column, row[column]]));
   return { ...stored, _id: idOfRow(spec, row) };
 }
 
-export function rowOf<R extends object>(spec: TableSpec<R>, document: StoredDocument): R {
+function rowOf(spec: AnyTableSpec, document: StoredDocument): AnyRow {
   const id = idColumn(spec);
-  const members: Record<string, unknown> = {};
-  for (const [column, type] of Object.entries<string>(spec.columns)) {
-    const value = column === id ? document._id : unwrapped(document[column]);
-    if (value === undefined && !type.endsWith('or null')) {
+  const row: Record<string, unknown> = {};
+  for (const [column, { isNullable }] of Object.entries(spec.columns)) {
+    const value = column === id ? document._id : document[column];
+    if (value === undefined && !isNullable) {
       const message = `a row of ${spec.name} has no ${column}; restore the database from a backup`;
       throw new StoreError('corrupt', message);
     }
-    members[column] = value ?? null;
+    // The driver hands bytes back in its own wrapper.
+    row[column] = value instanceof Binary ? value.value() : (value ?? null);
   }
-  // Every column of the specification is there.
-  return members as R;
+  return row;
 }
 
-/** The driver hands bytes back in its own wrapper. */
-function unwrapped(value: unknown): unknown {
-  return value instanceof Binary ? value.value() : value;
+function optionsOf(spec: AnyTableSpec, { order, limit }: RangeOptions<AnyRow>): FindOptions {
+  return {
+    ...(order === undefined ? {} : { sort: sortOf(spec, order) }),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }
 
-function sortOf<R>(spec: TableShape, order: NonNullable<RangeOptions<R>['order']>): Sort {
+function sortOf(spec: AnyTableSpec, order: NonNullable<RangeOptions<AnyRow>['order']>): Sort {
   const id = idColumn(spec);
   return Object.fromEntries(
     order.map(([column, way]) => [column === id ? '_id' : column, way === 'asc' ? 1 : -1]),
   );
 }
 
-export function filterOf<R>(spec: TableShape, where: Where<R>): Filter<StoredDocument> {
+function filterOf(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocument> {
   const comparisons = comparisonsOf(where);
-  const equal = new Map(
-    comparisons
-      .filter(({ operator }) => operator === 'equal')
-      .map(({ column, value }) => [column, value]),
-  );
+  const isEqual = ({ operator }: Comparison) => operator === 'equal';
+  const equal = new Map(comparisons.filter(isEqual).map(({ column, value }) => [column, value]));
   // A whole key is looked up by the one index that every server has.
   const isWholeKey = spec.key.every((column) => equal.has(column));
-  const rest = isWholeKey
-    ? comparisons.filter(
-        ({ column, operator }) => operator !== 'equal' || !spec.key.includes(column),
-      )
-    : comparisons;
+  const rest = comparisons.filter(
+    (one) => !(isWholeKey && isEqual(one) && spec.key.includes(one.column)),
+  );
   const filter: Record<string, Record<string, unknown>> = {};
-  for (const comparison of rest) add(filter, spec, comparison);
+  for (const { column, operator, value } of rest) {
+    const name = column === idColumn(spec) ? '_id' : column;
+    filter[name] = { ...filter[name], [OPERATORS[operator]]: value };
+  }
   if (!isWholeKey) return filter;
-  const _id = idFor(spec.key.map((column) => equal.get(column)));
-  return { ...filter, _id };
-}
-
-function add(
-  filter: Record<string, Record<string, unknown>>,
-  spec: TableShape,
-  { column, operator, value }: Comparison,
-): void {
-  const name = column === idColumn(spec) ? '_id' : column;
-  filter[name] = { ...filter[name], [OPERATORS[operator]]: value };
+  return { ...filter, _id: idFor(spec.key.map((column) => equal.get(column))) };
 }

@@ -4,8 +4,8 @@ import type { StoreContext } from './context.ts';
 import { MeasuredBody, packedAgainst, unpackedAgainst } from './packing.ts';
 import { rechunk } from './rechunk.ts';
 import { findReferableReport, findReport } from './reports.ts';
-import type { AnswerRow } from './rows.ts';
 import { headersFromJson, toStoredJson } from './stored-json.ts';
+import type { Row } from './tables.ts';
 
 /** What is kept of a body up to here stands in the row of its answer: most are one insert, that waits for the disk once. */
 const MAX_INLINE_BYTES = 64 * 1024;
@@ -63,18 +63,21 @@ export function answersOn(context: StoreContext): AnswerStore {
   };
 }
 
-type Manifest = Pick<AnswerRow, 'status' | 'headers' | 'bodyBytes' | 'bodySha256' | 'storedAtMs'>;
+type Manifest = Pick<
+  Row<'answers'>,
+  'status' | 'headers' | 'bodyBytes' | 'bodySha256' | 'storedAtMs'
+>;
 
 /** The pieces that are kept of one body, the last of them in hand: a single small one needs no row of its own. */
 class KeptPieces {
   readonly #context: StoreContext;
-  readonly #row: AnswerRow;
+  readonly #row: Row<'answers'>;
   #isReserved = false;
   #n = 0;
   #storedBytes = 0;
   #last: Uint8Array | null = null;
 
-  constructor(context: StoreContext, row: AnswerRow) {
+  constructor(context: StoreContext, row: Row<'answers'>) {
     this.#context = context;
     this.#row = row;
   }
@@ -118,7 +121,7 @@ class KeptPieces {
     this.#n += 1;
   }
 
-  async #insert(row: AnswerRow): Promise<void> {
+  async #insert(row: Row<'answers'>): Promise<void> {
     if (await this.#context.tables.answers.insert(row)) return;
     const message = `the answer id ${row.answerId} is in use; take a new random one`;
     throw new StoreError('conflict', message);
@@ -143,7 +146,7 @@ async function* readBody(
 
 async function* keptBytes(
   { tables }: StoreContext,
-  { answerId, bytes, storedBytes }: AnswerRow,
+  { answerId, bytes, storedBytes }: Row<'answers'>,
 ): AsyncGenerator<Uint8Array> {
   if (bytes !== null) {
     if (bytes.length > 0) yield bytes;

@@ -1,24 +1,24 @@
-import type { ChangeRow } from './rows.ts';
 import type { Table } from './table.ts';
+import type { Row } from './tables.ts';
 
 /** Steps that are walked to the end of the feed; from further behind the end is looked up. */
 const WALK_AT_MOST = 100;
 /** Hosts whose last change is remembered; beyond it all are forgotten and looked up again. */
 const REMEMBER_HOSTS = 10_000;
 
-type HostChange = Pick<ChangeRow, 'grade' | 'score'>;
+type HostChange = Pick<Row<'changes'>, 'grade' | 'score'>;
 
 /**
  * The end of the feed as far as this process has followed it: changes are numbered without gaps
  * and never change, so the next number tells all.
  */
 export class ChangeFeed {
-  readonly #changes: Table<ChangeRow>;
+  readonly #changes: Table<Row<'changes'>>;
   readonly #lastOfHost = new Map<string, HostChange | null>();
-  #tail: ChangeRow | null = null;
+  #tail: Row<'changes'> | null = null;
   #lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(changes: Table<ChangeRow>) {
+  constructor(changes: Table<Row<'changes'>>) {
     this.#changes = changes;
   }
 
@@ -31,7 +31,7 @@ export class ChangeFeed {
   }
 
   /** The last change, as it was at some moment during this call; null while there is none. */
-  async tail(): Promise<ChangeRow | null> {
+  async tail(): Promise<Row<'changes'> | null> {
     for (let walked = 0; this.#tail && walked < WALK_AT_MOST; walked += 1) {
       const next = await this.#changes.get(this.#tail.n + 1);
       if (!next) return this.#tail;
@@ -54,7 +54,7 @@ export class ChangeFeed {
     return last;
   }
 
-  #follow(next: ChangeRow): void {
+  #follow(next: Row<'changes'>): void {
     // Several callers walk at once, and each step is to be taken by one of them.
     if (next.n !== (this.#tail?.n ?? 0) + 1) return;
     this.#tail = next;

@@ -1,7 +1,7 @@
 import type { ChangeStore, DirectoryChange } from '../contract/changes.ts';
 import type { StoreContext } from './context.ts';
 import { optedOutHosts } from './owners.ts';
-import type { ChangeRow } from './rows.ts';
+import type { Row } from './tables.ts';
 
 /** Rows that are read together where some of them are of hosts that opted out. */
 const MIN_BATCH = 50;
@@ -9,7 +9,7 @@ const MIN_BATCH = 50;
 export function changesOn(context: StoreContext): ChangeStore {
   return {
     async list({ sinceMs, limit }) {
-      const told: ChangeRow[] = [];
+      const told: Row<'changes'>[] = [];
       // Asked again after the rows were read: an owner may have opted out meanwhile.
       for (let after = sinceMs; ; ) {
         const wanted = Math.max(MIN_BATCH, limit + 1 - told.length);
@@ -30,7 +30,7 @@ export function changesOn(context: StoreContext): ChangeStore {
   };
 }
 
-function toChange(row: ChangeRow): DirectoryChange {
+function toChange(row: Row<'changes'>): DirectoryChange {
   const { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion } = row;
   const change = { n, scanId, changeType, changedAtMs, host, grade, score, checksVersion };
   const { previousGrade, previousScore } = row;

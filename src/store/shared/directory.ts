@@ -1,10 +1,11 @@
+import type { Grade } from '../../model/report.ts';
 import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
-import type { FoundRecords, ListedRow, StoreContext } from './context.ts';
-import { countsOf } from './grade-counts.ts';
+import type { FoundHosts, StoreContext } from './context.ts';
 import { hostSubstring } from './host-substring.ts';
 import { lastOwnerNumber, ownersOf } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
+import type { Row } from './tables.ts';
 
 export function directoryOn(context: StoreContext): DirectoryStore {
   const { tables, lists, feed } = context;
@@ -27,30 +28,40 @@ export function directoryOn(context: StoreContext): DirectoryStore {
     async list(query) {
       const q = hostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
-      return listed(context, await lists.list({ ...query, q }));
+      return readPage(context, await lists.list({ ...query, q }));
     },
 
     async grades() {
-      const counts = await lists.grades();
-      return countsOf((grade) => counts.get(grade) ?? 0);
+      const counted = await lists.grades();
+      const count = (grade: Grade) => counted.get(grade) ?? 0;
+      return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
     },
 
     async featured(query) {
-      return listed(context, await lists.featured(query));
+      return readPage(context, await lists.featured(query));
     },
   };
 }
 
-/** Owners are asked again after the rows were read: one may have opted out meanwhile. */
-async function listed(context: StoreContext, { count, records }: FoundRecords) {
-  const found = await withOwners(context, records);
-  return { count, records: found.filter((record) => record.listed) };
+async function readPage(context: StoreContext, { count, hosts }: FoundHosts) {
+  return { count, records: await readListed(context, hosts) };
 }
 
-/** Records as they are stored, with what their owners want and have proved. */
-export async function withOwners(
+/** The records of these hosts in their order. An owner may have opted out since the hosts were read: his is left out. */
+export async function readListed(
   context: StoreContext,
-  records: readonly ListedRow[],
+  hosts: readonly string[],
+): Promise<readonly DirectoryRecord[]> {
+  const rows = await context.tables.records.all({ host: { in: hosts } });
+  const byHost = new Map(rows.map((row) => [row.host, row]));
+  const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
+  return (await withOwners(context, inOrder)).filter((record) => record.listed);
+}
+
+/** Records with the state of their owners. */
+async function withOwners(
+  context: StoreContext,
+  records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
   const stateOf = await ownersOf(

@@ -2,7 +2,7 @@ import type { DirectoryRecord } from '../contract/directory.ts';
 import type { ExportRecord, ExportStore } from '../contract/exports.ts';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { StoreContext } from './context.ts';
-import { withOwners } from './directory.ts';
+import { readListed } from './directory.ts';
 import { toHistoryRow } from './history.ts';
 
 const RECORDS_BATCH = 500;
@@ -32,13 +32,9 @@ async function readRecords(
   const found: DirectoryRecord[] = [];
   for (let at = 0; at < hosts.length; at += RECORDS_BATCH) {
     const wanted = hosts.slice(at, at + RECORDS_BATCH);
-    const rows = await context.tables.records.all({ host: { in: wanted } });
-    const byHost = new Map(rows.map((row) => [row.host, row]));
-    const inOrder = wanted.map((host) => byHost.get(host)).filter((row) => row !== undefined);
-    found.push(...(await withOwners(context, inOrder)));
+    found.push(...(await readListed(context, wanted)));
   }
-  // An owner may have opted out since the hosts were read.
-  return found.filter((record) => record.listed);
+  return found;
 }
 
 async function* withHistory(

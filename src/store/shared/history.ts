@@ -1,6 +1,6 @@
 import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
 import type { StoreContext } from './context.ts';
-import type { HistoryTableRow } from './rows.ts';
+import type { Row } from './tables.ts';
 
 export function historyOn({ tables }: StoreContext): HistoryStore {
   return {
@@ -20,7 +20,7 @@ export function historyOn({ tables }: StoreContext): HistoryStore {
   };
 }
 
-export function toHistoryRow(row: HistoryTableRow): HistoryRow {
+export function toHistoryRow(row: Row<'history'>): HistoryRow {
   const { scanId, grade, score, scannedAtMs, checksVersion } = row;
   return { scanId, grade, score, scannedAtMs, checksVersion };
 }

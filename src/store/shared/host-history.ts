@@ -1,7 +1,7 @@
 import type { PublishedScan } from '../contract/published-scan.ts';
 import type { StoreContext } from './context.ts';
 import { publishedScanFromJson } from './published-scan.ts';
-import type { HistoryTableRow } from './rows.ts';
+import type { Row } from './tables.ts';
 
 /**
  * The history of one host as far as this reader has followed it. Rows are numbered without gaps and
@@ -51,7 +51,7 @@ export class HostHistory {
     }
   }
 
-  #add({ seq, scannedAtMs, scan }: HistoryTableRow): void {
+  #add({ seq, scannedAtMs, scan }: Row<'history'>): void {
     this.seq = seq;
     this.firstSeenAtMs = Math.min(this.firstSeenAtMs, scannedAtMs);
     // Its record has had it for longer than any publication takes.

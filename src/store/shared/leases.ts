@@ -1,7 +1,7 @@
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import type { StoreContext } from './context.ts';
 import { leaseOf, leaseOver } from './lease-rules.ts';
-import type { LeaseRow } from './rows.ts';
+import type { Row } from './tables.ts';
 
 export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseStore {
   const { leases } = tables;
@@ -43,11 +43,11 @@ export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseSt
     },
   };
 
-  function lastTurn(name: string): Promise<LeaseRow | null> {
+  function lastTurn(name: string): Promise<Row<'leases'> | null> {
     return leases.first({ name }, { order: [['turn', 'desc']] });
   }
 
-  async function over(last: LeaseRow): Promise<boolean> {
+  async function over(last: Row<'leases'>): Promise<boolean> {
     if (leaseOver(last, true, now())) return true;
     return leaseOver(last, await isAlive(last.owner), now());
   }

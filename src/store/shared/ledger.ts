@@ -2,8 +2,8 @@ import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
 import type { StoreContext } from './context.ts';
 import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from './ledger-rules.ts';
-import type { LedgerTableRow } from './rows.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import type { Row } from './tables.ts';
 
 /** Keys read at a time. */
 const UNFINISHED_BATCH = 500;
@@ -159,7 +159,7 @@ export async function readHistories(
     .filter((history): history is LedgerHistory => history !== null);
 }
 
-function toLedgerRow({ scanId, answerId, data, ...members }: LedgerTableRow): LedgerRow {
+function toLedgerRow({ scanId, answerId, data, ...members }: Row<'ledger'>): LedgerRow {
   return {
     ...members,
     scanId: scanId ?? undefined,

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { verifiedSinceMs } from '../contract/ownership.ts';
 import type { StoreContext } from './context.ts';
 import { RETENTION_MS } from './retention.ts';
-import type { OwnerRow } from './rows.ts';
 import { jitter, type Where } from './table.ts';
+import type { Row } from './tables.ts';
 
 /** What holds of a host: what its owner wants, and what he has proved. */
-export type OwnerState = Omit<OwnerRow, 'n' | 'attempt' | 'host' | 'atMs'>;
+export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
 const NOBODY: OwnerState = {
   listed: true,
@@ -114,7 +114,7 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
 
 async function hostsWhose(
   { tables }: OwnersContext,
-  where: Where<OwnerRow>,
+  where: Where<Row<'owners'>>,
 ): Promise<readonly string[]> {
   const found = await tables.owners.all(where);
   if (found.length === 0) return [];
@@ -125,10 +125,10 @@ async function hostsWhose(
   return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));
 }
 
-function lastRows(rows: readonly OwnerRow[]): ReadonlyMap<string, OwnerRow> {
+function lastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owners'>> {
   return new Map(rows.toSorted((a, b) => a.n - b.n).map((row) => [row.host, row]));
 }
 
-function stateOf({ n, attempt, host, atMs, ...state }: OwnerRow): OwnerState {
+function stateOf({ n, attempt, host, atMs, ...state }: Row<'owners'>): OwnerState {
   return state;
 }

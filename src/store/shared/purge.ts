@@ -7,8 +7,8 @@ import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
 import { purgeSequences } from './purge-sequences.ts';
 import { RETENTION_MS } from './retention.ts';
-import type { LedgerTableRow } from './rows.ts';
 import type { Where } from './table.ts';
+import type { Row } from './tables.ts';
 
 const BATCH = 200;
 
@@ -43,7 +43,7 @@ export async function purgeOn(
 async function purgeLedger(
   context: StoreContext,
   nowMs: number,
-  old: Where<LedgerTableRow>,
+  old: Where<Row<'ledger'>>,
 ): Promise<number> {
   const seen = new Set<string>();
   let purged = 0;

@@ -2,14 +2,14 @@ import type { ScanResult, ScanResultStore } from '../contract/results.ts';
 import type { StoreContext } from './context.ts';
 import { packReport } from './packing.ts';
 import { findReport } from './reports.ts';
-import type { ResultRow } from './rows.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import type { Row } from './tables.ts';
 
 export function resultsOn(context: StoreContext): ScanResultStore {
   const { tables, now } = context;
   const { results, reports, changes, records, unpaid } = tables;
 
-  async function toResult(row: ResultRow | null): Promise<ScanResult | null> {
+  async function toResult(row: Row<'results'> | null): Promise<ScanResult | null> {
     if (row === null) return null;
     const json = await findReport(context, row.scanId);
     if (json === null) return null;

@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { SlotScope, SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import type { SlotTableRow } from './rows.ts';
 import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from './slot-rules.ts';
 import { jitter } from './table.ts';
+import type { Row } from './tables.ts';
 
 export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStore {
   const { slots } = tables;
@@ -68,7 +68,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
   }
 }
 
-function toSlotRow({ scope, group, ...members }: SlotTableRow): SlotRow {
+function toSlotRow({ scope, group, ...members }: Row<'slots'>): SlotRow {
   // `scopeText` is the only writer of this text.
   return { ...members, scope: JSON.parse(scope) };
 }

@@ -52,7 +52,7 @@ export function headersFromJson(text: string): Readonly<Record<string, string>> 
 }
 
 /** @throws StoreError `corrupt` */
-export function gradeFromText(text: string): Grade {
+export function gradeFromText(text: unknown): Grade {
   const grade = ALL_GRADES.find((known) => known === text);
   if (grade) return grade;
   throw new StoreError('corrupt', `a stored grade is "${text}"; restore the store from a backup`);

@@ -23,41 +23,35 @@ export type RangeOptions<R> = {
   readonly limit?: number;
 };
 
-export type ColumnType =
-  | 'text'
-  | 'integer'
-  | 'boolean'
-  | 'bytes'
-  /** Stored as two texts where an engine has flat rows. */
-  | 'owner'
-  | 'text or null'
-  | 'integer or null'
-  | 'bytes or null';
-
-/** What makes the schema of a table, whatever its rows are. */
-export type TableShape = {
-  readonly name: string;
-  readonly columns: Readonly<Record<string, ColumnType>>;
-  readonly key: readonly string[];
-  readonly unique?: readonly (readonly string[])[];
-  readonly indexes?: readonly (readonly string[])[];
+export type Column<V = unknown> = {
+  readonly kind: 'text' | 'integer' | 'boolean' | 'bytes' | 'object';
+  readonly isNullable: boolean;
+  /** Of an object; each of them is a text. */
+  readonly members?: readonly string[];
+  /** Never set: it carries the type of the values. */
+  readonly value?: V;
 };
 
 export type TableSpec<R> = {
   readonly name: string;
-  readonly columns: { readonly [Column in keyof R]-?: ColumnType };
+  readonly columns: { readonly [Name in keyof R]-?: Column<R[Name]> };
   /** The columns that name a row. */
-  readonly key: readonly (keyof R & string)[];
+  readonly key: readonly (keyof NoInfer<R> & string)[];
   /** Further columns that no two rows may have alike. */
-  readonly unique?: readonly (readonly (keyof R & string)[])[];
+  readonly unique?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /** What rows are looked for by. */
-  readonly indexes?: readonly (readonly (keyof R & string)[])[];
+  readonly indexes?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /**
    * Rows that need not outlive a loss of power by themselves: they stand for work of their writer, or another row that
    * does outlive it is written after them, and all before it with it. Default: none.
    */
-  readonly passing?: (row: R) => boolean;
+  passing?(row: NoInfer<R>): boolean;
 };
+
+/** A row of any table. */
+export type AnyRow = Readonly<Record<string, unknown>>;
+/** An engine reads names and kinds alone, and is the same for every table. */
+export type AnyTableSpec = TableSpec<AnyRow>;
 
 /**
  * Rows of one kind. An insert under unique keys is atomic on every engine and decides every race; nothing else is relied
@@ -84,15 +78,54 @@ export type Table<R> = {
   /** Writes a whole row, whether or not there was one. Never for what is raced for. */
   replace(row: R): Promise<void>;
 
-  /** Sets members of the row with the key of `row`, if there is one that fits `only` too. */
+  /** Sets members of the row with the key of `row`, if there is one that fits `only` too. Decides nothing. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
 
-  /** How many rows were removed. */
+  /** How many rows were removed, which decides nothing either. */
   remove(where: Where<R>): Promise<number>;
 
   /** The same, `size` rows at a time, so that others are served in between. */
   removeInBatches(where: Where<R>, size: number): Promise<number>;
 };
+
+export type RowOf<Spec> = Spec extends TableSpec<infer R> ? Readonly<R> : never;
+export type TablesOf<Specs> = { readonly [Name in keyof Specs]: Table<RowOf<Specs[Name]>> };
+
+export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>(
+  specs: Specs,
+  open: (spec: AnyTableSpec) => Table<AnyRow>,
+): TablesOf<Specs> {
+  const tables = Object.entries(specs).map(([name, spec]) => [name, open(spec)]);
+  // A table that was opened with a specification holds rows of that specification.
+  return Object.fromEntries(tables) as TablesOf<Specs>;
+}
+
+const OPERATORS = ['from', 'after', 'upTo', 'before', 'not', 'in'] as const;
+
+export type Operator = 'equal' | (typeof OPERATORS)[number];
+
+/** One comparison of a column with a value; with a list of values for `in`. */
+export type Comparison = {
+  readonly column: string;
+  readonly operator: Operator;
+  readonly value: unknown;
+};
+
+/** All comparisons that a row has to pass. */
+export function comparisonsOf(where: Where<AnyRow>): readonly Comparison[] {
+  return Object.entries(where).flatMap(([column, condition]): readonly Comparison[] => {
+    if (condition === undefined) return [];
+    if (condition === null || typeof condition !== 'object') {
+      return [{ column, operator: 'equal', value: condition }];
+    }
+    const given: AnyRow = { ...condition };
+    return OPERATORS.filter((operator) => given[operator] !== undefined).map((operator) => ({
+      column,
+      operator,
+      value: given[operator],
+    }));
+  });
+}
 
 /** A random wait before the next number is tried after a lost one; it keeps racers apart. */
 export async function jitter(): Promise<void> {

@@ -1,250 +1,235 @@
-import type * as rows from './rows.ts';
-import type { Table, TableSpec } from './table.ts';
+import type { Grade } from '../../model/report.ts';
+import type { ChangeType } from '../contract/changes.ts';
+import type { LedgerState } from '../contract/ledger.ts';
+import type { Owner } from '../contract/owner.ts';
+import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from './columns.ts';
+import type { RowOf, TablesOf } from './table.ts';
 
-/** The rows of every table that both stores have. */
-export type Rows = {
-  readonly ledger: rows.LedgerTableRow;
-  readonly ledgerOpen: rows.OpenRow;
-  readonly ledgerWritten: rows.WrittenRow;
-  readonly answers: rows.AnswerRow;
-  readonly answerChunks: rows.AnswerChunkRow;
-  readonly results: rows.ResultRow;
-  readonly reports: rows.ReportRow;
-  readonly identifiers: rows.IdentifierRow;
-  readonly unpaid: rows.UnpaidRow;
-  readonly history: rows.HistoryTableRow;
-  readonly records: rows.RecordRow;
-  readonly changes: rows.ChangeRow;
-  readonly owners: rows.OwnerRow;
-  readonly slots: rows.SlotTableRow;
-  readonly leases: rows.LeaseRow;
-  readonly snapshots: rows.SnapshotRow;
-  readonly verdicts: rows.VerdictRow;
-};
+/*
+ * Free-form JSON is kept as text: its member names may hold what a database reserves ("$", "."), and its numbers must
+ * come back as they went in.
+ */
+const owner = objectOf<keyof Owner>('host', 'boot');
 
-export type Tables = { readonly [Name in keyof Rows]: Table<Rows[Name]> };
-export type TableSpecs = { readonly [Name in keyof Rows]: TableSpec<Rows[Name]> };
-
-/** Every table, its keys and what it is read by. */
-export const TABLES: TableSpecs = {
-  ledger: {
+/** Every table of a store, its keys and what it is read by. */
+export const TABLES = {
+  ledger: table({
     name: 'ledger',
     columns: {
-      key: 'text',
-      step: 'integer',
-      state: 'text',
-      attempt: 'text',
-      atMs: 'integer',
-      owner: 'owner',
-      payer: 'text',
-      request: 'text',
-      validBeforeMs: 'integer',
-      scanId: 'text or null',
-      answerId: 'text or null',
-      data: 'text',
+      key: text,
+      step: integer,
+      state: textOf<LedgerState>(),
+      attempt: text,
+      atMs: integer,
+      owner,
+      payer: text,
+      request: text,
+      validBeforeMs: integer,
+      scanId: orNull(text),
+      answerId: orNull(text),
+      data: text,
     },
     key: ['key', 'step'],
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['atMs'], ['answerId'], ['scanId']],
-  },
-  ledgerOpen: {
+  }),
+  /** A key may be unfinished since the claim at this step. */
+  ledgerOpen: table({
     name: 'ledger_open',
-    columns: {
-      key: 'text',
-      claimStep: 'integer',
-      payer: 'text',
-      request: 'text',
-      sinceMs: 'integer',
-    },
+    columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
     key: ['key', 'claimStep'],
     // The claim follows.
     passing: () => true,
     indexes: [['sinceMs'], ['payer', 'request']],
-  },
-  ledgerWritten: {
+  }),
+  /** An answer for this key was written to a client in full. */
+  ledgerWritten: table({
     name: 'ledger_written',
-    columns: { key: 'text', atMs: 'integer' },
+    columns: { key: text, atMs: integer },
     key: ['key'],
-  },
-  answers: {
+  }),
+  answers: table({
     name: 'answers',
     columns: {
-      answerId: 'text',
-      startedAtMs: 'integer',
-      reportOf: 'text or null',
-      status: 'integer or null',
-      headers: 'text or null',
-      bodyBytes: 'integer or null',
-      bodySha256: 'text or null',
-      storedBytes: 'integer or null',
-      storedAtMs: 'integer or null',
-      bytes: 'bytes or null',
+      answerId: text,
+      startedAtMs: integer,
+      /** The scan against whose report the pieces are packed; null where they are the body itself. */
+      reportOf: orNull(text),
+      /** From here on null until the whole body is there. */
+      status: orNull(integer),
+      headers: orNull(text),
+      bodyBytes: orNull(integer),
+      bodySha256: orNull(text),
+      storedBytes: orNull(integer),
+      storedAtMs: orNull(integer),
+      /** The kept bytes of the body; null where it stands in pieces. */
+      bytes: orNull(bytes),
     },
     key: ['answerId'],
     indexes: [['startedAtMs'], ['reportOf']],
-  },
-  answerChunks: {
+  }),
+  answerChunks: table({
     name: 'answer_chunks',
-    columns: { answerId: 'text', n: 'integer', bytes: 'bytes' },
+    columns: { answerId: text, n: integer, bytes },
     key: ['answerId', 'n'],
-  },
-  results: {
+  }),
+  results: table({
     name: 'results',
-    columns: { scanId: 'text', host: 'text', scannedAtMs: 'integer', submittedUrl: 'text' },
+    columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
     key: ['scanId'],
     indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
-  },
-  reports: {
+  }),
+  /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
+  reports: table({
     name: 'reports',
-    columns: { scanId: 'text', scannedAtMs: 'integer', report: 'bytes' },
+    columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
     // The result follows.
     passing: () => true,
     indexes: [['scannedAtMs']],
-  },
-  identifiers: {
+  }),
+  /** The scope is network, payer and id as one text. */
+  identifiers: table({
     name: 'identifiers',
-    columns: {
-      scope: 'text',
-      n: 'integer',
-      request: 'text',
-      key: 'text',
-      attempt: 'text',
-      atMs: 'integer',
-    },
+    columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
     key: ['scope', 'n'],
     indexes: [['atMs']],
-  },
-  unpaid: {
+  }),
+  unpaid: table({
     name: 'unpaid',
-    columns: {
-      payer: 'text',
-      scanId: 'text',
-      host: 'text',
-      isDebt: 'boolean',
-      atMs: 'integer',
-    },
+    columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
     key: ['payer', 'scanId'],
     indexes: [['payer', 'atMs'], ['atMs']],
-  },
-  history: {
+  }),
+  history: table({
     name: 'history',
     columns: {
-      host: 'text',
-      seq: 'integer',
-      attempt: 'text',
-      scanId: 'text',
-      scannedAtMs: 'integer',
-      grade: 'text',
-      score: 'integer',
-      checksVersion: 'text',
-      scan: 'text or null',
+      host: text,
+      seq: integer,
+      attempt: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      /** Null once the record has it for long. */
+      scan: orNull(text),
     },
     key: ['host', 'seq'],
     // The change follows.
     passing: () => true,
     unique: [['scanId']],
     indexes: [['host', 'scannedAtMs', 'scanId']],
-  },
-  records: {
+  }),
+  /** The newest scan of a host, made of its history. */
+  records: table({
     name: 'records',
     columns: {
-      host: 'text',
-      scanId: 'text',
-      scannedAtMs: 'integer',
-      grade: 'text',
-      score: 'integer',
-      category: 'text',
-      firstSeenAtMs: 'integer',
-      scanCount: 'integer',
-      reached: 'boolean',
-      scan: 'text',
+      host: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      category: text,
+      firstSeenAtMs: integer,
+      scanCount: integer,
+      /** Some scan has had an answer of the origin. */
+      reached: boolean,
+      scan: text,
     },
     key: ['host'],
     // The change follows.
     passing: () => true,
-  },
-  changes: {
+  }),
+  changes: table({
     name: 'changes',
     columns: {
-      n: 'integer',
-      attempt: 'text',
-      scanId: 'text',
-      changeType: 'text',
-      changedAtMs: 'integer',
-      host: 'text',
-      grade: 'text',
-      score: 'integer',
-      checksVersion: 'text',
-      previousGrade: 'text or null',
-      previousScore: 'integer or null',
-      hidden: 'boolean',
+      n: integer,
+      attempt: text,
+      scanId: text,
+      changeType: textOf<ChangeType>(),
+      changedAtMs: integer,
+      host: text,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      previousGrade: orNull(textOf<Grade>()),
+      previousScore: orNull(integer),
+      /** The host was not listed then: no reader is ever told of it. */
+      hidden: boolean,
     },
     key: ['n'],
     unique: [['scanId']],
     indexes: [['changedAtMs'], ['host', 'n']],
-  },
-  owners: {
+  }),
+  /** Each row has all that an owner wants and has proved, from this number on. */
+  owners: table({
     name: 'owners',
     columns: {
-      n: 'integer',
-      attempt: 'text',
-      host: 'text',
-      atMs: 'integer',
-      listed: 'boolean',
-      listedBy: 'text or null',
-      enrichmentSuppressed: 'boolean',
-      suppressedBy: 'text or null',
-      confirmedAtMs: 'integer or null',
-      tokenHash: 'text or null',
-      keyHash: 'text or null',
-      client: 'text or null',
+      n: integer,
+      attempt: text,
+      host: text,
+      atMs: integer,
+      listed: boolean,
+      /** Hash of the token whose listing key set it. */
+      listedBy: orNull(text),
+      enrichmentSuppressed: boolean,
+      suppressedBy: orNull(text),
+      confirmedAtMs: orNull(integer),
+      tokenHash: orNull(text),
+      keyHash: orNull(text),
+      client: orNull(text),
     },
     key: ['n'],
     indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
-  },
-  slots: {
+  }),
+  slots: table({
     name: 'slots',
     columns: {
-      attempt: 'text',
-      scope: 'text',
-      n: 'integer',
-      owner: 'owner',
-      endsWithOwner: 'boolean',
-      takenAtMs: 'integer',
-      expiresAtMs: 'integer',
-      group: 'text or null',
-      data: 'text or null',
+      attempt: text,
+      scope: text,
+      n: integer,
+      owner,
+      endsWithOwner: boolean,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      group: orNull(text),
+      data: orNull(text),
     },
     key: ['attempt'],
     unique: [['scope', 'n']],
     indexes: [['group'], ['expiresAtMs']],
     passing: (row) => row.endsWithOwner,
-  },
-  leases: {
+  }),
+  leases: table({
     name: 'leases',
     columns: {
-      name: 'text',
-      turn: 'integer',
-      owner: 'owner',
-      attempt: 'text',
-      takenAtMs: 'integer',
-      expiresAtMs: 'integer',
-      releasedAtMs: 'integer or null',
+      name: text,
+      turn: integer,
+      owner,
+      attempt: text,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      releasedAtMs: orNull(integer),
     },
     key: ['name', 'turn'],
     indexes: [['takenAtMs']],
     passing: () => true,
-  },
-  snapshots: {
+  }),
+  snapshots: table({
     name: 'snapshots',
-    columns: { source: 'text', key: 'text', takenAtMs: 'integer', data: 'text' },
+    columns: { source: text, key: text, takenAtMs: integer, data: text },
     key: ['source', 'key'],
     indexes: [['takenAtMs']],
-  },
-  verdicts: {
+  }),
+  verdicts: table({
     name: 'verdicts',
-    columns: { host: 'text', checkId: 'text', atMs: 'integer', data: 'text' },
+    columns: { host: text, checkId: text, atMs: integer, data: text },
     key: ['host', 'checkId'],
     indexes: [['host'], ['atMs']],
-  },
+  }),
 };
+
+export type Tables = TablesOf<typeof TABLES>;
+
+/** A row of the table of this name. */
+export type Row<Name extends keyof typeof TABLES> = RowOf<(typeof TABLES)[Name]>;

@@ -12,7 +12,7 @@ import { dirname, resolve } from 'node:path';
 import { StoreError } from '../contract/store-error.ts';
 import { Connection } from './connection.ts';
 import { sqliteError } from './error.ts';
-import { isKnownVersion } from './migrate.ts';
+import { isKnownVersion, versionOf } from './migrate.ts';
 import { lockProcess } from './process-lock.ts';
 
 /** What is in a backup. */
@@ -86,16 +86,14 @@ export function restoreSqlite(backup: string, path: string): BackedUp {
 function inspect(file: string, name: string): BackedUp {
   const connection = new Connection(file, name, { readOnly: true });
   try {
-    const version = connection.get('PRAGMA user_version')?.integer('user_version') ?? 0;
-    if (!isKnownVersion(version)) {
+    if (!isKnownVersion(versionOf(connection))) {
       throw new StoreError('incompatible', `${name} holds no store of a schema this program knows`);
     }
-    const check = connection.get('PRAGMA quick_check')?.text('quick_check');
+    const check = connection.value('PRAGMA quick_check');
     if (check !== 'ok') throw new StoreError('corrupt', `${name} is damaged (${check})`);
-    const count = (sql: string) => connection.get(sql)?.integer('count') ?? 0;
     return {
-      hosts: count('SELECT count(*) AS count FROM records'),
-      payments: count('SELECT count(DISTINCT key) AS count FROM ledger'),
+      hosts: Number(connection.value('SELECT count(*) FROM records')),
+      payments: Number(connection.value('SELECT count(DISTINCT key) FROM ledger')),
     };
   } finally {
     connection.close();

@@ -1,4 +1,3 @@
-/** The one connection of an embedded store. */
 import {
   DatabaseSync,
   type SQLInputValue,
@@ -7,7 +6,6 @@ import {
 } from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';
-import { Row } from './row.ts';
 
 /** A store without a file: what is in it ends with its connection. */
 export const MEMORY = ':memory:';
@@ -47,7 +45,6 @@ export class Connection {
     return this.#guard(() => Number(this.#statement(sql).run(...values).changes));
   }
 
-  /** Columns as they come. */
   rows(
     sql: string,
     ...values: readonly SQLInputValue[]
@@ -55,13 +52,14 @@ export class Connection {
     return this.#guard(() => this.#statement(sql).all(...values));
   }
 
-  get(sql: string, ...values: readonly SQLInputValue[]): Row | null {
-    const row = this.#guard(() => this.#statement(sql).get(...values));
-    return row ? new Row(row) : null;
+  /** The first column of each row. */
+  values(sql: string, ...values: readonly SQLInputValue[]): readonly SQLOutputValue[] {
+    return this.rows(sql, ...values).flatMap((row) => Object.values(row).slice(0, 1));
   }
 
-  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
-    return this.#guard(() => this.#statement(sql).all(...values)).map((row) => new Row(row));
+  /** The first column of the first row; null without rows. */
+  value(sql: string, ...values: readonly SQLInputValue[]): SQLOutputValue {
+    return this.values(sql, ...values)[0] ?? null;
   }
 
   /** All or nothing, durable when it returns. `work` is synchronous and does not nest. */

@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts';
 import { OLDEST_VERSION, STEPS } from './migrations.ts';
 import { createTables } from './schema.ts';
 
+/** Tables and indexes that are only added need no version: every start creates those that are missing. */
 const VERSION = OLDEST_VERSION + STEPS.length;
 
 /**
@@ -11,23 +12,20 @@ const VERSION = OLDEST_VERSION + STEPS.length;
  * @throws StoreError `incompatible` when another program wrote the file, or one that is too old
  */
 export function migrate(connection: Connection): void {
-  const had = connection.get('PRAGMA user_version')?.integer('user_version') ?? 0;
-  if (had === VERSION) return;
-  if (had > VERSION) {
-    throw incompatible(
-      connection,
-      had,
-      'run the newer program, or give this one its own STORE_URL',
-    );
-  }
-  const isNew = had === 0 && connection.get('SELECT 1 FROM sqlite_schema') === null;
-  if (!isNew && had < OLDEST_VERSION) {
-    throw incompatible(connection, had, 'give this program its own STORE_URL');
+  const had = versionOf(connection);
+  const isNew = had === 0 && connection.value('SELECT 1 FROM sqlite_schema') === null;
+  if (!isNew && !isKnownVersion(had)) {
+    const advice =
+      had > VERSION
+        ? 'run the newer program, or give this one its own STORE_URL'
+        : 'give this program its own STORE_URL';
+    const message = `the store ${connection.location} has schema ${had}, this program knows ${OLDEST_VERSION} to ${VERSION}: ${advice}`;
+    throw new StoreError('incompatible', message);
   }
   connection.transaction(() => {
-    const steps = isNew ? [createTables] : STEPS.slice(had - OLDEST_VERSION);
-    for (const step of steps) connection.exec(step());
-    connection.exec(`PRAGMA user_version = ${VERSION}`);
+    for (const step of isNew ? [] : STEPS.slice(had - OLDEST_VERSION)) connection.exec(step());
+    connection.exec(createTables());
+    if (had !== VERSION) connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
 }
 
@@ -36,7 +34,6 @@ export function isKnownVersion(version: number): boolean {
   return version >= OLDEST_VERSION && version <= VERSION;
 }
 
-function incompatible({ location }: Connection, had: number, advice: string): StoreError {
-  const message = `the store ${location} has schema ${had}, this program knows ${OLDEST_VERSION} to ${VERSION}: ${advice}`;
-  return new StoreError('incompatible', message);
+export function versionOf(connection: Connection): number {
+  return Number(connection.value('PRAGMA user_version'));
 }

@@ -1,10 +1,9 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
-import type { FoundRecords, ListedRow, RecordLists } from '../shared/context.ts';
+import type { FoundHosts, RecordLists } from '../shared/context.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
 import { type Connection, LIMIT } from './connection.ts';
-import type { Row } from './row.ts';
 
 /** Matches of a search that are read and sorted at once; of more, one page is looked for in the index of the order. */
 const FEW_MATCHES = 1_000;
@@ -50,15 +49,15 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     },
 
     async grades() {
-      const rows = connection.all(
-        `SELECT grade, sum(n) AS count FROM (
+      const rows = connection.rows(
+        `SELECT grade, sum(n) AS n FROM (
            SELECT grade, count(*) AS n FROM records GROUP BY grade UNION ALL
            SELECT grade, -1 FROM json_each(?) AS hidden CROSS JOIN records r
              ON r.rowid = hidden.value)
          GROUP BY grade`,
         hiddenRecords(connection),
       );
-      return new Map(rows.map((row) => [gradeFromText(row.text('grade')), row.integer('count')]));
+      return new Map(rows.map(({ grade, n }) => [gradeFromText(grade), Number(n)]));
     },
 
     async featured({ sinceMs, limit }) {
@@ -72,39 +71,38 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     },
 
     async hostsByRecency(limit) {
-      const rows = connection.all(
+      const hosts = connection.values(
         `SELECT r.host FROM records r INDEXED BY records_by_time WHERE NOT ${AMONG}
          ORDER BY ${ORDERS.recent} ${LIMIT}`,
         hiddenRecords(connection),
         limit,
       );
-      return rows.map((row) => row.text('host'));
+      return hosts.map(String);
     },
   };
 
-  function find(selection: Selection, page: Page, hidden: string): FoundRecords {
+  function find(selection: Selection, page: Page, hidden: string): FoundHosts {
     const count = countRecords(connection, selection, hidden);
-    if (page.offset >= count) return { count, records: [] };
-    return { count, records: pageOf(connection, inOrder(selection, page), page, hidden) };
+    if (page.offset >= count) return { count, hosts: [] };
+    return { count, hosts: pageOf(connection, inOrder(selection, page), page, hidden) };
   }
 }
 
 /** As JSON; read anew for each list, so that an owner's wish holds at once. */
 function hiddenRecords(connection: Connection): string {
-  return JSON.stringify(connection.all(HIDDEN).map((row) => row.integer('id')));
+  return JSON.stringify(connection.values(HIDDEN));
 }
 
 /** All, less the hidden ones among them: to leave those out one by one makes a count ten times as long. */
 function countRecords(connection: Connection, selection: Selection, hidden: string): number {
   const { conditions, values, isNarrow } = selection;
   if (isNarrow) {
-    const exact = connection.get(countStatement(visible(selection)), ...values, hidden);
-    return exact?.integer('count') ?? 0;
+    return Number(connection.value(countStatement(visible(selection)), ...values, hidden));
   }
-  const all = connection.get(countStatement(selection), ...values);
+  const all = connection.value(countStatement(selection), ...values);
   const among = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
-  const taken = connection.get(countStatement({ from: among, conditions }), hidden, ...values);
-  return (all?.integer('count') ?? 0) - (taken?.integer('count') ?? 0);
+  const taken = connection.value(countStatement({ from: among, conditions }), hidden, ...values);
+  return Number(all) - Number(taken);
 }
 
 export function selectionOf({
@@ -147,17 +145,17 @@ function fewMatches(
   selection: Selection,
   page: Page,
   hidden: string,
-): FoundRecords | null {
-  const found = connection.all(
-    `SELECT r.rowid AS id FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
+): FoundHosts | null {
+  const found = connection.values(
+    `SELECT r.rowid FROM ${selection.from} ${where(visible(selection))} ${LIMIT}`,
     ...selection.values,
     hidden,
     FEW_MATCHES + 1,
   );
   if (found.length > FEW_MATCHES) return null;
-  const values = [JSON.stringify(found.map((row) => row.integer('id')))];
+  const values = [JSON.stringify(found)];
   const matches = { from: 'records r', conditions: [AMONG], values, isNarrow: true };
-  return { count: found.length, records: pageOf(connection, matches, page, hidden) };
+  return { count: found.length, hosts: pageOf(connection, matches, page, hidden) };
 }
 
 function pageOf(
@@ -165,31 +163,19 @@ function pageOf(
   selection: Selection,
   { sort, limit, offset }: Page,
   hidden: string,
-): readonly ListedRow[] {
+): readonly string[] {
   const sql = pageStatement(selection, sort);
-  return connection.all(sql, ...selection.values, hidden, limit, offset).map(listedRow);
-}
-
-function listedRow(row: Row): ListedRow {
-  return {
-    host: row.text('host'),
-    firstSeenAtMs: row.integer('firstSeenAtMs'),
-    scanCount: row.integer('scanCount'),
-    scan: row.text('scan'),
-  };
+  return connection.values(sql, ...selection.values, hidden, limit, offset).map(String);
 }
 
 /** Without a condition SQLite takes the number of rows from the pages of an index, and reads none. */
 export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
-  return `SELECT count(*) AS count FROM ${selection.from} ${where(selection)}`;
+  return `SELECT count(*) FROM ${selection.from} ${where(selection)}`;
 }
 
-/** The inner query walks or sorts ids alone; rows are read for the page only. */
 export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT r.host, r."firstSeenAtMs", r."scanCount", r.scan FROM (
-      SELECT r.rowid AS found FROM ${selection.from} ${where(visible(selection))}
-      ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?)
-    CROSS JOIN records r ON r.rowid = found ORDER BY ${ORDERS[sort]}`;
+  return `SELECT r.host FROM ${selection.from} ${where(visible(selection))}
+    ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?`;
 }
 
 /** The ids that are hidden are the last of its values. */

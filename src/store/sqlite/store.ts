@@ -8,6 +8,7 @@ import type { StoreContext } from '../shared/context.ts';
 import { MemoryLimits } from '../shared/memory-limits.ts';
 import { onlyInstance } from '../shared/only-instance.ts';
 import { storeOn } from '../shared/store-on.ts';
+import { openTables } from '../shared/table.ts';
 import { TABLES, type Tables } from '../shared/tables.ts';
 import { Connection, MEMORY } from './connection.ts';
 import { sqliteError } from './error.ts';
@@ -72,7 +73,7 @@ function assemble(
       return limits.purge(nowMs);
     },
     async ping() {
-      connection.get('SELECT EXISTS (SELECT 1 FROM owners)');
+      connection.value('SELECT EXISTS (SELECT 1 FROM owners)');
     },
     async close() {
       connection.close();
@@ -82,25 +83,7 @@ function assemble(
 }
 
 export function sqliteTables(connection: Connection): Tables {
-  return {
-    ledger: sqliteTable(connection, TABLES.ledger),
-    ledgerOpen: sqliteTable(connection, TABLES.ledgerOpen),
-    ledgerWritten: sqliteTable(connection, TABLES.ledgerWritten),
-    answers: sqliteTable(connection, TABLES.answers),
-    answerChunks: sqliteTable(connection, TABLES.answerChunks),
-    results: sqliteTable(connection, TABLES.results),
-    reports: sqliteTable(connection, TABLES.reports),
-    identifiers: sqliteTable(connection, TABLES.identifiers),
-    unpaid: sqliteTable(connection, TABLES.unpaid),
-    history: sqliteTable(connection, TABLES.history),
-    records: sqliteTable(connection, TABLES.records),
-    changes: sqliteTable(connection, TABLES.changes),
-    owners: sqliteTable(connection, TABLES.owners),
-    slots: sqliteTable(connection, TABLES.slots),
-    leases: sqliteTable(connection, TABLES.leases),
-    snapshots: sqliteTable(connection, TABLES.snapshots),
-    verdicts: sqliteTable(connection, TABLES.verdicts),
-  };
+  return openTables(TABLES, (spec) => sqliteTable(connection, spec));
 }
 
 /** The same file has the same lock, by whatever path or link it is reached. */

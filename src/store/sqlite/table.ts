@@ -1,15 +1,15 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Owner } from '../contract/owner.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { comparisonsOf, type Operator } from '../shared/conditions.ts';
-import type {
-  ColumnType,
-  RangeOptions,
-  Table,
-  TableShape,
-  TableSpec,
-  Where,
+import {
+  type AnyRow,
+  type AnyTableSpec,
+  type Column,
+  comparisonsOf,
+  type Operator,
+  type RangeOptions,
+  type Table,
+  type Where,
 } from '../shared/table.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
@@ -23,34 +23,39 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   in: 'IN (SELECT value FROM json_each(?))',
 };
 
-/** An owner's two texts stand in columns that end so. */
-export const OWNER_PARTS = ['Host', 'Boot'] as const;
+/** A column of the file: one of a row, or a member of an object in it. */
+type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
+  readonly name: string;
+  readonly column: string;
+  readonly member: string | null;
+};
 
 /** Names of columns come from the specifications alone; what a caller gives travels as parameters. */
-export function sqliteTable<R extends object>(
-  connection: Connection,
-  spec: TableSpec<R>,
-): Table<R> {
+export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<AnyRow> {
   const name = quoted(spec.name);
   const columns = flatColumns(spec);
-  const insertion = `INSERT INTO ${name} (${columns.map(quoted).join(', ')})
+  const keyCondition = spec.key.map((column) => `${quoted(column)} = ?`).join(' AND ');
+  const insertion = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')})
     VALUES (${columns.map(() => '?').join(', ')})`;
-  const others = columns.filter((column) => !spec.key.some((key) => key === column));
-  const replacement = `${insertion} ON CONFLICT (${spec.key.map(quoted).join(', ')}) DO UPDATE SET
-    ${others.map((column) => `${quoted(column)} = excluded.${quoted(column)}`).join(', ')}`;
+  const replaced = columns
+    .filter(({ column }) => !spec.key.includes(column))
+    .map((column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`);
+  const replacement = `${insertion} ON CONFLICT (${spec.key.map(quoted).join(', ')})
+    DO UPDATE SET ${replaced.join(', ')}`;
 
-  function tryInsert(row: R): boolean {
-    return write(row, `${insertion} ON CONFLICT DO NOTHING`, flat(row)) > 0;
+  function tryInsert(row: AnyRow): boolean {
+    return write(row, `${insertion} ON CONFLICT DO NOTHING`, valuesOf(row, columns)) > 0;
   }
 
-  function write(row: R | null, sql: string, values: readonly SQLInputValue[]): number {
+  function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
     const writing = () => connection.run(sql, ...values);
     // Of rows that are changed or removed, as of all of their table.
-    const isPassing = row === null ? spec.passing !== undefined : (spec.passing?.(row) ?? false);
+    const isPassing = row === null ? spec.passing !== undefined : spec.passing?.(row);
     return isPassing ? connection.passing(writing) : writing();
   }
 
-  function select(what: string, where: Where<R>, { order = [], limit }: RangeOptions<R>) {
+  function select(what: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
+    const { order = [], limit } = options;
     const { sql, values } = whereSql(where);
     const by = order.map(([column, way]) => `${quoted(column)} ${way === 'asc' ? 'ASC' : 'DESC'}`);
     const orderBy = by.length > 0 ? ` ORDER BY ${by.join(', ')}` : '';
@@ -59,45 +64,36 @@ export function sqliteTable<R extends object>(
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
 
-  function read(where: Where<R>, options: RangeOptions<R>): readonly R[] {
-    return select('*', where, options).map((row) => rowOf(spec, row));
+  function read(where: Where<AnyRow>, options: RangeOptions<AnyRow>): readonly AnyRow[] {
+    return select('*', where, options).map(toRow);
   }
 
-  function flat(row: Partial<R>, names = Object.keys(spec.columns)): SQLInputValue[] {
-    return flatValues(spec, row, names);
-  }
-
-  function keyOf(row: Partial<R>): Where<R> {
-    const key: { [Column in keyof R]?: R[Column] } = {};
-    for (const column of spec.key) key[column] = row[column];
-    return key;
+  function toRow(stored: Readonly<Record<string, SQLOutputValue>>): AnyRow {
+    return rowOf(spec.name, columns, stored);
   }
 
   /** The row that holds a unique key of this one. */
-  function holderOf(row: R): R | undefined {
+  function holderOf(row: AnyRow): AnyRow | undefined {
     for (const unique of [spec.key, ...(spec.unique ?? [])]) {
-      const where: { [Column in keyof R]?: R[Column] } = {};
-      for (const column of unique) where[column] = row[column];
-      const [held] = read(where, { limit: 1 });
+      const [held] = read(pick(row, unique), { limit: 1 });
       if (held !== undefined) return held;
     }
     return undefined;
   }
 
-  const table: Table<R> = {
+  return {
     async insert(row) {
       return tryInsert(row);
     },
 
     async decide(row) {
       if (tryInsert(row)) return 'won';
-      return attemptOf(holderOf(row)) === attemptOf(row) ? 'won' : 'lost';
+      return holderOf(row)?.['attempt'] === row['attempt'] ? 'won' : 'lost';
     },
 
     async get(...key) {
-      const conditions = spec.key.map((column) => `${quoted(column)} = ?`).join(' AND ');
-      const [row] = connection.rows(`SELECT * FROM ${name} WHERE ${conditions}`, ...key);
-      return row === undefined ? null : rowOf(spec, row);
+      const [row] = connection.rows(`SELECT * FROM ${name} WHERE ${keyCondition}`, ...key);
+      return row === undefined ? null : toRow(row);
     },
 
     async first(where, options = {}) {
@@ -116,20 +112,20 @@ export function sqliteTable<R extends object>(
              CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
           JSON.stringify(ids.slice(at, at + size)),
         );
-        yield rows.map((row) => rowOf(spec, row));
+        yield rows.map(toRow);
         await nextTurn();
       }
     },
 
     async replace(row) {
-      write(row, replacement, flat(row));
+      write(row, replacement, valuesOf(row, columns));
     },
 
     async set(row, members, only = {}) {
-      const { sql, values } = whereSql({ ...only, ...keyOf(row) });
-      const set = Object.keys(members).flatMap((column) => flatNames(spec, column));
-      const sets = set.map((column) => `${quoted(column)} = ?`).join(', ');
-      const given = [...flat(members, Object.keys(members)), ...values];
+      const { sql, values } = whereSql({ ...only, ...pick(row, spec.key) });
+      const changed = columns.filter(({ column }) => column in members);
+      const sets = changed.map((column) => `${quoted(column.name)} = ?`).join(', ');
+      const given = [...valuesOf(members, changed), ...values];
       write(null, `UPDATE ${name} SET ${sets} WHERE ${sql}`, given);
     },
 
@@ -150,38 +146,32 @@ export function sqliteTable<R extends object>(
       }
     },
   };
-  return table;
 }
 
-/** Names of the columns of a table, those of owners taken apart. */
-export function flatColumns(spec: TableShape): readonly string[] {
-  return Object.keys(spec.columns).flatMap((column) => flatNames(spec, column));
+export function flatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
+  return Object.entries(spec.columns).flatMap(([column, { kind, isNullable, members }]) => {
+    if (members === undefined) return { name: column, column, member: null, kind, isNullable };
+    return members.map(
+      (member): FlatColumn => ({
+        name: `${column}${member.charAt(0).toUpperCase()}${member.slice(1)}`,
+        column,
+        member,
+        kind: 'text',
+        isNullable,
+      }),
+    );
+  });
 }
 
-function flatNames(spec: TableShape, column: string): readonly string[] {
-  return typeOf(spec, column) === 'owner'
-    ? OWNER_PARTS.map((part) => `${column}${part}`)
-    : [column];
+function pick(row: AnyRow, columns: readonly string[]): AnyRow {
+  return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
-export function typeOf(spec: TableShape, column: string): ColumnType {
-  const type = spec.columns[column];
-  if (type === undefined) throw new TypeError(`${spec.name} has no column ${column}`);
-  return type;
-}
-
-function flatValues<R extends object>(
-  spec: TableSpec<R>,
-  row: Partial<R>,
-  names: readonly string[],
-): SQLInputValue[] {
-  const members: Readonly<Record<string, unknown>> = { ...row };
-  return names.flatMap((column) => {
-    const value = members[column];
-    if (typeOf(spec, column) !== 'owner') return [toSql(value)];
-    // `Rows` says that a column of this type holds an owner.
-    const { host, boot } = value as Owner;
-    return [host, boot];
+function valuesOf(row: AnyRow, columns: readonly FlatColumn[]): readonly SQLInputValue[] {
+  return columns.map(({ column, member }) => {
+    if (member === null) return toSql(row[column]);
+    const object: AnyRow = { ...(row[column] ?? {}) };
+    return toSql(object[member]);
   });
 }
 
@@ -192,7 +182,7 @@ function toSql(value: unknown): SQLInputValue {
   throw new TypeError(`a ${typeof value} is no value of a table`);
 }
 
-function whereSql<R>(where: Where<R>): {
+function whereSql(where: Where<AnyRow>): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
@@ -209,37 +199,27 @@ function whereSql<R>(where: Where<R>): {
   };
 }
 
-export function rowOf<R extends object>(
-  spec: TableSpec<R>,
-  row: Readonly<Record<string, SQLOutputValue>>,
-): R {
-  const members: Record<string, unknown> = {};
-  for (const column of Object.keys(spec.columns)) {
-    const type = typeOf(spec, column);
-    if (type === 'owner') {
-      const [host, boot] = OWNER_PARTS.map((part) => row[`${column}${part}`]);
-      members[column] = { host, boot };
-      continue;
-    }
-    const value = row[column];
-    if (!isOf(type, value)) {
-      const message = `column ${column} of ${spec.name} holds no ${type}; restore the store from a backup`;
+function rowOf(
+  table: string,
+  columns: readonly FlatColumn[],
+  stored: Readonly<Record<string, SQLOutputValue>>,
+): AnyRow {
+  const row: Record<string, unknown> = {};
+  for (const { name, column, member, kind, isNullable } of columns) {
+    const value = stored[name];
+    if (!(value === null ? isNullable : isOf(kind, value))) {
+      const message = `column ${name} of ${table} holds no ${kind}; restore the store from a backup`;
       throw new StoreError('corrupt', message);
     }
-    members[column] = type === 'boolean' ? value === 1 : value;
+    if (member !== null) row[column] = Object.assign(row[column] ?? {}, { [member]: value });
+    else row[column] = kind === 'boolean' ? value === 1 : value;
   }
-  // Every column was checked against its type.
-  return members as R;
+  return row;
 }
 
-function isOf(type: ColumnType, value: SQLOutputValue | undefined): boolean {
-  if (value === null) return type.endsWith('or null');
-  if (type.startsWith('text')) return typeof value === 'string';
-  return type.startsWith('bytes') ? value instanceof Uint8Array : typeof value === 'number';
-}
-
-function attemptOf(row: object | undefined): unknown {
-  return row !== undefined && 'attempt' in row ? row.attempt : undefined;
+function isOf(kind: Column['kind'], value: SQLOutputValue | undefined): boolean {
+  if (kind === 'text') return typeof value === 'string';
+  return kind === 'bytes' ? value instanceof Uint8Array : typeof value === 'number';
 }
 
 export function quoted(name: string): string {

@@ -1,0 +1,36 @@
+import type { IndexDescription } from 'mongodb';
+import type { AnyTableSpec } from '../shared/table.ts';
+import { TABLES } from '../shared/tables.ts';
+import { OWN_TABLES } from './own-tables.ts';
+
+/** Lists of the directory are found by these. */
+const LISTS: readonly IndexDescription['key'][] = [
+  { scannedAtMs: -1, _id: 1 },
+  { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+  { grade: 1, scannedAtMs: -1, _id: 1 },
+  { category: 1, scannedAtMs: -1, _id: 1 },
+  { category: 1, grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+];
+
+/**
+ * Every collection with its indexes beside `_id`. None of them expires rows or covers a part of
+ * them only: servers that merely speak MongoDB's protocol refuse those.
+ */
+export function indexesOf(): ReadonlyMap<string, readonly IndexDescription[]> {
+  const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...OWN_TABLES });
+  return new Map(specs.map((spec) => [spec.name, tableIndexes(spec)]));
+}
+
+function tableIndexes({ name, key, unique = [], indexes = [] }: AnyTableSpec): IndexDescription[] {
+  // A key of several columns is read by the first of them, too.
+  const read = key.length > 1 ? [key, ...indexes] : indexes;
+  return [
+    ...unique.map((columns) => ({ key: ascending(columns), unique: true })),
+    ...read.map((columns) => ({ key: ascending(columns) })),
+    ...(name === TABLES.records.name ? LISTS.map((key) => ({ key })) : []),
+  ];
+}
+
+function ascending(columns: readonly string[]): Readonly<Record<string, 1>> {
+  return Object.fromEntries(columns.map((column) => [column, 1 as const]));
+}

@@ -1,0 +1,48 @@
+import type { MembershipSettings } from '../contract/instances.ts';
+import type { Owner } from '../contract/owner.ts';
+import { boolean, integer, objectOf, table, text } from '../shared/columns.ts';
+import type { RowOf, TablesOf } from '../shared/table.ts';
+
+export const SETTINGS: readonly (keyof MembershipSettings)[] = [
+  'revision',
+  'network',
+  'asset',
+  'payTo',
+  'baseUrl',
+  'catalog',
+];
+
+/** The tables of a shared store that an embedded one does not need. */
+export const OWN_TABLES = {
+  /** Counters of request rates. */
+  limits: table({
+    name: 'limits',
+    columns: { key: text, count: integer, resetAtMs: integer },
+    key: ['key'],
+    indexes: [['resetAtMs']],
+  }),
+  /** Heartbeats of the processes that live on the database. */
+  instances: table({
+    name: 'instances',
+    columns: {
+      boot: text,
+      host: text,
+      beatAtMs: integer,
+      /** False while it is still finding out whether it may join. */
+      joined: boolean,
+      settings: objectOf(...SETTINGS),
+    },
+    key: ['boot'],
+    indexes: [['beatAtMs']],
+  }),
+};
+
+export type Instance = RowOf<typeof OWN_TABLES.instances>;
+
+export type MongoContext = TablesOf<typeof OWN_TABLES> & {
+  readonly owner: Owner;
+  /** 1, but in tests: of the times at which instances beat, and at which they count as gone. */
+  readonly timeScale: number;
+  /** Database time, ms since the epoch. */
+  readonly now: () => number;
+};
