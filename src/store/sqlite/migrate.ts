@@ -1,9 +1,9 @@
 import { StoreError } from '../contract/store-error.ts';
 import type { Connection } from './connection.ts';
 import { OLDEST_VERSION, STEPS } from './migrations.ts';
-import { createTables } from './schema.ts';
+import { addColumns, createTables } from './schema.ts';
 
-/** Tables and indexes that are only added need no version: every start creates those that are missing. */
+/** Tables, columns and indexes that are only added need no version: every start creates those that are missing. */
 const VERSION = OLDEST_VERSION + STEPS.length;
 
 /**
@@ -25,8 +25,14 @@ export function migrate(connection: Connection): void {
   connection.transaction(() => {
     for (const step of isNew ? [] : STEPS.slice(had - OLDEST_VERSION)) connection.exec(step());
     connection.exec(createTables());
+    connection.exec(addColumns((table) => columnsOf(connection, table)));
     if (had !== VERSION) connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
+}
+
+function columnsOf(connection: Connection, table: string): ReadonlySet<string> {
+  const rows = connection.rows('SELECT name FROM pragma_table_info(?)', table);
+  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** Whether a file of this `user_version` can be opened here. */

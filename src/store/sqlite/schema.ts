@@ -1,6 +1,8 @@
 import type { AnyTableSpec } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
-import { flatColumns, quoted } from './table.ts';
+import { type FlatColumn, flatColumns, quoted } from './table.ts';
+
+const SPECS: readonly AnyTableSpec[] = Object.values(TABLES);
 
 const TYPES = {
   text: 'TEXT',
@@ -25,15 +27,26 @@ const RECORD_INDEXES = `
 
 /** Every table of the specifications that is not there yet, and the indexes of lists. */
 export function createTables(): string {
-  return `${Object.values(TABLES).map(createTable).join('\n')}${RECORD_INDEXES}`;
+  return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
+}
+
+/**
+ * The columns that tables of earlier programs lack. Their rows have no value for one, so it must allow null.
+ * @param held the columns of a table of the file
+ */
+export function addColumns(held: (table: string) => ReadonlySet<string>): string {
+  const statements = SPECS.flatMap((spec) => {
+    const known = held(spec.name);
+    return flatColumns(spec)
+      .filter(({ name }) => !known.has(name))
+      .map((column) => `ALTER TABLE ${quoted(spec.name)} ADD COLUMN ${columnSql(column)};`);
+  });
+  return statements.join('\n');
 }
 
 function createTable(spec: AnyTableSpec): string {
   const name = quoted(spec.name);
-  const columns = flatColumns(spec).map((column) => {
-    const type = TYPES[column.kind];
-    return `${quoted(column.name)} ${type}${column.isNullable ? '' : ' NOT NULL'}`;
-  });
+  const columns = flatColumns(spec).map(columnSql);
   const uniques = (spec.unique ?? []).map((key) => `UNIQUE (${list(key)})`);
   const indexes = (spec.indexes ?? []).map((key) => {
     const index = quoted(`${spec.name} ${key.join(' ')}`);
@@ -41,6 +54,10 @@ function createTable(spec: AnyTableSpec): string {
   });
   const parts = [...columns, `PRIMARY KEY (${list(spec.key)})`, ...uniques];
   return `CREATE TABLE IF NOT EXISTS ${name} (${parts.join(', ')}) STRICT;\n${indexes.join('\n')}`;
+}
+
+function columnSql({ name, kind, isNullable }: FlatColumn): string {
+  return `${quoted(name)} ${TYPES[kind]}${isNullable ? '' : ' NOT NULL'}`;
 }
 
 function list(columns: readonly string[]): string {

@@ -24,7 +24,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
 };
 
 /** A column of the file: one of a row, or a member of an object in it. */
-type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
+export type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
   readonly name: string;
   readonly column: string;
   readonly member: string | null;
