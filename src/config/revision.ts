@@ -13,6 +13,7 @@ export type OperationId =
   | 'scan'
   | 'report'
   | 'preflight'
+  | 'statistics'
   | 'mcp'
   | 'export'
   | 'changes';
@@ -99,6 +100,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       project: FREE_30,
       report: FREE_30,
       preflight: FREE_30,
+      statistics: FREE_30,
       mcp: FREE_60,
       scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
       export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),

@@ -44,6 +44,7 @@ import { preflightRoutes } from './routes/preflight.ts';
 import { reportRoutes } from './routes/report.ts';
 import type { RouteContext } from './routes/route-context.ts';
 import { siteRoutes } from './routes/site/index.ts';
+import { statisticsRoutes } from './routes/statistics.ts';
 import { statusRoutes } from './routes/status.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 
@@ -186,6 +187,7 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
   await app.register(reportRoutes, parts);
   await app.register(preflightRoutes, parts);
   await app.register(directoryRoutes, parts);
+  await app.register(statisticsRoutes, parts);
   await app.register(ownershipRoutes, parts);
   await app.register(documentRoutes, parts);
   await app.register(siteRoutes, parts);

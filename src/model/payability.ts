@@ -16,6 +16,10 @@ export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
 export const PAYABLE_BY = ['default', 'settings', 'unknown', 'nobody'] as const;
 export type PayableBy = (typeof PAYABLE_BY)[number];
 
+/** Who can pay a host, and a word for the hosts whose report says null: no challenge was seen. */
+export const PAYABLE_STATES = [...PAYABLE_BY, 'noChallenge'] as const;
+export type PayableState = (typeof PAYABLE_STATES)[number];
+
 export type OfferPayability = {
   /** "/accepts/0" */
   readonly pointer: string;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import type { PayableState } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { PublishedScan } from '../store/contract/published-scan.ts';
@@ -64,5 +65,12 @@ export function toPublishedScan(scan: FinishedScan, catalogFacts: JsonObject): P
     branding: scan.branding,
     signals: scan.signals,
     reached: scan.reached,
+    payableBy: payableState(report),
   };
+}
+
+/** Reports of older releases say nothing of payability. */
+export function payableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
+  if (payableBy === undefined) return 'unknown';
+  return payableBy ?? 'noChallenge';
 }

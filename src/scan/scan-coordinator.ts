@@ -13,6 +13,7 @@ import {
   toStoredReport,
 } from './finished-scan.ts';
 import type { Scanner } from './scanner.ts';
+import { toTally } from './tally.ts';
 import { wasReached } from './was-reached.ts';
 
 export type { FinishedScan } from './finished-scan.ts';
@@ -88,7 +89,8 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
     async publish(scanId) {
       const result = await store.results.byScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
-      await store.publish(toPublishedScan(fromStoredReport(result), catalogFacts));
+      const scan = fromStoredReport(result);
+      await store.publish(toPublishedScan(scan, catalogFacts), toTally(scan.report));
     },
     isSaturated: () => inFlight.isFull(),
     maxScans,

@@ -21,7 +21,15 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       reached: true,
       scan: publishedScanToJson(scan),
     },
-    history: { ...judged, seq: 1, attempt: scanId, scannedAtMs, checksVersion, scan: null },
+    history: {
+      ...judged,
+      seq: 1,
+      attempt: scanId,
+      scannedAtMs,
+      checksVersion,
+      scan: null,
+      payableBy: null,
+    },
     changes: {
       ...judged,
       n: n + 1,

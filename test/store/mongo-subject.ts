@@ -61,6 +61,7 @@ async function insertHistory(
       host,
       seq: index + 1,
       scan: publishedScanToJson({ ...row, ...rest }),
+      payableBy: null,
     });
   });
   const client = new MongoClient(url);

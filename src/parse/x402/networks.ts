@@ -84,6 +84,12 @@ export function isTestnet(network: string): boolean {
   return TESTNETS.has(caip2(network));
 }
 
+/** Returns true for networks that have a display name. */
+export function isKnownNetwork(network: string): boolean {
+  const name = caip2(network);
+  return MAINNETS.has(name) || TESTNETS.has(name);
+}
+
 /** Display name, "Base" or "Solana Devnet"; the network itself when unknown. */
 export function networkName(network: string): string {
   const name = caip2(network);

@@ -1,4 +1,5 @@
 /** The published scans of a host, over time. */
+import type { PayableState } from '../../model/payability.ts';
 import type { Grade } from '../../model/report.ts';
 
 /** How many rows of history a host keeps. */
@@ -10,6 +11,8 @@ export type HistoryRow = {
   readonly score: number;
   readonly scannedAtMs: number;
   readonly checksVersion: string;
+  /** Absent in rows from before it was kept. */
+  readonly payableBy?: PayableState | undefined;
 };
 
 /** Published scans of a host, the newest 400 of them. */

@@ -1,5 +1,6 @@
 /** What the store keeps of a scan for good. */
 import type { JsonObject } from '../../model/json.ts';
+import type { PayableState } from '../../model/payability.ts';
 import type { Grade, SubScores } from '../../model/report.ts';
 import type { Branding, Signals } from '../../model/scan-outcome.ts';
 
@@ -28,4 +29,6 @@ export type PublishedScan = {
   readonly signals: Signals;
   /** False: nothing of the origin answered. A host is listed from the first scan on that reached it. */
   readonly reached?: boolean | undefined;
+  /** Kept in the history alone; absent in what was published before it was kept. */
+  readonly payableBy?: PayableState | undefined;
 };

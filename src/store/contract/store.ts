@@ -17,6 +17,7 @@ import type { ScanResultStore } from './results.ts';
 import type { ShareStore } from './shares.ts';
 import type { SlotStore } from './slots.ts';
 import type { SnapshotStore } from './snapshots.ts';
+import type { StatisticsStore, Tally } from './statistics.ts';
 
 export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
@@ -59,14 +60,16 @@ export type Store = {
   readonly slots: SlotStore;
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;
+  readonly statistics: StatisticsStore;
   readonly instances: InstanceStore;
 
   /**
    * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
    * id, so it may be run again after a crash, and by several instances at once; the current record is the
    * one with the greatest `scannedAtMs`, whatever is published last.
+   * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
    */
-  publish(scan: PublishedScan): Promise<void>;
+  publish(scan: PublishedScan, tally?: Tally): Promise<void>;
 
   /** Database time, ms since the epoch, without a round trip. */
   now(): number;
@@ -75,7 +78,7 @@ export type Store = {
   ping(): Promise<void>;
 
   /**
-   * Removes what has outlived its purpose at `nowMs` (database time), in batches between which
+   * Folds days of statistics that are over, and removes what has outlived its purpose at `nowMs` (database time), in batches between which
    * others are served. Safe at any time, also from several instances at once.
    */
   purge(nowMs: number): Promise<PurgeReport>;

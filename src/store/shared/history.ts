@@ -21,6 +21,6 @@ export function historyOn({ tables }: StoreContext): HistoryStore {
 }
 
 export function toHistoryRow(row: Row<'history'>): HistoryRow {
-  const { scanId, grade, score, scannedAtMs, checksVersion } = row;
-  return { scanId, grade, score, scannedAtMs, checksVersion };
+  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy } = row;
+  return { scanId, grade, score, scannedAtMs, checksVersion, ...(payableBy && { payableBy }) };
 }

@@ -1,24 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
+import type { Tally } from '../contract/statistics.ts';
 import { appendChange, newestOf } from './announce.ts';
 import type { StoreContext } from './context.ts';
 import { HostHistory } from './host-history.ts';
 import { publishedScanToJson } from './published-scan.ts';
 import { RETENTION_MS } from './retention.ts';
+import { insertHostDay } from './statistics.ts';
 import { jitter } from './table.ts';
 
 /**
  * Each part is an insert keyed by the scan, or a rewriting from what was inserted, so the whole may
  * be run again from the start, here or elsewhere, after any failure.
  */
-export async function publishOn(context: StoreContext, scan: PublishedScan): Promise<void> {
+export async function publishOn(
+  context: StoreContext,
+  scan: PublishedScan,
+  tally?: Tally,
+): Promise<void> {
   const { tables, feed, now } = context;
   const { host, scanId } = scan;
   const history = await HostHistory.follow(context, host);
   // Rows are dropped from here on; only the feed still knows whether this scan had one.
   const isLong = history.seq >= HISTORY_ROWS_PER_HOST;
   if (isLong && (await tables.changes.first({ scanId }))) return;
+  // A host that was never reached is in no list, and in no sum.
+  const isListed = history.reached || scan.reached !== false;
+  if (tally !== undefined && isListed) await insertHostDay(context, scan, tally);
   const before = history.seq;
   await insertHistory(context, history, scan);
   await projectRecord(context, history);
@@ -37,9 +46,9 @@ async function insertHistory(
   history: HostHistory,
   scan: PublishedScan,
 ): Promise<void> {
-  const { scanId, host, scannedAtMs, grade, score, checksVersion } = scan;
+  const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy = null } = scan;
   const attempt = randomUUID();
-  const told = { scanId, scannedAtMs, grade, score, checksVersion };
+  const told = { scanId, scannedAtMs, grade, score, checksVersion, payableBy };
   for (;;) {
     const seq = history.seq + 1;
     const row = { ...told, host, seq, attempt, scan: publishedScanToJson(scan) };

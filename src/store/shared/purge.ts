@@ -7,6 +7,7 @@ import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
 import { purgeSequences } from './purge-sequences.ts';
 import { RETENTION_MS } from './retention.ts';
+import { foldDays } from './statistics.ts';
 import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
 
@@ -34,6 +35,7 @@ export async function purgeOn(
     await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
+    await foldDays(context, nowMs),
     await purgeEngine(nowMs),
   ];
   const other = removed.reduce((sum, count) => sum + count, 0);

@@ -29,4 +29,8 @@ export const RETENTION_MS = {
   replacedOwner: HOUR_MS,
   /** The scan in a row of history, once the record of its host has it. */
   historyScan: HOUR_MS,
+  /** How long after its end a day takes rows: longer than any writer that saw the day before its end. */
+  closedDay: 5 * 60_000,
+  /** The sums of a day; statistics reach 30 days back. */
+  daySum: 31 * 24 * HOUR_MS,
 } as const;

@@ -19,6 +19,7 @@ import { resultsOn } from './results.ts';
 import { sharesOn } from './shares.ts';
 import { slotsOn } from './slots.ts';
 import { snapshotsOn } from './snapshots.ts';
+import { statisticsOn } from './statistics.ts';
 
 /** What an engine adds to its tables. */
 export type EngineParts = {
@@ -52,9 +53,10 @@ export function storeOn(context: StoreContext, engine: EngineParts): Store {
     shares: sharesOn(slots),
     limits: engine.limits,
     snapshots: snapshotsOn(context),
+    statistics: statisticsOn(context),
     instances: engine.instances,
     now,
-    publish: (scan) => publishOn(context, scan),
+    publish: (scan, tally) => publishOn(context, scan, tally),
     ping: () => engine.ping(),
     purge: (nowMs) => purgeOn(context, (atMs) => engine.purge(atMs), nowMs),
     close: () => engine.close(),

@@ -1,3 +1,4 @@
+import type { PayableState } from '../../model/payability.ts';
 import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
 import type { LedgerState } from '../contract/ledger.ts';
@@ -113,6 +114,8 @@ export const TABLES = {
       checksVersion: text,
       /** Null once the record has it for long. */
       scan: orNull(text),
+      /** Null in rows of programs that did not keep it. */
+      payableBy: orNull(textOf<PayableState>()),
     },
     key: ['host', 'seq'],
     // The change follows.
@@ -226,6 +229,28 @@ export const TABLES = {
     columns: { host: text, checkId: text, atMs: integer, data: text },
     key: ['host', 'checkId'],
     indexes: [['host'], ['atMs']],
+  }),
+  /** What a host adds to the statistics of a UTC day, until the day is folded. */
+  hostDays: table({
+    name: 'host_days',
+    columns: {
+      /** Days since the epoch. */
+      day: integer,
+      host: text,
+      /** The scan whose publication made it. */
+      scanId: text,
+      tally: text,
+    },
+    key: ['day', 'host'],
+    // The change follows.
+    passing: () => true,
+    unique: [['scanId']],
+  }),
+  /** The sums of a whole day, without any host. */
+  daySums: table({
+    name: 'day_sums',
+    columns: { day: integer, attempt: text, sums: text },
+    key: ['day'],
   }),
 };
 

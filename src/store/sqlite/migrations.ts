@@ -62,7 +62,7 @@ export const STEPS: readonly (() => string)[] = [
     FROM old_identifiers;
   INSERT INTO unpaid SELECT payer, scan_id, host, is_debt, at_ms FROM old_unpaid;
   INSERT INTO history SELECT host, seq, scan_id, scan_id, scanned_at_ms, grade, score,
-    checks_version, NULL FROM old_history;
+    checks_version, NULL, NULL FROM old_history;
   INSERT INTO records SELECT host, scan_id, scanned_at_ms, grade, score, category,
     first_seen_at_ms, scan_count, 1, scan FROM old_records;
   INSERT INTO changes SELECT n, scan_id, scan_id, change_type, changed_at_ms, host, grade, score,

@@ -1,0 +1,101 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import {
+  DEFAULT_STATISTICS_DAYS,
+  readStatistics,
+  STATISTICS_DAYS,
+} from '../../directory/statistics.ts';
+import { PAYABLE_STATES } from '../../model/payability.ts';
+import { ALL_GRADES } from '../../model/report.ts';
+import { errorResponses } from './error-schema.ts';
+import { instantSchema, noticeProperties } from './project-schema.ts';
+import type { RouteContext } from './route-context.ts';
+
+const countSchema = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  minimum: 0,
+  description: 'Null is a count of 1 to 4, or one that would tell such a count.',
+});
+
+const dollarsSchema = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 });
+
+const countsOf = (names: readonly string[]) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, countSchema])));
+
+const namedCounts = (description: string) =>
+  Type.Record(Type.String(), countSchema, { description });
+
+const checkSchema = Type.Object({
+  id: Type.String(),
+  pass: countSchema,
+  warn: countSchema,
+  fail: countSchema,
+  notDetermined: countSchema,
+});
+
+const statisticsSchema = Type.Object({
+  asOf: instantSchema,
+  days: Type.Integer({ description: 'UTC days, the present one included.' }),
+  unit: Type.String({ description: 'The unit of each count.' }),
+  ...noticeProperties,
+  origins: countSchema,
+  grades: countsOf(ALL_GRADES),
+  payableBy: countsOf(PAYABLE_STATES),
+  checks: Type.Array(checkSchema),
+  offers: Type.Object({
+    byScheme: namedCounts('By scheme; "other" stands for what the catalog does not know.'),
+    byNetwork: namedCounts('By network, as CAIP-2 names it.'),
+    byAsset: namedCounts('By address of the asset.'),
+  }),
+  prices: Type.Object(
+    { p10: dollarsSchema, p50: dollarsSchema, p90: dollarsSchema, count: countSchema },
+    { description: 'US dollars, the middle price of a host, exact to 10 %.' },
+  ),
+});
+
+const querystring = Type.Object({
+  days: Type.Optional(
+    Type.String({
+      enum: STATISTICS_DAYS.map(String),
+      description: 'UTC days, the present one included: 1, 7 (the default) or 30.',
+      documented: { example: '7' },
+    }),
+  ),
+});
+
+/** How sellers do, in aggregates alone. */
+export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config, catalog } = parts;
+  const offer = config.revision.offers.statistics;
+  if (offer === undefined) return;
+  const checkIds = catalog.checks.map(({ id }) => id);
+
+  app.get(
+    '/v1/statistics',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'statistics',
+        tags: ['directory'],
+        summary: 'How sellers do: grades, checks, offers and prices in aggregates',
+        description:
+          'Counts of host-days over the last 1, 7 or 30 UTC days. A count of 1 to 4 is null, and so is one that would tell it by subtraction.',
+        querystring,
+        response: {
+          200: statisticsSchema,
+          ...errorResponses(
+            'invalid_parameter',
+            'invalid_query',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ query }) => {
+      const asked = Number(query.days ?? DEFAULT_STATISTICS_DAYS);
+      const days = STATISTICS_DAYS.find((known) => known === asked) ?? DEFAULT_STATISTICS_DAYS;
+      return readStatistics(store, days, checkIds);
+    },
+  );
+};
