@@ -1,6 +1,7 @@
 /**
- * Three projects: `unit` is pure and ends in seconds; `real` stands on sockets, processes and the embedded
- * store; `long` is what soaks: farms, crashes, several hosts, the whole database suite, other languages.
+ * `unit` is pure and ends in seconds. `real` stands on sockets, processes and the embedded store, and shares
+ * its loaded modules among files. `apart` is like it, but replaces parts of Node, so each file has a process.
+ * `long` is what soaks: farms, crashes, several hosts, the whole database suite, other languages.
  */
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -18,12 +19,16 @@ const UNIT = [
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];
 
+/** Suites that mock a module or replace a function of Node. */
+const APART = ['test/{guard,probe}/**/*.test.ts', 'test/http/pages/templates-once.test.ts'];
+
 const LONG = [
   'test/bench/**/*.test.ts',
   'test/ci/{action,gitlab}.test.ts',
   'test/crash/**/*.test.ts',
   'test/hostile/**/*.test.ts',
   'test/hosts/**/*.test.ts',
+  'test/http/pages/accessibility.test.ts',
   'test/sellers/**/*.test.ts',
   'test/mcp/{judges,python-client}.test.ts',
   'test/pack/**/*.test.ts',
@@ -53,6 +58,16 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...UNIT, ...APART, ...LONG],
+          pool: 'forks',
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'apart',
+          include: APART,
           exclude: [...configDefaults.exclude, ...UNIT, ...LONG],
           pool: 'forks',
         },

@@ -12,10 +12,13 @@ import { fileURLToPath } from 'node:url';
 import { lastLine } from './test-summary.ts';
 
 const VITEST = fileURLToPath(new URL('./run-vitest.ts', import.meta.url));
+/** Threads and processes that tests start read what others of them compiled. */
+const COMPILED = fileURLToPath(new URL('../.cache/compiled/', import.meta.url));
 const CRASHES = fileURLToPath(new URL('../.cache/crashes/', import.meta.url));
 
 const child = spawn(process.execPath, [VITEST, ...process.argv.slice(2)], {
   stdio: ['inherit', 'inherit', 'pipe'],
+  env: { NODE_COMPILE_CACHE: COMPILED, ...process.env },
 });
 const said: Buffer[] = [];
 child.stderr.on('data', (chunk: Buffer) => {

@@ -27,7 +27,8 @@ test("a seller's schema that takes exponential time ends in limits", async () =>
   try {
     const verdict = await pool.judge(check, seen, pool.openScan());
     expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
-    expect(verdict.evidence).toContain('CPU time');
+    // Its errors fill the memory of the thread while they use up its time: the limit met first is told.
+    expect(verdict.evidence).toMatch(/CPU time|memory/);
   } finally {
     await pool.close();
   }

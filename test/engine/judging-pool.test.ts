@@ -168,9 +168,9 @@ describe('a task of any module', () => {
   });
 
   test('sees no setting of the host', async () => {
-    await expect(pool.run({ module: TASKS, exportName: 'settings', input: null })).resolves.toEqual(
-      [],
-    );
+    const settings = await pool.run({ module: TASKS, exportName: 'settings', input: null });
+    // Where the host keeps compiled code, its threads read it too.
+    expect([[], ['NODE_COMPILE_CACHE']]).toContainEqual(settings);
   });
 });
 
