@@ -1,8 +1,9 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { SCRIPT, STYLES } from '../src/http/pages/inline-assets.ts';
 
-/** Pages load their own styles, scripts and images, and nothing else; no site frames them. */
+/** Pages have one style sheet and one script in them, load our own images, and nothing else; no site frames them. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(helmet, {
@@ -10,8 +11,8 @@ export default fp(
         useDefaults: false,
         directives: {
           'default-src': ["'none'"],
-          'style-src': ["'self'"],
-          'script-src': ["'self'"],
+          'style-src': ["'self'", STYLES.source],
+          'script-src': ["'self'", SCRIPT.source],
           'img-src': ["'self'"],
           'connect-src': ["'self'"],
           'form-action': ["'self'"],

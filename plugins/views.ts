@@ -3,6 +3,7 @@ import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { SCRIPT, STYLES } from '../src/http/pages/inline-assets.ts';
 
 const TEMPLATES = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
 
@@ -15,7 +16,7 @@ export default fp(
       production: true,
       root: TEMPLATES,
       viewExt: 'eta',
-      defaultContext: { mockPayments },
+      defaultContext: { mockPayments, styles: STYLES.text, script: SCRIPT.text },
     });
   },
   { name: 'views' },

@@ -26,8 +26,8 @@ export type TurnRequest = {
 /** A slot for the name lookup and, after `toward`, for the request. */
 export type OriginTurn = {
   /**
-   * Waits again for a slot to these addresses. False where the wait would be too long; the caller must
-   * not connect then.
+   * Waits for a slot of one request to these addresses; each further request waits for one of its own.
+   * False where the wait would be too long; the caller must not connect then.
    */
   toward(addresses: readonly Address[]): Promise<boolean>;
   /** @param handshakeMs processor time of TLS handshakes; charged to the blocks */
@@ -51,6 +51,8 @@ const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;
 /** Above this number, waiters with a deadline are refused at once. */
 const MAX_WAITING = 64;
+/** Longest wait for the slot of a further request: one window, and as long again in the queue. */
+const FURTHER_WITHIN_MS = 2 * TARGET_WINDOW_MS;
 /** Poll interval for slots that become free by time alone. */
 const TICK_MS = 50;
 /** Processor time of TLS handshakes in an hour, above which a block goes after the others. */
@@ -76,15 +78,20 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   const places = new Places(options);
   return {
     async enter({ origin, blocks, withinMs = Number.POSITIVE_INFINITY }) {
-      const expiresAtMs = now() + withinMs;
+      let expiresAtMs = now() + withinMs;
       const named = [await registrableDomain(origin)];
+      // The domain was counted on the way in; further requests count on it too.
+      let counted: readonly string[] = [];
       let hasPlace = await places.take({ blocks, targets: named, dials: false, expiresAtMs });
       if (!hasPlace) return null;
       return {
         async toward(addresses) {
           places.giveBack(blocks, 0);
-          const targets = [...new Set(addresses.map(({ address }) => toNetwork(address)))];
+          const networks = addresses.map(({ address }) => toNetwork(address));
+          const targets = [...new Set([...counted, ...networks])];
           hasPlace = await places.take({ blocks, targets, dials: true, expiresAtMs });
+          counted = named;
+          expiresAtMs = now() + FURTHER_WITHIN_MS;
           return hasPlace;
         },
         end(handshakeMs) {

@@ -1,5 +1,5 @@
 import { OriginRefused } from '../guard/errors.ts';
-import type { OriginPolicy } from '../guard/origin.ts';
+import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import { type Asked, askedUrl, notAsked, refusedPreflight } from '../preflight/asked.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/contract/store.ts';
@@ -26,12 +26,26 @@ export type PreflightCall = {
   readonly client: Client;
 };
 
-export type RunPreflight = (call: PreflightCall) => Promise<Preflight>;
+/** Reads the documents of a host and sends one GET; each request to addresses that `admit` allows. */
+export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<AskedHost>;
+
+/** `path` is the one that was asked; null where the documents name none. */
+export type AskedHost = AskedSeller & { readonly path: string | null };
+
+export type HostAnswer = Pick<AskedHost, 'path'> & { readonly preflight: Preflight };
+
+export type PreflightRunner = {
+  /** Judges one URL. */
+  askUrl(call: PreflightCall): Promise<Preflight>;
+  /** Judges the first address that the origin's documents sell by GET. */
+  askHost(origin: Origin, client: Client): Promise<HostAnswer>;
+};
 
 export type PreflightRunnerOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly askSeller: AskSeller;
+  readonly askHost: AskHost;
   readonly turns: OriginTurns;
 };
 
@@ -40,12 +54,11 @@ const COOL_DOWN_MS = 5_000;
 /** Calls that would wait longer for a turn are answered from the stored report. */
 const MAX_WAIT_MS = 1_000;
 
-export function createPreflightRunner({
-  store,
-  policy,
-  askSeller,
-  turns,
-}: PreflightRunnerOptions): RunPreflight {
+const BUSY = 'too many are asked at once: ask again in a few seconds';
+
+export function createPreflightRunner(options: PreflightRunnerOptions): PreflightRunner {
+  const { store, policy, askSeller, askHost, turns } = options;
+
   async function stored(asked: Asked, why: string): Promise<Preflight> {
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
@@ -55,39 +68,58 @@ export function createPreflightRunner({
     return storedPreflight(asked, payability) ?? notAsked(why);
   }
 
-  async function askInTurn(asked: AskedByGet, { block }: Client): Promise<Preflight | null> {
-    const { origin } = asked;
+  /** Null where the wait for a turn would be too long. */
+  async function inTurn<Answer extends AskedSeller>(
+    origin: Origin,
+    { block }: Client,
+    ask: (admit: AdmitAddresses) => Promise<Answer>,
+  ): Promise<Answer | null> {
     const blocks = new Set([block]);
     const turn = await turns.enter({ origin, blocks, withinMs: MAX_WAIT_MS });
     let handshakeMs = 0;
     try {
       if (turn === null) return null;
-      const answer = await askSeller(asked, (addresses) => turn.toward(addresses));
+      const answer = await ask((addresses) => turn.toward(addresses));
       handshakeMs = answer.handshakeMs;
-      return answer.preflight;
+      return answer;
     } finally {
       turn?.end(handshakeMs);
     }
   }
 
-  return async ({ url, method, maxPrice, client }) => {
-    let asked: Asked;
-    try {
-      asked = { ...askedUrl(url, policy), method, maxPrice };
-    } catch (error) {
-      if (error instanceof OriginRefused) return refusedPreflight(error);
-      throw error;
-    }
-    const { host } = asked.origin;
-    if (method !== 'GET') {
-      return stored(asked, `${method} is not sent, and no report of ${host} tells of it`);
-    }
+  /** Null for the one call of a host that may ask it now; else the reason why no other may. */
+  async function restOf({ host }: Origin): Promise<string | null> {
     const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
-    if (count === 1) {
-      const preflight = await askInTurn({ ...asked, method }, client);
-      if (preflight !== null) return preflight;
-      return stored(asked, 'too many are asked at once: ask again in a few seconds');
-    }
-    return stored(asked, `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`);
+    if (count === 1) return null;
+    return `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`;
+  }
+
+  return {
+    async askUrl({ url, method, maxPrice, client }) {
+      let asked: Asked;
+      try {
+        asked = { ...askedUrl(url, policy), method, maxPrice };
+      } catch (error) {
+        if (error instanceof OriginRefused) return refusedPreflight(error);
+        throw error;
+      }
+      const { origin } = asked;
+      if (method !== 'GET') {
+        return stored(asked, `${method} is not sent, and no report of ${origin.host} tells of it`);
+      }
+      const rest = await restOf(origin);
+      if (rest !== null) return stored(asked, rest);
+      const answer = await inTurn(origin, client, (admit) =>
+        askSeller({ ...asked, method }, admit),
+      );
+      return answer?.preflight ?? stored(asked, BUSY);
+    },
+
+    async askHost(origin, client) {
+      const rest = await restOf(origin);
+      if (rest !== null) return { path: null, preflight: notAsked(rest) };
+      const answer = await inTurn(origin, client, (admit) => askHost(origin, admit));
+      return { path: answer?.path ?? null, preflight: answer?.preflight ?? notAsked(BUSY) };
+    },
   };
 }

@@ -14,7 +14,6 @@ import payment from '../../plugins/payment.ts';
 import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
-import files from '../../plugins/static.ts';
 import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
 import type { Config } from '../config/config.ts';
@@ -24,8 +23,7 @@ import {
   createChallengeReader,
 } from '../directory/challenge-reader.ts';
 import { createOriginTurns } from '../directory/origin-turns.ts';
-import { type AskSeller, createPreflightRunner } from '../directory/run-preflight.ts';
-
+import { type AskHost, type AskSeller, createPreflightRunner } from '../directory/run-preflight.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
@@ -56,6 +54,7 @@ export type AppOptions = {
   readonly checks: readonly DiscoveredCheck[];
   readonly fetchChallenge: FetchChallenge;
   readonly askSeller: AskSeller;
+  readonly askHost: AskHost;
   readonly judgeInHand: JudgeInHand;
   readonly limits?: Partial<ServerLimits>;
   /** Delay between confirms of one host; tests replace the timer. */
@@ -115,13 +114,14 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { fetchChallenge, askSeller, wait } = service;
+  const { fetchChallenge, askSeller, askHost, wait } = service;
   const turns = createOriginTurns({
     now: () => store.now(),
     runningScans: () => scanCoordinator.running(),
     wait,
   });
-  const preflight = createPreflightRunner({ store, policy: config.originPolicy, askSeller, turns });
+  const asking = { askSeller, askHost, turns };
+  const preflight = createPreflightRunner({ store, policy: config.originPolicy, ...asking });
   const reader = createChallengeReader({ store, fetchChallenge, turns, wait });
   app.addHook('preClose', async () => {
     reader.stop();
@@ -170,7 +170,6 @@ async function registerPlugins(
     trustsProxy: config.trustProxy.length > 0,
   });
   await app.register(openapi, config);
-  await app.register(files);
   await app.register(views, { mockPayments: config.payment.mode === 'mock' });
   await app.register(metrics, {
     allow: config.metricsAllow,

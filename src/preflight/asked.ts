@@ -24,6 +24,20 @@ export function askedUrl(url: string, policy: OriginPolicy): Pick<Asked, 'origin
   return { origin: toOrigin(valid), path: `${valid.pathname}${valid.search}` };
 }
 
+export type AskedText = {
+  readonly origin: Origin;
+  /** Path and query; null where the text names a host alone. */
+  readonly path: string | null;
+};
+
+/** Reads what people type: a URL, or a host with or without a path. Throws OriginRefused. */
+export function readAskedText(text: string, policy: OriginPolicy): AskedText {
+  const written = text.trim();
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `https://${written}`;
+  const { origin, path } = askedUrl(url, policy);
+  return { origin, path: path === '/' ? null : path };
+}
+
 /** The answer when the guard refuses the URL. */
 export function refusedPreflight({ message }: OriginRefused): Preflight {
   return toPreflight([{ code: 'refused', evidence: message }]);

@@ -8,8 +8,8 @@ import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/obser
 import type { ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import { EMPTY_OBSERVATIONS } from '../scan/warm-up.ts';
 import type { ReadTerms } from './read-terms.ts';
 
 export type Judges = {

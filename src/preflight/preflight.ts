@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
+import type { Origin } from '../guard/origin.ts';
 import type { Address, Resolution } from '../guard/resolve.ts';
 import type { HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
@@ -54,22 +55,31 @@ export async function preflightForStranger(
   { answerWithinMs, admit, client, ...judges }: StrangersOptions,
 ): Promise<Preflight | null> {
   const { origin, method } = asked;
-  const resolved = await withinTime(client.check(origin), answerWithinMs);
-  if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
-  if (resolved?.kind !== 'addresses') {
-    const evidence = `${origin.host}: its name gave no public address in time`;
-    return toPreflight([{ code: 'unreachable', evidence }]);
-  }
+  const resolved = await resolveForStranger(origin, { answerWithinMs, client });
+  if ('verdict' in resolved) return resolved;
   if (!(await admit(resolved.addresses))) return null;
   const sent = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
   return askOnce(asked, sent, { client, ...judges });
+}
+
+/** The addresses of a name, or the answer to a caller whose name gave none. */
+export async function resolveForStranger(
+  origin: Origin,
+  { answerWithinMs, client }: Pick<StrangersOptions, 'answerWithinMs' | 'client'>,
+): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
+  const resolved = await withinTime(client.check(origin), answerWithinMs);
+  if (resolved?.kind === 'addresses') return resolved;
+  if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
+  const evidence = `${origin.host}: its name gave no public address in time`;
+  return toPreflight([{ code: 'unreachable', evidence }]);
 }
 
 type Sent = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
   readonly method: 'GET' | 'POST';
 };
 
-async function askOnce(
+/** Sends one request and judges the answer. */
+export async function askOnce(
   { origin, path, maxPrice }: Asked,
   sent: Sent,
   { client, ...judges }: PreflightOptions,

@@ -33,5 +33,6 @@ export function openScanning(options: ScanningOptions): Scanning {
     fetchChallenge: async (...asked) => (await scanning()).fetchChallenge(...asked),
     judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
+    askHost: async (...asked) => (await scanning()).askHost(...asked),
   };
 }

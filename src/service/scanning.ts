@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { createChallengeFetcher, type FetchChallenge } from '../directory/challenge-fetch.ts';
-import type { AskSeller } from '../directory/run-preflight.ts';
+import type { AskHost, AskSeller } from '../directory/run-preflight.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
@@ -14,7 +14,7 @@ import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-pool.ts';
 import { threadEnvironment } from '../workers/thread-environment.ts';
-import { createAskSeller } from './ask-seller.ts';
+import { createAskHost, createAskSeller } from './ask-seller.ts';
 
 export type ScanningOptions = {
   readonly policy: OriginPolicy;
@@ -31,6 +31,7 @@ export type Scanning = {
   readonly fetchChallenge: FetchChallenge;
   readonly judgeInHand: JudgeInHand;
   readonly askSeller: AskSeller;
+  readonly askHost: AskHost;
 };
 
 /** Starts no thread; the first scan does. */
@@ -46,6 +47,7 @@ export function createScanning(options: ScanningOptions): Scanning {
   const oracle = createOracle({ scale: cold.scale, onError: (message) => log.error(message) });
   const judges = { catalog, checks, pool, oracle };
   const outbound = { policy, userAgent, createClient };
+  const asking = { judges, ...outbound, ready: () => probe.ready() };
   const scanner = createScanner({ ...judges, ...outbound, standing, isSaturated });
   return {
     scanner: {
@@ -58,6 +60,7 @@ export function createScanning(options: ScanningOptions): Scanning {
     },
     fetchChallenge: createChallengeFetcher(outbound),
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
-    askSeller: createAskSeller({ judges, ...outbound, ready: () => probe.ready() }),
+    askSeller: createAskSeller(asking),
+    askHost: createAskHost(asking),
   };
 }

@@ -70,6 +70,11 @@ const app = await buildApp(config, {
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   judgeInHand: async () => notAsked('nothing is judged here'),
   askSeller: async () => ({ preflight: notAsked('nobody is asked here'), handshakeMs: 0 }),
+  askHost: async () => ({
+    preflight: notAsked('nobody is asked here'),
+    path: null,
+    handshakeMs: 0,
+  }),
   payments,
   log: pino({ level: config.logLevel }),
 });

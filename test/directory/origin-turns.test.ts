@@ -196,3 +196,23 @@ test('beside a scan, what is free opens one connection a second; after it, all g
   await advance(50);
   expect(dialled).toHaveLength(12);
 });
+
+test('each further request of a turn waits for a slot of its network and of its domain', async () => {
+  const { clock, turns, advance } = startTurns();
+  const origin = parseOrigin('https://docs.shop.dev');
+  const turn = await turns.enter({ origin, blocks: new Set(['a']), withinMs: 1_000 });
+  const beganAtMs = clock.now();
+  const slotsAtMs: number[] = [];
+  const ask = async (address: string) => {
+    const admitted = await turn?.toward([{ address, family: 4 }]);
+    if (admitted === true) slotsAtMs.push(clock.now() - beganAtMs);
+  };
+  await ask('203.0.113.7');
+  await ask('198.51.100.7');
+  const third = ask('192.0.2.7');
+  await advance(1_000);
+  await third;
+  // The domain was counted as the turn began, then at the second request.
+  expect(slotsAtMs).toEqual([0, 0, 1_000]);
+  turn?.end(0);
+});

@@ -8,6 +8,7 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
+import { copyableRequests } from './copyable-requests.ts';
 import { payableSection } from './payable-section.ts';
 import { reportFindings, type SentencesById } from './report-findings.ts';
 import { gradeHistogram, historyPlot } from './report-plots.ts';
@@ -83,7 +84,7 @@ export function reportPage(input: ReportPageInput) {
     indexed: indexedSection(report?.indexed ?? []),
     history: historyPlot(history),
     histogram: gradeHistogram(input.gradeCounts, summary.grade),
-    requests: requests(input),
+    requests: copyableRequests({ ...input, origin: summary.origin }),
     badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
 }
@@ -95,21 +96,4 @@ function indexedSection(rows: readonly IndexedRow[]) {
     resource: `${row.method} ${row.resource}`,
     words: indexedWords(row),
   }));
-}
-
-/** Copyable requests; the canonical origin is the only value of the seller in them. */
-function requests({ summary, baseUrl, scanPrice, reportIsFree }: ReportPageInput) {
-  const url = encodeURIComponent(summary.origin);
-  const body = JSON.stringify({ url: summary.origin });
-  return [
-    { about: 'The grade, free:', command: `curl '${baseUrl}/v1/status?url=${url}'` },
-    {
-      about: `The findings of the last 24 hours, ${reportIsFree ? 'free' : 'paid over x402'}:`,
-      command: `curl '${baseUrl}/v1/report?url=${url}'`,
-    },
-    {
-      about: `A fresh scan, ${scanPrice} over x402 (answers 402 with the challenge; any x402 client pays it):`,
-      command: `curl -X POST '${baseUrl}/v1/scan' -H 'content-type: application/json' -d '${body}'`,
-    },
-  ];
 }

@@ -183,7 +183,7 @@ function hostOf(
     },
     explain: (id) => explainAlone(id, catalog),
     preflight: (url, method, maxPrice) =>
-      preflight({ url, method, maxPrice, client: toClient(request.ip) }),
+      preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),
     validate: judgeInHand,
     async search({ q, category, sort = 'recent', page = 0 }) {
       const query = { q, category, sort, page, pageSize: PAGE_SIZE };

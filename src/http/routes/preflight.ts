@@ -61,6 +61,6 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
-      preflight({ url, method, maxPrice, client: toClient(ip) }),
+      preflight.askUrl({ url, method, maxPrice, client: toClient(ip) }),
   );
 };

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import type { RunPreflight } from '../../directory/run-preflight.ts';
+import type { PreflightRunner } from '../../directory/run-preflight.ts';
 import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
@@ -15,5 +15,5 @@ export type RouteContext = {
   /** The check versions that the catalog runs. */
   readonly checks: readonly DiscoveredCheck[];
   readonly verification: Verification;
-  readonly preflight: RunPreflight;
+  readonly preflight: PreflightRunner;
 };

@@ -34,4 +34,7 @@ export type ChangeStore = {
     readonly changes: readonly DirectoryChange[];
     readonly hasMore: boolean;
   }>;
+
+  /** The newest changes first, at most `limit`; fewer where some of them are of hosts that are opted out now. */
+  newest(limit: number): Promise<readonly DirectoryChange[]>;
 };

@@ -27,6 +27,16 @@ export function changesOn(context: StoreContext): ChangeStore {
         }
       }
     },
+
+    async newest(limit) {
+      const rows = await context.tables.changes.all(
+        { hidden: { not: true } },
+        { order: [['changedAtMs', 'desc']], limit },
+      );
+      // Asked after the rows were read: an owner may have opted out meanwhile.
+      const optedOut = new Set(await optedOutHosts(context));
+      return rows.filter((row) => !optedOut.has(row.host)).map(toChange);
+    },
   };
 }
 

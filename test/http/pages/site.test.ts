@@ -84,7 +84,7 @@ describe('the public site', needs(browserUnavailable()), () => {
 
   it('finds an origin by part of its host, by keyboard', () =>
     read('/', async (page) => {
-      await page.getByLabel('Host').fill('SHOP');
+      await page.getByLabel('Find a host').fill('SHOP');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: 'shop.example.com' }).click();
       await page.locator('.headline .grade-B').waitFor();

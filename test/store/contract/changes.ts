@@ -105,6 +105,18 @@ export function changesAreNumbered(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 2 })).hasMore).toBe(false);
     });
 
+    it('are read newest first, without hosts that are opted out now', async () => {
+      const store = await subject.fresh();
+      for (const host of ['a.com', 'b.com', 'c.com', 'd.com']) {
+        await store.publish(publishedScan({ host }));
+      }
+      await store.listing.set('c.com', { listed: false });
+      const hosts = async (limit: number) =>
+        (await store.changes.newest(limit)).map(({ host }) => host);
+      expect(await hosts(10)).toEqual(['d.com', 'b.com', 'a.com']);
+      expect(await hosts(3)).toEqual(['d.com', 'b.com']);
+    });
+
     it('leave out hosts that are opted out now, and show them again when they return', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'a.com']) await store.publish(publishedScan({ host }));

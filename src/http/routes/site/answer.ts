@@ -1,0 +1,128 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { toServiceError } from '../../../../plugins/errors.ts';
+import { DOCUMENT_OFFER } from '../../../config/revision.ts';
+import { toClient } from '../../../directory/client-key.ts';
+import { OriginRefused } from '../../../guard/errors.ts';
+import { Forbidden, UnsupportedMediaType } from '../../../model/errors.ts';
+import { type AskedText, readAskedText } from '../../../preflight/asked.ts';
+import type { AnswerView } from '../../pages/answer-view.ts';
+import type { RouteContext } from '../route-context.ts';
+import { priceText } from './page.ts';
+import type { SendHome } from './send-home.ts';
+
+export type AnswerOptions = RouteContext & { readonly sendHome: SendHome };
+
+const FORM = 'application/x-www-form-urlencoded';
+const PREFLIGHT_PATH = '/v1/preflight';
+
+const body = Type.Object({
+  url: Type.String({ maxLength: 2_048 }),
+  /** Sent by the page's script, which shows the answer without a reload. */
+  fragment: Type.Optional(Type.Literal('true')),
+});
+
+/** The form of the front page: the report of a known host, else one preflight in the limits of its route. */
+export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
+  const { config, sendHome } = options;
+  const offer = config.revision.offers.preflight;
+  const count = offer && app.countAs?.(PREFLIGHT_PATH, offer, () => false);
+  // This parser is the one of this route alone: every other route takes JSON.
+  app.addContentTypeParser<string>(FORM, { parseAs: 'string' }, ({ headers }, text, done) => {
+    const { 'content-encoding': encoding = 'identity' } = headers;
+    if (encoding.toLowerCase() !== 'identity') return done(new UnsupportedMediaType());
+    done(null, Object.fromEntries(new URLSearchParams(text)));
+  });
+
+  async function send(
+    reply: FastifyReply,
+    { url, fragment }: { readonly url: string; readonly fragment?: string },
+    answer: AnswerView,
+  ): Promise<FastifyReply> {
+    reply.header('cache-control', 'no-store');
+    if (fragment !== undefined) return reply.view('answer', answer);
+    return sendHome(reply, { q: '', page: 0, asked: url, answer });
+  }
+
+  app.post(
+    '/',
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: { hide: true, body },
+      onRequest: async (request) => refuseOtherSites(request, options),
+      preHandler: count ? [count] : [],
+      errorHandler: async (error, request, reply) => {
+        const { status, message, retryAfterSec } = toServiceError(error, request);
+        if (status >= 500) throw error;
+        if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
+        const { url = '', fragment } = fieldsOf(request.body);
+        const asked = { url, ...(fragment === undefined ? {} : { fragment }) };
+        return send(reply.code(status), asked, { problem: message, search: null });
+      },
+    },
+    async ({ body: asked, ip }, reply) => {
+      let target: AskedText;
+      try {
+        target = readAskedText(asked.url, config.originPolicy);
+      } catch (error) {
+        if (!(error instanceof OriginRefused)) throw error;
+        const problem = problemOf(error, asked.url.trim());
+        return send(reply.code(400), asked, problem);
+      }
+      const { host } = target.origin;
+      const record = await options.store.directory.get(host);
+      if (record?.listed === true || offer === undefined) {
+        const report = `/o/${host}`;
+        if (asked.fragment === undefined) return reply.redirect(report, 303);
+        return reply.code(204).header('location', report).send();
+      }
+      return send(reply, asked, await askSeller(target, ip, options));
+    },
+  );
+};
+
+/** A page of another site could spend its visitors' turns, and have their addresses ask an origin. */
+function refuseOtherSites(
+  { headers, host }: FastifyRequest,
+  { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
+): void {
+  const { origin, 'sec-fetch-site': site = '' } = headers;
+  const own = [host, new URL(baseUrl).host, new URL(siteUrl).host];
+  // Forms of a page with `no-referrer` send "null", so Sec-Fetch-Site decides where a browser sends it.
+  const isForeign =
+    site === ''
+      ? origin !== undefined && origin !== 'null' && !own.includes(URL.parse(origin)?.host ?? '')
+      : site !== 'same-origin' && site !== 'none';
+  if (isForeign) throw new Forbidden('Ask from the front page: pages of other sites may not.');
+}
+
+/** The form's fields, also where the body did not validate. */
+function fieldsOf(body: unknown): { readonly url?: string; readonly fragment?: string } {
+  if (typeof body !== 'object' || body === null) return {};
+  const url = 'url' in body && typeof body.url === 'string' ? { url: body.url } : {};
+  return { ...url, ...('fragment' in body ? { fragment: 'true' } : {}) };
+}
+
+function problemOf({ reason, message }: OriginRefused, text: string): AnswerView {
+  if (text === '')
+    return { problem: 'Type a host or the URL of something it sells.', search: null };
+  return { problem: message, search: reason === 'single_label' ? text : null };
+}
+
+async function askSeller(
+  { origin, path }: AskedText,
+  ip: string,
+  { preflight, config: { baseUrl, revision } }: RouteContext,
+): Promise<AnswerView> {
+  const client = toClient(ip);
+  const call = { method: 'GET', maxPrice: null, client };
+  const answer =
+    path === null
+      ? await preflight.askHost(origin, client)
+      : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
+  // Loaded with the first answer: it imports the parsers of offers.
+  const { answerView } = await import('../../pages/answer-view.ts');
+  const scanPrice = priceText(revision.offers.scan);
+  return answerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
+}

@@ -1,0 +1,90 @@
+import type { Origin } from '../guard/origin.ts';
+import type { HttpObservation } from '../model/observations.ts';
+import type { ProbeClient } from '../probe/client/client.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
+import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
+import { notAsked } from './asked.ts';
+import type { DeclaringDocuments } from './find-paid-get.ts';
+import { askOnce, resolveForStranger, type StrangersOptions } from './preflight.ts';
+import { type Preflight, toPreflight } from './result.ts';
+
+export type HostPreflight = {
+  /** The path that was asked; null where the documents name none. */
+  readonly path: string | null;
+  /** Null when `admit` refuses a request. */
+  readonly preflight: Preflight | null;
+};
+
+const PAID_GET_MODULE: WorkModule<typeof import('./find-paid-get.ts')> = new URL(
+  './find-paid-get.ts',
+  import.meta.url,
+);
+const MANIFEST = { path: '/.well-known/x402', capBytes: 256 * 1_024 };
+/** Half of what a scan reads, because this is free. */
+const OPENAPI = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
+const ACCEPT = 'application/json, */*;q=0.5';
+
+/**
+ * Serves anonymous callers who name a host alone: reads the manifest, then the OpenAPI document where the
+ * manifest names no address, and asks the first paid GET once. `admit` is asked before each request.
+ */
+export async function preflightHost(
+  origin: Origin,
+  options: StrangersOptions,
+): Promise<HostPreflight> {
+  const { answerWithinMs, admit, client, ...judges } = options;
+  const resolved = await resolveForStranger(origin, options);
+  if ('verdict' in resolved) return { path: null, preflight: resolved };
+  const admitted = () => admit(resolved.addresses);
+  const work = { pool: judges.pool, account: judges.pool.openScan() };
+  let documents: DeclaringDocuments = {
+    origin,
+    manifest: EMPTY_OBSERVATIONS.manifest,
+    openapi: EMPTY_OBSERVATIONS.openapi,
+  };
+  let path: string | null = null;
+  for (const [name, document] of [
+    ['manifest', MANIFEST],
+    ['openapi', OPENAPI],
+  ] as const) {
+    if (!(await admitted())) return { path: null, preflight: null };
+    const answer = await readDocument(origin, document, { client, answerWithinMs });
+    if (!answer.ok) return { path: null, preflight: silent(document.path, answer) };
+    documents = { ...documents, [name]: answer };
+    path = await findPaidGet(documents, work);
+    if (path !== null) break;
+  }
+  if (path === null) return { path, preflight: notAsked(NOTHING_DECLARED) };
+  if (!(await admitted())) return { path, preflight: null };
+  const asked = { origin, path, method: 'GET', maxPrice: null };
+  const sent = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
+  return { path, preflight: await askOnce(asked, sent, { client, ...judges }) };
+}
+
+const NOTHING_DECLARED =
+  'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something it sells';
+
+type DocumentOptions = {
+  readonly client: Pick<ProbeClient, 'request'>;
+  readonly answerWithinMs: number;
+};
+
+function readDocument(
+  origin: Origin,
+  { path, capBytes }: typeof MANIFEST,
+  { client, answerWithinMs }: DocumentOptions,
+): Promise<HttpObservation> {
+  const sent = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
+  return client.request({ ...sent, origin, path, capBytes, timeoutMs: answerWithinMs });
+}
+
+function silent(path: string, { reason, detail }: Extract<HttpObservation, { ok: false }>) {
+  const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
+  return toPreflight([{ code, evidence: `GET ${path}: ${reason}, ${detail}` }]);
+}
+
+/** Null too where the documents are over the limits of a worker. */
+async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
+  const found = await workOn(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
+  return found.ok ? found.output : null;
+}

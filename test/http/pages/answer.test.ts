@@ -1,0 +1,207 @@
+/** The form of the front page: what is asked, what is answered, and within which limits. */
+import { describe, expect, test } from 'vitest';
+import type { AskHost, AskSeller } from '../../../src/directory/run-preflight.ts';
+import { toPreflight } from '../../../src/preflight/result.ts';
+import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+const OFFER = {
+  pointer: '/accepts/0',
+  scheme: 'exact',
+  network: 'eip155:8453',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  amount: '50000',
+  payTo: null,
+  maxTimeoutSeconds: 60,
+  price: '0.05 USDC',
+  isTestnet: false,
+  client: 'signs',
+} as const;
+const TERMS = { x402Version: 2, resourceUrl: null, payableBy: 'default', offers: [OFFER] } as const;
+
+function startDesk(preflight = toPreflight([], TERMS)) {
+  const asked: string[] = [];
+  const askSeller: AskSeller = async ({ origin, path }) => {
+    asked.push(`${origin.url}${path}`);
+    return { preflight, handshakeMs: 0 };
+  };
+  const askHost: AskHost = async ({ url }) => {
+    asked.push(url);
+    return { preflight, path: '/forecast', handshakeMs: 0 };
+  };
+  return { asked, options: { askSeller, askHost } };
+}
+
+function ask(service: TestApp, url: string, headers: object = {}, more = '') {
+  const body = `url=${encodeURIComponent(url)}${more}`;
+  return service.post('/', body, { ...FORM, ...headers });
+}
+
+describe('the front page answers', () => {
+  test('a URL at once: verdict, who can pay, price, and how to get the whole report', async () => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    const { statusCode, body } = await ask(service, ' shop.example.com/weather?city=Lisbon ');
+    expect(statusCode).toBe(200);
+    expect(asked).toEqual(['https://shop.example.com/weather?city=Lisbon']);
+    for (const part of [
+      'Go. An agent can pay this.',
+      'Clients as they come',
+      '0.05 USDC on Base',
+      'npx x402-scan scan https://shop.example.com',
+      'https://api.scanner.example/v1/scan',
+      '<h1>',
+    ]) {
+      expect(body).toContain(part);
+    }
+  });
+
+  test('a host by the first address that its documents sell', async () => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    const { body } = await ask(service, 'https://shop.example.com/');
+    expect(asked).toEqual(['https://shop.example.com']);
+    expect(body).toContain('GET https://shop.example.com/forecast');
+  });
+
+  test('a known host with its report, an opted-out one as an unknown one', async () => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    await service.publish('shop.example.com');
+    const known = await ask(service, 'https://shop.example.com/weather');
+    expect([known.statusCode, known.headers.location]).toEqual([303, '/o/shop.example.com']);
+    const fragment = await ask(service, 'shop.example.com', {}, '&fragment=true');
+    expect([fragment.statusCode, fragment.headers.location]).toEqual([204, '/o/shop.example.com']);
+    await service.store.listing.set('shop.example.com', { listed: false });
+    const hidden = await ask(service, 'shop.example.com/weather');
+    expect([hidden.statusCode, asked.length]).toEqual([200, 1]);
+    expect(hidden.body).not.toContain('/o/shop.example.com');
+  });
+
+  test('with the same fragment for the script, without the page around it', async () => {
+    const { options } = startDesk();
+    await using service = await startApp(options);
+    const { body } = await ask(service, 'a.example.com/x', {}, '&fragment=true');
+    expect(body).toContain('Go. An agent can pay this.');
+    expect(body).not.toContain('<html');
+    const page = await ask(service, 'b.example.com/x');
+    expect(page.body).toContain(body.replaceAll('a.example.com', 'b.example.com'));
+  });
+
+  test.each([
+    ['', 'Type a host'],
+    ['http://shop.example.com', 'Give an https URL'],
+    ['10.0.0.1', 'not on the public internet'],
+    ['https://user@shop.example.com', 'user information'],
+    ['two words', 'a space'],
+    ['ftp://shop.example.com', 'Give an https URL'],
+    [`shop.example.com/${'x'.repeat(2_048)}`, '2048'],
+  ])('%j by what to do instead, with status 400', async (text, message) => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    const page = await ask(service, text);
+    expect(page.statusCode).toBe(400);
+    expect(page.headers['content-type']).toContain('text/html');
+    expect(page.body).toContain(message);
+    expect(page.body).toContain('<h1>');
+    expect(asked).toEqual([]);
+  });
+
+  test('part of a name with the way to find it', async () => {
+    const { options } = startDesk();
+    await using service = await startApp(options);
+    const page = await ask(service, 'shop');
+    expect(page.statusCode).toBe(400);
+    expect(page.body).toContain('href="/?q=shop"');
+  });
+
+  test('with text of origins as text', async () => {
+    const reasons = [{ code: 'nobody_can_pay', evidence: HOSTILE }] as const;
+    const terms = {
+      ...TERMS,
+      offers: [{ ...OFFER, price: null, asset: HOSTILE, network: HOSTILE }],
+    };
+    const { options } = startDesk(toPreflight(reasons, terms));
+    await using service = await startApp(options);
+    for (const more of ['', '&fragment=true']) {
+      const { body } = await ask(
+        service,
+        `${more.length}.example.com/${HOSTILE.replaceAll(' ', '+')}`,
+        {},
+        more,
+      );
+      expect(body).toContain('&lt;img');
+      expect(body).not.toContain('<img');
+    }
+  });
+
+  test('in the limits of preflight: 30 a minute, by form and by API together', async () => {
+    const { options } = startDesk();
+    await using service = await startApp(options);
+    for (let call = 0; call < 15; call += 1) {
+      expect((await ask(service, `n${call}.example.com/x`)).statusCode).toBe(200);
+      const url = `https://m${call}.example.com/x`;
+      expect((await service.post('/v1/preflight', { url })).statusCode).toBe(200);
+    }
+    const limited = await ask(service, 'late.example.com/x');
+    expect(limited.statusCode).toBe(429);
+    expect(limited.headers['retry-after']).toBeDefined();
+    expect(limited.headers['content-type']).toContain('text/html');
+  });
+
+  test('once in five seconds a host, whichever way it is asked', async () => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    await service.post('/v1/preflight', { url: 'https://shop.example.com/weather' });
+    for (const text of ['shop.example.com/weather', 'shop.example.com']) {
+      expect((await ask(service, text)).body).toContain('asked seconds ago');
+    }
+    expect(asked).toHaveLength(1);
+    service.advance(5_000);
+    expect((await ask(service, 'shop.example.com')).body).toContain('Go.');
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site', origin: 'null' }, 403],
+    ['a page of a neighbour', { 'sec-fetch-site': 'same-site' }, 403],
+    [
+      'another origin, by a browser without Sec-Fetch-Site',
+      { origin: 'https://evil.example' },
+      403,
+    ],
+    [
+      'our page, whose policy hides the origin',
+      { 'sec-fetch-site': 'same-origin', origin: 'null' },
+      200,
+    ],
+    ['our page, by an older browser', { origin: 'https://scanner.example' }, 200],
+    ['a client without Origin', {}, 200],
+  ])('%s: %j', async (_who, headers, status) => {
+    const { asked, options } = startDesk();
+    await using service = await startApp(options);
+    expect((await ask(service, 'shop.example.com/x', headers)).statusCode).toBe(status);
+    expect(asked).toHaveLength(status === 200 ? 1 : 0);
+  });
+
+  test('by the page of the host where preflight is not offered', async () => {
+    await using service = await startApp({ revision: '0.1.0' });
+    const answer = await ask(service, 'never.example.com/x');
+    expect([answer.statusCode, answer.headers.location]).toEqual([303, '/o/never.example.com']);
+  });
+});
+
+test('newcomers and changed grades are shown, rescans and opted-out hosts are not', async () => {
+  await using service = await startApp();
+  await service.publish('moved.example.com', { grade: 'A', score: 95 });
+  await service.publish('moved.example.com', { grade: 'C', score: 70 });
+  await service.publish('moved.example.com', { grade: 'C', score: 71 });
+  await service.publish('hidden.other.com', { grade: 'B', score: 85 });
+  await service.store.listing.set('hidden.other.com', { listed: false });
+  const { body } = await service.get('/');
+  const movements = body.slice(body.indexOf('Newest movements'), body.indexOf('Scanned last'));
+  expect(movements.match(/<li>/g)).toHaveLength(2);
+  expect(movements).toContain('pill grade-A');
+  expect(body).not.toContain('hidden.other.com');
+});

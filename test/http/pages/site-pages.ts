@@ -1,0 +1,75 @@
+/** Every page of the site, with something to show in each of its parts. */
+import type { Page } from 'playwright-core';
+import { toPreflight } from '../../../src/preflight/result.ts';
+import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { REPORT } from './full-report.ts';
+
+export type SitePage = {
+  readonly path: string;
+  /** Brings the page into the state that is looked at. */
+  readonly prepare?: (page: Page) => Promise<void>;
+};
+
+const typing = (text: string) => async (page: Page) => {
+  await page.getByLabel('Host or URL').fill(text);
+  await page.keyboard.press('Enter');
+  await page.locator('#answer h2').waitFor();
+};
+
+export const PAGES: Readonly<Record<string, SitePage>> = {
+  home: { path: '/' },
+  answer: { path: '/', prepare: typing('new.example.com/weather') },
+  problem: { path: '/', prepare: typing('shop') },
+  report: { path: '/o/shop.example.com' },
+  unscanned: { path: '/o/never.example.com' },
+  checks: { path: '/checks' },
+  check: { path: '/checks/P6' },
+  about: { path: '/about-scanner' },
+  missing: { path: '/o/localhost' },
+};
+
+export type Site = AsyncDisposable & { readonly service: TestApp; readonly base: string };
+
+const OFFER = {
+  pointer: '/accepts/0',
+  scheme: 'exact',
+  network: 'eip155:8453',
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  amount: '5000000',
+  payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+  maxTimeoutSeconds: 60,
+  price: '5 USDC',
+  isTestnet: false,
+  client: 'limited',
+} as const;
+
+/** The answer of every seller that the front page asks. */
+const PREFLIGHT = toPreflight(
+  [
+    {
+      code: 'settings_only',
+      evidence:
+        'clients with settings alone can pay: the official client says "amount is over the spend limit"',
+    },
+  ],
+  { x402Version: 2, resourceUrl: null, payableBy: 'settings', offers: [OFFER] },
+);
+
+export async function startSite(): Promise<Site> {
+  const service = await startApp({
+    environment: { RATE_LIMIT: 'off' },
+    askSeller: async () => ({ preflight: PREFLIGHT, handshakeMs: 0 }),
+  });
+  for (const [index, grade] of (['A', 'A', 'B', 'C', 'C', 'F'] as const).entries()) {
+    await service.publish(`api.seller${index}.com`, { grade, score: 95 - index * 9 });
+  }
+  await service.publish('shop.example.com', {
+    grade: 'A',
+    score: 97,
+    report: { checksVersion: '2026-07-25.1' },
+  });
+  service.advance(DAY_MS);
+  await service.publish('shop.example.com', REPORT);
+  const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  return { service, base, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,79 @@
+/** A bare host: which documents are read, which address is asked, and that each request waits for a slot. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/engine/judging-pool.ts';
+import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { createOracle } from '../../src/payable/create-oracle.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import { createAskHost } from '../../src/service/ask-seller.ts';
+import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+
+const NOT_FOUND = { status: 404, body: 'none' };
+const SLOW_MS = 20_000;
+
+describe('a bare host', () => {
+  const pool = createPool();
+  const oracle = createOracle();
+  let judges: Parameters<typeof createAskHost>[0]['judges'];
+
+  beforeAll(async () => {
+    const checks = await discoverChecks();
+    const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
+    judges = { catalog, checks, pool, oracle };
+  });
+  afterAll(async () => {
+    await pool.close();
+    await oracle.close();
+  });
+
+  async function ask(options: CraftedOptions, admit = async () => true) {
+    await using seller = await startCraftedSeller(options);
+    const policy = allowingOrigin(seller.url, DEFAULT_POLICY);
+    const origin = parseOrigin(seller.url, policy);
+    const askHost = createAskHost({
+      ...{ judges, policy, userAgent: 'test', createClient: createProbeClient },
+      answerWithinMs: SLOW_MS,
+    });
+    const answer = await askHost(origin, admit);
+    const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
+    return { ...answer, requests };
+  }
+
+  test('is asked by the first GET of its manifest', async () => {
+    const { preflight, path, requests } = await ask({});
+    expect(preflight?.verdict).toBe('go');
+    expect(path).toBe('/weather');
+    expect(requests).toEqual(['GET /.well-known/x402', 'GET /weather']);
+  });
+
+  test('by its OpenAPI document where the manifest names none', async () => {
+    const { path, requests } = await ask({ answers: { '/.well-known/x402': NOT_FOUND } });
+    expect(path).toBe('/weather');
+    expect(requests).toEqual(['GET /.well-known/x402', 'GET /openapi.json', 'GET /weather']);
+  });
+
+  test('is not asked where neither names one', async () => {
+    const answers = { '/.well-known/x402': NOT_FOUND, '/openapi.json': NOT_FOUND };
+    const { preflight, path, requests } = await ask({ answers });
+    expect(path).toBeNull();
+    expect(preflight).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
+    expect(preflight?.reasons[0]?.evidence).toContain('paste the address of something it sells');
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each([0, 1, 2])('sends no request without a slot (%d granted)', async (granted) => {
+    let asked = 0;
+    const admit = async () => {
+      asked += 1;
+      return asked <= granted;
+    };
+    const { preflight, requests } = await ask(
+      { answers: { '/.well-known/x402': NOT_FOUND } },
+      admit,
+    );
+    expect(preflight).toBeNull();
+    expect(requests).toHaveLength(granted);
+  });
+});
