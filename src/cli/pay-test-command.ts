@@ -1,6 +1,5 @@
-/** `pay-test`: one's own seller, paid with play money and a facilitator that misbehaves. */
-import type { SellerRoute } from '../pay-test/bench.ts';
 import type { TrialResult } from '../pay-test/result.ts';
+import type { SellerRoute } from '../pay-test/route-tester.ts';
 import type { Target } from '../pay-test/target.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
@@ -8,7 +7,7 @@ import { type PayTestCall, parsePayTest } from './pay-test-options.ts';
 import { type Streams, write } from './streams.ts';
 import { writeOutput } from './write-output.ts';
 
-/** A scan that is only to find routes waits for no slow document. */
+/** Short, because this scan only looks for paid routes. */
 const GATHER_MS = 20_000;
 const INTERRUPTED = 130;
 
@@ -54,7 +53,7 @@ function offends({ status }: TrialResult, failOn: PayTestCall['failOn']): boolea
   return failOn !== null && (status === 'fail' || (failOn === 'warn' && status === 'warn'));
 }
 
-/** The routes that answer a scan by 402: it asks the addresses of the target alone. */
+/** Finds the routes that answer a scan by 402. The scan reaches the addresses of the target alone. */
 async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
   const [{ startEngine }, { createScanner }, { OFFLINE_STANDING }] = await Promise.all([
     import('./engine.ts'),

@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
-import type { SellerRoute } from '../pay-test/bench.ts';
 import { isTrialId, TRIAL_IDS, type TrialId } from '../pay-test/result.ts';
+import type { SellerRoute } from '../pay-test/route-tester.ts';
 import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
+import { oneOf, readFlags } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 export type PayTestCall = {
@@ -55,29 +55,24 @@ export function parsePayTest(args: readonly string[]): PayTestCall {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        start: { type: 'string' },
-        route: { type: 'string', multiple: true },
-        'failing-route': { type: 'string' },
-        body: { type: 'string' },
-        only: { type: 'string' },
-        'facilitator-host': { type: 'string' },
-        'facilitator-port': { type: 'string' },
-        'facilitator-env': { type: 'string', multiple: true },
-        network: { type: 'string', multiple: true },
-        format: { type: 'string' },
-        output: { type: 'string' },
-        'fail-on': { type: 'string' },
-      },
-    });
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${showCall('pay-test')} --help lists the flags)`);
-  }
+  return readFlags('pay-test', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      start: { type: 'string' },
+      route: { type: 'string', multiple: true },
+      'failing-route': { type: 'string' },
+      body: { type: 'string' },
+      only: { type: 'string' },
+      'facilitator-host': { type: 'string' },
+      'facilitator-port': { type: 'string' },
+      'facilitator-env': { type: 'string', multiple: true },
+      network: { type: 'string', multiple: true },
+      format: { type: 'string' },
+      output: { type: 'string' },
+      'fail-on': { type: 'string' },
+    },
+  });
 }
 
 function parseRoute(flag: string, text: string, body: string | null): SellerRoute {
@@ -112,10 +107,4 @@ function parseVariable(name: string): string {
 function parseNetwork(name: string): string {
   if (NETWORK.test(name)) return name;
   throw new UsageError(`--network ${JSON.stringify(name)}: give one such as eip155:8453 or base`);
-}
-
-function oneOf<const T extends string>(flag: string, value: string, accepted: readonly T[]): T {
-  const found = accepted.find((candidate) => candidate === value);
-  if (found !== undefined) return found;
-  throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
 }

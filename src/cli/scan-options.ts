@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import type { Grade } from '../model/report.ts';
 import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
+import { oneOf, readFlags } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {
@@ -84,39 +84,28 @@ function nodesIn(values: ReturnType<typeof parse>['values']) {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        'allow-private': { type: 'boolean' },
-        format: { type: 'string' },
-        output: { type: 'string' },
-        'min-grade': { type: 'string' },
-        'min-payable': { type: 'string' },
-        'fail-on': { type: 'string' },
-        only: { type: 'string' },
-        'checks-version': { type: 'string' },
-        save: { type: 'string' },
-        from: { type: 'string' },
-        offline: { type: 'boolean' },
-        rpc: { type: 'string' },
-        'solana-rpc': { type: 'string' },
-        mcp: { type: 'boolean' },
-        source: { type: 'string', multiple: true },
-        timing: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${showCall('scan')} --help lists the flags)`);
-  }
-}
-
-function oneOf<const T extends string>(flag: string, value: string, accepted: readonly T[]): T {
-  const found = accepted.find((candidate) => candidate === value);
-  if (found !== undefined) return found;
-  throw new UsageError(`${flag} ${JSON.stringify(value)} is not one of ${accepted.join(', ')}`);
+  return readFlags('scan', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      'allow-private': { type: 'boolean' },
+      format: { type: 'string' },
+      output: { type: 'string' },
+      'min-grade': { type: 'string' },
+      'min-payable': { type: 'string' },
+      'fail-on': { type: 'string' },
+      only: { type: 'string' },
+      'checks-version': { type: 'string' },
+      save: { type: 'string' },
+      from: { type: 'string' },
+      offline: { type: 'boolean' },
+      rpc: { type: 'string' },
+      'solana-rpc': { type: 'string' },
+      mcp: { type: 'boolean' },
+      source: { type: 'string', multiple: true },
+      timing: { type: 'boolean' },
+    },
+  });
 }
 
 function optional<T>(value: string | undefined, read: (value: string) => T): T | null {

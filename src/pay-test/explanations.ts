@@ -1,11 +1,11 @@
 import type { TrialId } from './result.ts';
 
 export type TrialExplanation = {
-  /** The money that is lost, or the sale. */
+  /** Says what a failure costs the seller. */
   readonly why: string;
-  /** One imperative line, beside a finding. */
+  /** One line that says what to do. */
   readonly fix: string;
-  /** Where only the maintainers of a middleware can mend it: what they were told. */
+  /** Faults of middlewares that only their maintainers can mend. */
   readonly upstream: readonly string[];
 };
 

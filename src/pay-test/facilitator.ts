@@ -4,29 +4,29 @@ import { judgePayment, nonceOf, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
 
-/** A misbehaviour towards one payment; `refuse` is an honest no. */
+/** `refuse` is a valid refusal; the others are failures of the facilitator. */
 export type Fault = 'refuse' | 'error' | 'hang-up' | 'garbage' | 'silence';
 
 export type FacilitatorOptions = {
   readonly host: string;
-  /** 0 takes any. */
+  /** 0 takes any free port. */
   readonly port: number;
-  /** Networks beside the known ones. */
+  /** Networks to support in addition to the known ones. */
   readonly networks: readonly string[];
   readonly silenceMs: number;
 };
 
-type Gate = {
+type Barrier = {
   left: number;
-  readonly opened: Promise<void>;
-  readonly open: () => void;
+  readonly lifted: Promise<void>;
+  readonly lift: () => void;
   readonly timer: NodeJS.Timeout;
 };
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const EXTENSIONS = ['bazaar'];
 
-/** A facilitator of x402 versions 1 and 2 without a chain, which misbehaves where it is told to. */
+/** Facilitator of x402 versions 1 and 2 without a chain. It fails for the payments that `misbehave` names. */
 export class TestFacilitator {
   readonly ledger = new Ledger();
   readonly #options: FacilitatorOptions;
@@ -34,7 +34,7 @@ export class TestFacilitator {
     this.#answer(request, response).catch(() => response.destroy());
   });
   readonly #faults = new Map<string, Fault>();
-  readonly #gates = new Map<string, Gate>();
+  readonly #barriers = new Map<string, Barrier>();
   readonly #silent = new Set<NodeJS.Timeout>();
   #supportedAsked = 0;
 
@@ -57,7 +57,7 @@ export class TestFacilitator {
     return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
 
-  /** How often a seller asked what is supported. */
+  /** Number of requests for `/supported`. */
   get supportedAsked(): number {
     return this.#supportedAsked;
   }
@@ -66,24 +66,24 @@ export class TestFacilitator {
     this.#faults.set(`${step} ${nonce}`, fault);
   }
 
-  /** Holds the answers of verify to one payment back until so many were asked, or the time is over. */
+  /** Delays the answers of verify to one payment until `count` calls arrived, or `ms` have passed. */
   holdVerify(nonce: string, count: number, ms: number): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    this.#gates.set(nonce, { left: count, opened: promise, open: resolve, timer });
+    this.#barriers.set(nonce, { left: count, lifted: promise, lift: resolve, timer });
   }
 
-  async #pass(nonce: string): Promise<void> {
-    const gate = this.#gates.get(nonce);
-    if (gate === undefined) return;
-    gate.left -= 1;
-    if (gate.left <= 0) gate.open();
-    await gate.opened;
-    clearTimeout(gate.timer);
+  async #waitForBarrier(nonce: string): Promise<void> {
+    const barrier = this.#barriers.get(nonce);
+    if (barrier === undefined) return;
+    barrier.left -= 1;
+    if (barrier.left <= 0) barrier.lift();
+    await barrier.lifted;
+    clearTimeout(barrier.timer);
   }
 
   async close(): Promise<void> {
-    for (const { timer } of this.#gates.values()) clearTimeout(timer);
+    for (const { timer } of this.#barriers.values()) clearTimeout(timer);
     for (const timer of this.#silent) clearTimeout(timer);
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -102,7 +102,7 @@ export class TestFacilitator {
     const requirements = toMembers(body['paymentRequirements']);
     const fault = this.#faults.get(`${step} ${nonceOf(payload)}`) ?? null;
     const answer = await this.#judge(step, payload, requirements, fault);
-    if (step === 'verify') await this.#pass(nonceOf(payload));
+    if (step === 'verify') await this.#waitForBarrier(nonceOf(payload));
     this.#deliver(response, answer, fault);
   }
 

@@ -22,19 +22,19 @@ export type PaymentToJudge = {
 export type Judged = { readonly payer: string; readonly nonce: string; readonly amount: string };
 export type Judgement = Judged | { readonly reason: string; readonly nonce: string };
 
-/** Clocks of seller and buyer differ by this much. */
+/** The clocks of seller and buyer may differ by this much. */
 const LEEWAY_SEC = 6;
 
 export function toMembers(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** The nonce of a payment; empty where there is none. */
+/** Lower case; empty where there is none. */
 export function nonceOf(payload: Members): string {
   return text(authorizationOf(payload)['nonce']).toLowerCase();
 }
 
-/** Signature, recipient, amount and times of an EIP-3009 payment, as a chain would see them. */
+/** Checks signature, recipient, amount and times of an EIP-3009 payment as its token contract would. */
 export async function judgePayment(payment: PaymentToJudge): Promise<Judgement> {
   const { payload, requirements } = payment;
   const authorization = authorizationOf(payload);

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 
 export type Step = 'verify' | 'settle';
 
-/** What a facilitator was asked, in order. */
+/** A call of the facilitator. */
 export type Call = {
   readonly step: Step;
   readonly nonce: string;
-  /** The terms as the seller handed them over. */
+  /** `paymentRequirements` of the call. */
   readonly requirements: Readonly<Record<string, unknown>>;
-  /** Whether the payment was found good, or the settlement made. */
+  /** True where verify found the payment valid, or settle took it. */
   readonly isGood: boolean;
 };
 
 export type Settled = { readonly transaction: string; readonly amount: string };
 
-/** Settlements by nonce: there is no chain, so this is where money would have moved. */
+/** Records calls and settlements by nonce, in place of a chain. */
 export class Ledger {
   readonly #calls: Call[] = [];
   readonly #settled = new Map<string, Settled>();
@@ -23,7 +23,7 @@ export class Ledger {
     this.#calls.push(call);
   }
 
-  /** The transaction, or null where the nonce was used: decided at once, whoever races for it. */
+  /** Null where the nonce was used. Synchronous, so that racing calls settle once. */
   settle(nonce: string, amount: string): Settled | null {
     if (this.#settled.has(nonce)) return null;
     const settled = { transaction: `0x${randomBytes(32).toString('hex')}`, amount };
@@ -41,7 +41,7 @@ export class Ledger {
     );
   }
 
-  /** "verify once, settle twice", for evidence. */
+  /** "asked verify once, settle 2 times" */
   describe(nonce: string): string {
     const counts = (['verify', 'settle'] as const).flatMap((step) => {
       const count = this.calls(nonce, step).length;

@@ -10,7 +10,7 @@ import type { Answer } from './seller-client.ts';
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
 type PaymentPayload = Awaited<ReturnType<x402HTTPClient['createPaymentPayload']>>;
 
-/** The terms of an offer that are tried, by one set of names. */
+/** Terms of an offer by the names of version 2. */
 export type Terms = {
   readonly network: string;
   readonly asset: string;
@@ -23,12 +23,12 @@ export type Challenge = {
   readonly required: PaymentRequired;
   readonly version: 1 | 2;
   readonly terms: Terms;
-  /** The body that the bazaar extension gives as an example, as JSON; null where it gives none. */
+  /** JSON of the bazaar extension's example body; null without one. */
   readonly example: string | null;
 };
 
 export type Changes = Partial<Terms> & {
-  /** Seconds from now; what is not given is as the official client has it. */
+  /** Seconds from now; the official client's own times by default. */
   readonly validAfterSec?: number;
   readonly validBeforeSec?: number;
 };
@@ -42,7 +42,7 @@ export type Payment = {
   readonly payload: PaymentPayload;
 };
 
-/** An official client with spend controls off, and a key that no money ever reaches. */
+/** Signs by the official client, with spend controls off and a throwaway key. */
 export class Payer {
   readonly #account = privateKeyToAccount(generatePrivateKey());
   readonly #client: x402HTTPClient;
@@ -54,7 +54,7 @@ export class Payer {
     this.#client = new x402HTTPClient(client);
   }
 
-  /** The first signature of a process takes long, and so does its verification: a seller would wait. */
+  /** The first signature and verification of a process take long, so a seller would time out on them. */
   async warmUp(): Promise<void> {
     const offer = {
       scheme: 'exact',
@@ -74,7 +74,7 @@ export class Payer {
     await judgePayment({ payload: toMembers(payload), requirements: offer });
   }
 
-  /** The offer that is tried, or one line that says why there is none. */
+  /** Returns the offer to pay, or the reason that there is none. */
   read(answer: Answer): Challenge | string {
     if (answer.status !== 402) return `answers ${answer.status} and no 402`;
     let required: PaymentRequired;
@@ -114,7 +114,7 @@ export class Payer {
     };
   }
 
-  /** Signs other terms than those of the challenge, and says in the payload that they were accepted. */
+  /** Signs other terms than the challenge has, and claims in the payload that they were accepted. */
   async #resign(payload: PaymentPayload, wanted: Resigned): Promise<PaymentPayload> {
     const { network, asset, payTo, amount, extra, version } = wanted;
     const { validAfterSec, validBeforeSec } = wanted;
@@ -153,7 +153,7 @@ export class Payer {
     });
     const terms = { network, asset, payTo, amount };
     const changed = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
-    // A payload of the official client with members of the same types.
+    // The members keep the types of the official client's payload.
     return {
       ...whole,
       ...changed,

@@ -1,6 +1,6 @@
 import type { Answer, Reply } from './seller-client.ts';
 
-/** What a seller says of a settlement. */
+/** The settlement header of an answer. */
 export type Receipt = {
   readonly success: boolean;
   readonly transaction: string;
@@ -14,7 +14,7 @@ export function isDelivery(reply: Reply): reply is Answer {
   return reply.ok && reply.status >= 200 && reply.status < 300;
 }
 
-/** Null where there is none, or none that can be decoded. */
+/** Null where the header is missing or cannot be decoded. */
 export function readReceipt({ headers }: Answer): Receipt | null {
   const written = RECEIPT_HEADERS.map((name) => headers[name]).find((one) => one !== undefined);
   if (written === undefined) return null;
@@ -35,7 +35,7 @@ export function readReceipt({ headers }: Answer): Receipt | null {
   }
 }
 
-/** The same answer byte for byte, with the first transaction: bought once, handed out again. */
+/** True for the same answer byte for byte, with the transaction of the first one. */
 export function isRedelivery(first: Answer, again: Answer): boolean {
   const [before, after] = [readReceipt(first), readReceipt(again)];
   return (
@@ -48,7 +48,7 @@ export function isRedelivery(first: Answer, again: Answer): boolean {
   );
 }
 
-/** Whether a body is what is sold: equal, or JSON of the same shape with over half of its values. */
+/** True for an equal body, and for JSON of the same shape with over half of its values. */
 export function isPaidBody(paid: Answer, body: Buffer): boolean {
   if (body.length === 0 || paid.body.length === 0) return false;
   if (body.equals(paid.body)) return true;
@@ -61,7 +61,7 @@ export function isPaidBody(paid: Answer, body: Buffer): boolean {
 
 const MAX_LEAVES = 10_000;
 
-/** Values by their path and type; null where the body is no JSON object or list. */
+/** Maps path and type to value; null where the body is no JSON object or list. */
 function leavesOf(body: Buffer): ReadonlyMap<string, string> | null {
   let value: unknown;
   try {
@@ -83,7 +83,7 @@ function leavesOf(body: Buffer): ReadonlyMap<string, string> | null {
   return leaves;
 }
 
-/** "200", "no answer in time", "hung up", for evidence. */
+/** "200", "no answer within 15 s", "hung up" */
 export function describeReply(reply: Reply): string {
   if (reply.ok) return String(reply.status);
   return reply.why === 'silent' ? `no answer within ${Math.round(reply.ms / 1_000)} s` : 'hung up';

@@ -1,4 +1,3 @@
-/** Trials in the order of their ids, by the names that people read. */
 export const TRIALS = {
   T1: 'pays-and-delivers',
   T2: 'own-terms',
@@ -23,18 +22,26 @@ export function isTrialId(text: string): text is TrialId {
   return Object.hasOwn(TRIALS, text);
 }
 
-/** The least wanted first. */
+/** Worst first. */
 export const TRIAL_STATUSES = ['fail', 'warn', 'not_run', 'pass'] as const;
 export type TrialStatus = (typeof TRIAL_STATUSES)[number];
 
-/** A finding of a trial, before its fix is put beside it. */
 export type Finding = {
   readonly status: TrialStatus;
-  /** Request, answer, and what was asked of the facilitator. */
+  /** Names the request, the answer, and the calls of the facilitator. */
   readonly evidence: string;
-  /** The failure was a delivery for nothing. */
+  /** True where the seller delivered for nothing. */
   readonly isGift?: boolean;
 };
+
+/** Fails where the seller delivered for nothing. */
+export function judgeGift(isGift: boolean, evidence: string): Finding {
+  return { status: isGift ? 'fail' : 'pass', evidence, isGift };
+}
+
+export function notRun(evidence: string): Finding {
+  return { status: 'not_run', evidence };
+}
 
 export type TrialResult = {
   readonly id: TrialId;
@@ -42,7 +49,7 @@ export type TrialResult = {
   readonly status: TrialStatus;
   readonly evidence: string;
   readonly fix: string;
-  /** "GET /weather"; null where none is named. */
+  /** "GET /weather"; null for T14 without `--failing-route`. */
   readonly route: string | null;
 };
 
@@ -58,18 +65,18 @@ export type PayTestReport = {
     readonly not_run: number;
     /** A good payment was delivered on every route that was tried. */
     readonly delivers: boolean;
-    /** How many of T2 to T12 failed by a delivery, once each over all routes. */
+    /** Number of the trials T2 to T12 that failed by a delivery on any route. */
     readonly gifts: number;
   };
 };
 
 export type PayTested = {
   readonly report: PayTestReport;
-  /** Why the report judges nothing but T1; null where it does. */
+  /** The reason that only T1 was judged; null where all trials were. */
   readonly impossible: string | null;
 };
 
-/** The seller cannot be tested: there is no verdict. */
+/** The seller cannot be tested, so there is no verdict. */
 export class PayTestImpossible extends Error {
   override readonly name = 'PayTestImpossible';
 }

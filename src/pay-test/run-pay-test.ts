@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Bench, type BenchParts, type SellerRoute, toRouteName } from './bench.ts';
 import { TestFacilitator } from './facilitator.ts';
 import { Payer } from './payer.ts';
 import { type PayTested, PayTestImpossible, type TrialId } from './result.ts';
+import { RouteTester, type SellerRoute, type TestParts, toRouteName } from './route-tester.ts';
 import { SellerClient } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
 import { ownAddresses, resolveTarget, type Target } from './target.ts';
@@ -10,34 +10,34 @@ import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { runTrials } from './trial-run.ts';
 
 export type PayTestOptions = {
-  /** As typed: "http://127.0.0.1:3000". */
+  /** "http://127.0.0.1:3000" */
   readonly target: string;
-  /** A command that starts the seller; null where it runs already, or is about to. */
+  /** Shell command that starts the seller; null where somebody else starts it. */
   readonly start: string | null;
-  /** Default: what a scan finds. */
+  /** Empty for the routes that `findRoutes` finds. */
   readonly routes: readonly SellerRoute[];
   readonly failingRoute: SellerRoute | null;
   readonly facilitatorHost: string;
-  /** 0 takes any. */
+  /** 0 takes any free port. */
   readonly facilitatorPort: number;
   /** Environment variables that name the facilitator to the seller. */
   readonly variables: readonly string[];
-  /** Networks beside the known ones. */
+  /** Networks to support in addition to the known ones. */
   readonly networks: readonly string[];
   readonly only: readonly TrialId[] | null;
   readonly timing?: Partial<Timing>;
-  /** Paid routes of the seller, as a scan finds them. */
+  /** Finds the paid routes by a scan. */
   readonly findRoutes: (target: Target) => Promise<readonly SellerRoute[]>;
-  /** Told what a person may want to know before and while it runs. */
+  /** Prints progress for a person. */
   readonly say: (line: string) => void;
-  /** Ends the run: it rejects with the reason, and everything it started is stopped. */
+  /** Stops everything that the run started; the run rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 };
 
 const LOOK_AGAIN_MS = 2_000;
 const POLL_MS = 200;
 
-/** Pays a seller with play money. Throws PayTestImpossible where there is nothing to judge. */
+/** Throws PayTestImpossible where there is nothing to judge. */
 export async function runPayTest(options: PayTestOptions): Promise<PayTested> {
   const undo: Undo = [];
   try {
@@ -48,7 +48,7 @@ export async function runPayTest(options: PayTestOptions): Promise<PayTested> {
   }
 }
 
-/** What was started, in order; the last is stopped first. */
+/** Steps that stop what was started, in the order of the starts; run in reverse. */
 type Undo = (() => Promise<void>)[];
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -97,23 +97,23 @@ async function perform(options: PayTestOptions, undo: Undo): Promise<PayTested> 
   const payer = new Payer();
   await payer.warmUp();
   const parts = { client, facilitator, payer, timing };
-  const routes = await routesOf(options, target, parts, seller);
+  const routes = await findRoutesToPay(options, target, parts, seller);
   return await runTrials({
     target,
     parts,
     seller,
-    benches: routes.map((route) => new Bench(route, parts)),
-    failing: options.failingRoute === null ? null : new Bench(options.failingRoute, parts),
+    testers: routes.map((route) => new RouteTester(route, parts)),
+    failing: options.failingRoute === null ? null : new RouteTester(options.failingRoute, parts),
     only: options.only,
     say,
   });
 }
 
-/** The routes to pay. Throws PayTestImpossible where there are none, or nobody answers. */
-async function routesOf(
+/** Throws PayTestImpossible where no route asks for a payment, or the seller does not answer. */
+async function findRoutesToPay(
   options: PayTestOptions,
   target: Target,
-  parts: BenchParts,
+  parts: TestParts,
   seller: SellerProcess | null,
 ): Promise<readonly SellerRoute[]> {
   const until = performance.now() + parts.timing.startMs;
@@ -121,7 +121,7 @@ async function routesOf(
     if (await isListening(target)) {
       const found = await lookForRoutes(options, target, parts);
       if (found.length > 0) return found;
-      // A seller that was started, or that asked for the facilitator, is as ready as it gets.
+      // A seller that listens after `--start`, or has asked for /supported, has finished starting.
       if (seller !== null || parts.facilitator.supportedAsked > 0) break;
     }
     if (performance.now() > until) break;
@@ -138,10 +138,10 @@ async function routesOf(
 async function lookForRoutes(
   { routes, failingRoute, findRoutes }: PayTestOptions,
   target: Target,
-  parts: BenchParts,
+  parts: TestParts,
 ): Promise<readonly SellerRoute[]> {
   const [named] = routes;
-  const first = new Bench(named ?? { method: 'GET', path: '/', body: null }, parts);
+  const first = new RouteTester(named ?? { method: 'GET', path: '/', body: null }, parts);
   const reply = await first.ask();
   if (!reply.ok && reply.why === 'silent') {
     throw new PayTestImpossible(

@@ -22,7 +22,7 @@ export type Reply = Answer | NoAnswer;
 
 export type Request = {
   readonly method: string;
-  /** As it is sent: no step of it is normalised. */
+  /** Sent without any normalisation. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -33,7 +33,7 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const KEPT_MS = 1;
 
-/** Sends requests to the seller alone: its addresses are pinned, and no redirect is followed. */
+/** Sends requests to the seller's pinned addresses only, and follows no redirect. */
 export class SellerClient {
   readonly #target: Target;
   readonly #agent: Agent;
@@ -47,7 +47,7 @@ export class SellerClient {
       if (options.all) done(null, [...target.addresses]);
       else done(null, first.address, first.family);
     };
-    // A connection a request: a seller that closes kept ones would look like one that hangs up.
+    // Each request has its own connection, because a seller that closes idle ones would seem to hang up.
     this.#agent = new Agent({
       connect: { lookup: pinned },
       pipelining: 0,

@@ -6,9 +6,9 @@ import { PayTestImpossible } from './result.ts';
 import type { Target } from './target.ts';
 
 export type SellerCommand = {
-  /** As a shell takes it: "npm start". */
+  /** Shell command, such as "npm start". */
   readonly command: string;
-  /** Names that the facilitator's address is set under. */
+  /** Environment variables that get the facilitator's address. */
   readonly variables: readonly string[];
   readonly facilitatorUrl: string;
 };
@@ -18,7 +18,7 @@ const KILL_AFTER_MS = 3_000;
 const FREE_AFTER_MS = 5_000;
 const MAX_SAID_CHARS = 2_000;
 
-/** The seller by `--start`: a process group of its own, stopped whole. */
+/** The seller of `--start`, in a process group of its own so that its children are stopped with it. */
 export class SellerProcess {
   readonly #wanted: SellerCommand;
   #child: ChildProcess | null = null;
@@ -30,10 +30,10 @@ export class SellerProcess {
     this.#wanted = wanted;
   }
 
-  /** Resolves once it listens. Throws PayTestImpossible where it ends before, or takes too long. */
+  /** Resolves once the seller listens. Throws PayTestImpossible where it ends before, or takes too long. */
   async start(target: Target, startMs: number): Promise<void> {
     const isTaken = !(await isFree(target));
-    if (this.#isClosed) throw new PayTestImpossible('the test was given up');
+    if (this.#isClosed) throw new PayTestImpossible('the pay-test was interrupted');
     if (isTaken) {
       throw new PayTestImpossible(
         `${target.origin}: something listens there already; stop it, or leave --start out`,
@@ -68,13 +68,13 @@ export class SellerProcess {
     return this.#child === null || this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Stops it for good. */
+  /** Stops the seller and refuses later starts. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.stop();
   }
 
-  /** Ends the process and its children, politely first. */
+  /** Ends the process group by SIGTERM, then by SIGKILL. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -83,7 +83,7 @@ export class SellerProcess {
     const late = setTimeout(() => this.#signal('SIGKILL'), KILL_AFTER_MS);
     await ended;
     clearTimeout(late);
-    // Its children may outlive it.
+    // The children may outlive their parent.
     this.#signal('SIGKILL');
     process.off('exit', this.#killNow);
     this.#child = null;
@@ -95,7 +95,7 @@ export class SellerProcess {
     try {
       process.kill(process.platform === 'win32' ? pid : -pid, name);
     } catch {
-      // The group is gone already.
+      // The group has ended already.
     }
   }
 
@@ -107,7 +107,7 @@ export class SellerProcess {
   }
 }
 
-/** Whether nobody listens there; one who was told to end is waited for. */
+/** Waits a few seconds for a listener that was told to end. */
 async function isFree(target: Target): Promise<boolean> {
   const until = performance.now() + FREE_AFTER_MS;
   while (await isListening(target)) {
@@ -117,7 +117,7 @@ async function isFree(target: Target): Promise<boolean> {
   return true;
 }
 
-/** Whether a connection is taken at the seller's address. */
+/** True where the seller's address takes a connection. */
 export function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, timeout: 2_000 });

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { Address } from '../guard/resolve.ts';
 import { PayTestImpossible } from './result.ts';
 
-/** The seller under test: its addresses are looked up once, and no others are dialled. */
+/** The seller under test. Its name is resolved once, and no other address is connected to. */
 export type Target = {
   /** "http://127.0.0.1:3000" */
   readonly origin: string;
@@ -15,7 +15,7 @@ export type Target = {
 
 const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** Loopback, RFC 1918 and fc00::/7: no stranger's server. */
+/** True for loopback, RFC 1918 and fc00::/7. */
 export function isOwnAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   return OWN_RANGES.has(ipaddr.process(address).range());
@@ -28,7 +28,7 @@ const systemLookup: Lookup = async (hostname) => {
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
 
-/** Throws PayTestImpossible where the address is not one's own. */
+/** Throws PayTestImpossible for public addresses. */
 export async function resolveTarget(typed: string, look: Lookup = systemLookup): Promise<Target> {
   const url = URL.parse(typed.includes('://') ? typed : `http://${typed}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
@@ -42,14 +42,15 @@ export async function resolveTarget(typed: string, look: Lookup = systemLookup):
   return { origin: url.origin, hostname, port, addresses: [first, ...others] };
 }
 
-/** Every address of a name must be one's own. Throws PayTestImpossible. */
+/** Throws PayTestImpossible where any address of the name is public. */
 export async function ownAddresses(
   hostname: string,
   look: Lookup = systemLookup,
 ): Promise<readonly [Address, ...Address[]]> {
   const addresses = await look(hostname).catch(() => []);
   const [first, ...others] = addresses;
-  if (first === undefined) throw new PayTestImpossible(`${hostname}: its name gives no address`);
+  if (first === undefined)
+    throw new PayTestImpossible(`${hostname} does not resolve: check the name`);
   const foreign = addresses.find(({ address }) => !isOwnAddress(address));
   if (foreign === undefined) return [first, ...others];
   throw new PayTestImpossible(

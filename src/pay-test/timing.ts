@@ -1,14 +1,14 @@
-/** Waits of a run; the project's own tests shorten them. */
+/** Tests shorten these waits. */
 export type Timing = {
-  /** Until the seller listens, or is there at all. */
+  /** Wait for the seller to listen. */
   readonly startMs: number;
-  /** The facilitator's silence before it hangs up. */
+  /** Silence of the facilitator before it hangs up. */
   readonly silenceMs: number;
-  /** From then on an answer is late. */
+  /** Answers that take longer are late. */
   readonly patienceMs: number;
-  /** Verify waits for the racers of one payment this long, so that they race. */
+  /** Wait of verify for all racing requests of T8. */
   readonly raceMs: number;
-  /** Until an answer of the ordinary trials is given up. */
+  /** Timeout of requests in the other trials. */
   readonly answerMs: number;
 };
 

@@ -10,7 +10,7 @@ import {
 
 export type Found = Finding & { readonly id: TrialId; readonly route: string | null };
 
-/** How often a trial may run the handler of a route. */
+/** Most runs of a route's handler by each trial. */
 const MOST_RUNS: Readonly<Record<TrialId, number>> = {
   ...{ T1: 1, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 22, T12: 8 },
   ...{ T13: 0, T14: 1 },
@@ -28,7 +28,7 @@ export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes
   readonly isWanted: (id: TrialId) => boolean;
 };
 
-/** T1 is always run, and shown where it is wanted. */
+/** Leaves out the trials that `--only` does not name; T1 is run all the same. */
 export function toPayTestReport(parts: ReportParts): PayTestReport {
   const { target, facilitator, routes, found, isWanted } = parts;
   const shown = found

@@ -1,11 +1,12 @@
-import { type Bench, type BenchParts, NoChallenge, toRouteName } from './bench.ts';
 import {
   type Finding,
+  notRun,
   type PayTested,
   PayTestImpossible,
   TRIAL_IDS,
   type TrialId,
 } from './result.ts';
+import { NoChallenge, type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
 import type { Target } from './target.ts';
 import { type Found, mostRuns, toPayTestReport } from './trial-report.ts';
@@ -15,25 +16,25 @@ import { failsClosed, settleInDoubt } from './trials/outages.ts';
 import { ownTerms } from './trials/own-terms.ts';
 import { caches, failedWork } from './trials/paid-answers.ts';
 import { paths } from './trials/paths.ts';
-import { type PaidOnce, paysAndDelivers } from './trials/pays-and-delivers.ts';
+import { type FirstPayment, paysAndDelivers } from './trials/pays-and-delivers.ts';
 import { otherResource, race, replay, stale } from './trials/used-payments.ts';
 
 export type TrialRunOptions = {
   readonly target: Target;
-  readonly parts: BenchParts;
-  /** Null where somebody else started the seller. */
+  readonly parts: TestParts;
+  /** Null where the seller was not started by `--start`. */
   readonly seller: SellerProcess | null;
-  readonly benches: readonly Bench[];
-  readonly failing: Bench | null;
+  readonly testers: readonly RouteTester[];
+  readonly failing: RouteTester | null;
   readonly only: readonly TrialId[] | null;
   readonly say: (line: string) => void;
 };
 
-/** In the order of the run: T1 gives the others the answer that they compare with. */
+/** These follow T1, whose answer they compare with. */
 const ON_EACH_ROUTE = ['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const;
 const ENDED = 'the process of the seller ended';
 
-/** The trials of all routes, one after the other; those that wait on purpose last, together. */
+/** Runs the trials of all routes in turn. T4 and T6 wait on purpose, so they run last, together. */
 export async function runTrials(options: TrialRunOptions): Promise<PayTested> {
   return await new TrialRun(options).run();
 }
@@ -41,8 +42,6 @@ export async function runTrials(options: TrialRunOptions): Promise<PayTested> {
 class TrialRun {
   readonly #options: TrialRunOptions;
   readonly #found: Found[] = [];
-  /** The routes that could be paid at all. */
-  readonly #tried = new Set<Bench>();
   #isDown = false;
   #restarts = 0;
 
@@ -51,164 +50,149 @@ class TrialRun {
   }
 
   async run(): Promise<PayTested> {
-    const { benches, failing, target, parts } = this.#options;
+    const { testers, failing } = this.#options;
     this.#announce();
-    const hopeless = new Map<Bench, string>();
-    const [first] = benches;
-    for (const bench of benches) {
-      const why = await untriable(bench);
-      if (why !== null) {
-        this.#skip(bench, ['T1', ...ON_EACH_ROUTE], why);
-        continue;
-      }
-      const reason = await this.#payOnce(bench);
-      if (reason !== null) hopeless.set(bench, reason);
+    /** The routes with a challenge, and the reason that only T1 can be judged; null where all can. */
+    const tried = new Map<RouteTester, string | null>();
+    for (const tester of testers) {
+      const why = await findNoChallenge(tester);
+      if (why === null) tried.set(tester, await this.#payOnce(tester));
+      else this.#skip(tester, ['T1', ...ON_EACH_ROUTE], why);
     }
-    for (const bench of benches) {
-      if (this.#tried.has(bench)) await this.#tryRoute(bench, hopeless.get(bench) ?? null);
-    }
+    for (const [tester, hopeless] of tried) await this.#tryRoute(tester, hopeless);
     if (this.#isWanted('T14')) await this.#failWork(failing);
-    if (first !== undefined) await this.#tryOutages(first, hopeless.get(first) ?? null);
-    const [why] = hopeless.values();
-    const isHopeless = why !== undefined && hopeless.size === this.#tried.size;
-    const report = toPayTestReport({
-      target: target.origin,
-      facilitator: parts.facilitator.url,
-      routes: benches.map(({ route: { method, path } }) => ({ method, path })),
-      found: this.#found,
-      isWanted: (id) => this.#isWanted(id),
-    });
-    return { report, impossible: isHopeless ? `${why}: see T1` : null };
+    const [first] = testers;
+    if (first !== undefined) await this.#tryOutages(first, tried.get(first) ?? null);
+    const hopeless = [...tried.values()];
+    const [why = null] = hopeless;
+    const isHopeless = why !== null && hopeless.every((one) => one !== null);
+    return { report: this.#toReport(), impossible: isHopeless ? `${why}: see T1` : null };
   }
 
   #announce(): void {
-    const { benches, failing, say } = this.#options;
+    const { testers, failing, say } = this.#options;
     const wanted = TRIAL_IDS.filter((id) => id === 'T1' || this.#isWanted(id));
-    const runs = mostRuns(wanted, benches.length, failing !== null);
-    const names = benches.map(({ route }) => toRouteName(route)).join(', ');
+    const runs = mostRuns(wanted, testers.length, failing !== null);
+    const names = testers.map(({ route }) => toRouteName(route)).join(', ');
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
+  }
+
+  #toReport() {
+    const { testers, target, parts } = this.#options;
+    return toPayTestReport({
+      target: target.origin,
+      facilitator: parts.facilitator.url,
+      routes: testers.map(({ route: { method, path } }) => ({ method, path })),
+      found: this.#found,
+      isWanted: (id) => this.#isWanted(id),
+    });
   }
 
   #isWanted(id: TrialId): boolean {
     return this.#options.only?.includes(id) ?? true;
   }
 
-  /** T1. Resolves to why no other trial can tell anything; null where they can. */
-  async #payOnce(bench: Bench): Promise<string | null> {
-    this.#tried.add(bench);
-    let paidOnce: PaidOnce | null = null;
+  /** Runs T1. Resolves to the reason that no other trial can be judged; null where they can. */
+  async #payOnce(tester: RouteTester): Promise<string | null> {
+    let first: FirstPayment | null = null;
     const restarts = this.#restarts;
-    await this.#try('T1', bench, async () => {
-      paidOnce = await paysAndDelivers(bench);
-      return paidOnce;
+    await this.#try('T1', tester, async () => {
+      first = await paysAndDelivers(tester);
+      return first;
     });
-    if (this.#isDown || this.#restarts > restarts)
+    if (this.#isDown || this.#restarts > restarts) {
       return 'a good payment ends the process of the seller';
-    const { isUnasked, hopeless } = { isUnasked: false, hopeless: null, ...(paidOnce ?? {}) };
+    }
+    const { isUnasked, hopeless } = { isUnasked: false, hopeless: null, ...(first ?? {}) };
     if (!isUnasked) return hopeless;
     const { facilitator } = this.#options.parts;
     throw new PayTestImpossible(
-      `${toRouteName(bench.route)} delivers without asking this facilitator (${facilitator.url}): wrong variable, or another facilitator`,
+      `${toRouteName(tester.route)} delivers without asking this facilitator (${facilitator.url}): wrong variable, or another facilitator`,
     );
   }
 
-  async #tryRoute(bench: Bench, hopeless: string | null): Promise<void> {
+  async #tryRoute(tester: RouteTester, hopeless: string | null): Promise<void> {
     if (hopeless !== null) {
-      this.#skip(bench, ON_EACH_ROUTE, `${hopeless}, see T1`);
+      this.#skip(tester, ON_EACH_ROUTE, `${hopeless}, see T1`);
       return;
     }
-    const cheaper = this.#isWanted('T9') ? await this.#cheaperThan(bench) : null;
+    const cheaper = this.#isWanted('T9') ? await this.#findCheaper(tester) : null;
     const trials: Readonly<Record<(typeof ON_EACH_ROUTE)[number], () => Promise<Finding>>> = {
-      T2: () => ownTerms(bench),
-      T3: () => obeysVerify(bench),
-      T5: () => obeysSettle(bench),
-      T7: () => replay(bench),
-      T8: () => race(bench),
-      T9: () => otherResource(bench, cheaper),
-      T10: () => stale(bench),
-      T11: () => paths(bench),
-      T12: () => badHeaders(bench, () => this.#isAlive()),
-      T13: async () => caches(bench),
+      T2: () => ownTerms(tester),
+      T3: () => obeysVerify(tester),
+      T5: () => obeysSettle(tester),
+      T7: () => replay(tester),
+      T8: () => race(tester),
+      T9: () => otherResource(tester, cheaper),
+      T10: () => stale(tester),
+      T11: () => paths(tester),
+      T12: () => badHeaders(tester, () => this.#isAlive()),
+      T13: async () => caches(tester),
     };
     for (const id of ON_EACH_ROUTE) {
-      if (this.#isWanted(id)) await this.#try(id, bench, trials[id]);
+      if (this.#isWanted(id)) await this.#try(id, tester, trials[id]);
     }
   }
 
-  /** A route with a lower price in the same asset; any other lower number else. */
-  async #cheaperThan(bench: Bench): Promise<Bench | null> {
-    const own = await priceOf(bench);
+  /** Finds a route with a lower price, in the same asset where there is one. */
+  async #findCheaper(tester: RouteTester): Promise<RouteTester | null> {
+    const own = await findPrice(tester);
     if (own === null) return null;
     const others = await Promise.all(
-      this.#options.benches.map(async (one) => ({ one, price: await priceOf(one) })),
+      this.#options.testers.map(async (one) => ({ one, price: await findPrice(one) })),
     );
     const lower = others.filter(({ price }) => price !== null && price.amount < own.amount);
     return (lower.find(({ price }) => price?.asset === own.asset) ?? lower[0])?.one ?? null;
   }
 
-  async #failWork(failing: Bench | null): Promise<void> {
-    if (failing === null) {
-      const evidence = 'name a route whose handler fails by --failing-route "GET /path"';
-      this.#found.push({ id: 'T14', status: 'not_run', evidence, route: null });
-      return;
-    }
-    await this.#try('T14', failing, () => failedWork(failing));
+  async #failWork(failing: RouteTester | null): Promise<void> {
+    if (failing !== null) return this.#try('T14', failing, () => failedWork(failing));
+    const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
+    this.#found.push({ id: 'T14', route: null, ...finding });
   }
 
-  async #tryOutages(bench: Bench, hopeless: string | null): Promise<void> {
+  async #tryOutages(tester: RouteTester, hopeless: string | null): Promise<void> {
     const wanted = (['T4', 'T6'] as const).filter((id) => this.#isWanted(id));
     if (wanted.length === 0) return;
-    const why = this.#isDown ? ENDED : (hopeless ?? (await untriable(bench)));
+    const why = this.#isDown ? ENDED : (hopeless ?? (await findNoChallenge(tester)));
     if (why !== null) {
-      this.#skip(bench, wanted, why);
+      this.#skip(tester, wanted, why);
       return;
     }
     const runs = { T4: failsClosed, T6: settleInDoubt };
-    const findings = await Promise.all(wanted.map((id) => this.#guarded(() => runs[id](bench))));
+    const findings = await Promise.all(
+      wanted.map(async (id) => ({ id, finding: await orNotRun(() => runs[id](tester)) })),
+    );
     const hasEnded = !(await this.#isAlive());
-    for (const [index, id] of wanted.entries()) {
-      const finding = findings[index];
-      if (finding !== undefined) this.#add(id, bench, finding, hasEnded);
-    }
+    for (const { id, finding } of findings) this.#add(id, tester, finding, hasEnded);
     if (hasEnded) await this.#restart();
   }
 
-  /** A trial in which nobody answered is run once more: a slow machine is no finding. */
-  async #try(id: TrialId, bench: Bench, trial: () => Promise<Finding>): Promise<void> {
+  /** Repeats a trial with a timeout once, because a slow machine is no finding. */
+  async #try(id: TrialId, tester: RouteTester, trial: () => Promise<Finding>): Promise<void> {
     if (this.#isDown) {
-      this.#skip(bench, [id], ENDED);
+      this.#skip(tester, [id], ENDED);
       return;
     }
-    const before = bench.silences;
-    let finding = await this.#guarded(trial);
-    const isHanging = bench.silences > before;
-    if (isHanging && (await this.#isAlive())) finding = await this.#guarded(trial);
+    const before = tester.timeouts;
+    let finding = await orNotRun(trial);
+    if (tester.timeouts > before && (await this.#isAlive())) finding = await orNotRun(trial);
     const hasEnded = !(await this.#isAlive());
-    this.#add(id, bench, finding, hasEnded);
+    this.#add(id, tester, finding, hasEnded);
     if (hasEnded) await this.#restart();
   }
 
-  async #guarded(trial: () => Promise<Finding>): Promise<Finding> {
-    try {
-      return await trial();
-    } catch (error) {
-      if (error instanceof NoChallenge) return { status: 'not_run', evidence: error.message };
-      throw error;
-    }
-  }
-
-  #add(id: TrialId, { route }: Bench, finding: Finding, hasEnded: boolean): void {
-    const ended = hasEnded
-      ? ({ status: 'fail', evidence: `${finding.evidence}; ${ENDED}` } as const)
+  #add(id: TrialId, { route }: RouteTester, finding: Finding, hasEnded: boolean): void {
+    const ended: Partial<Finding> = hasEnded
+      ? { status: 'fail', evidence: `${finding.evidence}; ${ENDED}` }
       : {};
     this.#found.push({ id, route: toRouteName(route), ...finding, ...ended });
   }
 
-  #skip({ route }: Bench, ids: readonly TrialId[], evidence: string): void {
+  #skip({ route }: RouteTester, ids: readonly TrialId[], evidence: string): void {
     for (const id of ids) {
-      if (id === 'T1' || this.#isWanted(id)) {
-        this.#found.push({ id, route: toRouteName(route), status: 'not_run', evidence });
-      }
+      if (id !== 'T1' && !this.#isWanted(id)) continue;
+      this.#found.push({ id, route: toRouteName(route), ...notRun(evidence) });
     }
   }
 
@@ -217,7 +201,7 @@ class TrialRun {
     return seller?.hasEnded !== true && (await isListening(target));
   }
 
-  /** Once; a seller that ends again, or that somebody else started, is left. */
+  /** Starts the seller again, once in a run and only where `--start` started it. */
   async #restart(): Promise<void> {
     const { seller, target, parts, say } = this.#options;
     this.#isDown = true;
@@ -234,24 +218,38 @@ class TrialRun {
   }
 }
 
-async function priceOf(bench: Bench): Promise<{ amount: bigint; asset: string } | null> {
-  try {
-    const { terms } = await bench.challenge();
-    if (!/^\d{1,78}$/.test(terms.amount)) return null;
-    return { amount: BigInt(terms.amount), asset: `${terms.network} ${terms.asset.toLowerCase()}` };
-  } catch (error) {
-    if (error instanceof NoChallenge) return null;
-    throw error;
-  }
+async function orNotRun(trial: () => Promise<Finding>): Promise<Finding> {
+  return withoutChallenge(trial, ({ message }) => notRun(message));
 }
 
-/** Why no trial can be run on a route; null where they can. */
-async function untriable(bench: Bench): Promise<string | null> {
+async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: string } | null> {
+  return withoutChallenge(
+    async () => {
+      const { network, asset, amount } = (await tester.challenge()).terms;
+      if (!/^\d{1,78}$/.test(amount)) return null;
+      return { amount: BigInt(amount), asset: `${network} ${asset.toLowerCase()}` };
+    },
+    () => null,
+  );
+}
+
+/** Resolves to the reason that no trial can be run on a route; null where they can. */
+async function findNoChallenge(tester: RouteTester): Promise<string | null> {
+  return withoutChallenge(
+    () => tester.challenge().then(() => null),
+    ({ message }) => message,
+  );
+}
+
+/** Catches NoChallenge alone. */
+async function withoutChallenge<T, U>(
+  work: () => Promise<T>,
+  otherwise: (error: NoChallenge) => U,
+) {
   try {
-    await bench.challenge();
-    return null;
+    return await work();
   } catch (error) {
-    if (error instanceof NoChallenge) return error.message;
+    if (error instanceof NoChallenge) return otherwise(error);
     throw error;
   }
 }

@@ -8,6 +8,7 @@ import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
 import { selectFindings } from './findings.ts';
+import { asCode, escapeText } from './markdown-text.ts';
 import type { Printable } from './printable.ts';
 import { undeterminedIn } from './undetermined.ts';
 
@@ -87,22 +88,4 @@ function table(problems: readonly CheckResult[]): readonly string[] {
         `| ${result.status} | ${toCheckLabel(result)} | ${asCode(result.evidence)} | ${escapeText(result.fix)} |`,
     ),
   ];
-}
-
-/** Characters that Markdown interprets, or that turn an address into a link. */
-const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
-
-/**
- * Evidence quotes origins. In code GitHub links no @name and no #number. Entities escape markup, links and
- * cell borders; a backslash would fail for a pipe behind a backslash.
- */
-function asCode(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return `<code>${line.replace(MARKUP, (character) => `&#${character.codePointAt(0)};`)}</code>`;
-}
-
-function escapeText(text: string): string {
-  return text
-    .replace(/[\\`*_{}[\]()#+!|<>~]/g, (character) => `\\${character}`)
-    .replaceAll(/\s+/g, ' ');
 }

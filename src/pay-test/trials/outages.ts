@@ -1,111 +1,69 @@
-import type { Bench } from '../bench.ts';
 import type { Fault } from '../facilitator.ts';
 import type { Step } from '../ledger.ts';
-import type { Payment } from '../payer.ts';
-import { describeReply, isDelivery, readReceipt } from '../replies.ts';
-import type { Finding, TrialStatus } from '../result.ts';
-import type { Reply } from '../seller-client.ts';
+import { isDelivery, readReceipt } from '../replies.ts';
+import { type Finding, TRIAL_STATUSES } from '../result.ts';
+import type { Attempt, RouteTester } from '../route-tester.ts';
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
 const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
-const NAMES: Readonly<Record<Fault, string>> = {
-  refuse: 'refusal',
-  error: '500',
-  'hang-up': 'hang-up',
-  garbage: 'garbage',
-  silence: 'silence',
-};
-/** An answer that is late is waited for this much longer than it may take. */
+/** The client waits a little longer than an answer may take, so that a late answer is still seen. */
 const LATE_SHARE = 1.1;
 
-type Outage = { readonly payment: Payment; readonly reply: Reply };
-type Judged = Required<Pick<Finding, 'status' | 'evidence'>> & { readonly isGift: boolean };
-
 /** T4: verify fails in four ways, all at once, told apart by nonce. */
-export async function failsClosed(bench: Bench): Promise<Finding> {
-  const judged = await Promise.all(
-    VERIFY_FAULTS.map((fault) => tryOutage(bench, 'verify', fault, judgeVerifyOutage)),
-  );
-  return worstOf(judged);
+export async function failsClosed(tester: RouteTester): Promise<Finding> {
+  return worst(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault)));
 }
 
 /** T6: settle fails in three ways, after the ledger took the payment. */
-export async function settleInDoubt(bench: Bench): Promise<Finding> {
-  const judged = await Promise.all(
-    SETTLE_FAULTS.map((fault) => tryOutage(bench, 'settle', fault, judgeSettleOutage)),
-  );
-  return worstOf(judged);
+export async function settleInDoubt(tester: RouteTester): Promise<Finding> {
+  return worst(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault)));
 }
 
-type Judge = (bench: Bench, outage: Outage) => Judged;
-
-/** A hang is tried once more alone: beside others it may be the machine's. */
-async function tryOutage(bench: Bench, step: Step, fault: Fault, judge: Judge): Promise<Judged> {
-  let outage = await sendThrough(bench, step, fault);
-  if (!outage.reply.ok && outage.reply.why === 'silent') {
-    outage = await sendThrough(bench, step, fault);
-  }
-  const { status, evidence, isGift } = judge(bench, outage);
-  return { status, evidence: `${step} ${NAMES[fault]}: ${evidence}`, isGift };
+async function tryOutage(tester: RouteTester, step: Step, fault: Fault): Promise<Finding> {
+  const timeoutMs = Math.round(tester.timing.patienceMs * LATE_SHARE);
+  const send = () => tester.attempt({}, { step, fault, timeoutMs });
+  const first = await send();
+  // The machine may be too slow for all faults at once, so a hang is tried again alone.
+  const isSilent = !first.reply.ok && first.reply.why === 'silent';
+  const attempt = isSilent ? await send() : first;
+  const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
+  const finding = judge(tester, attempt);
+  const name = fault === 'error' ? '500' : fault;
+  return { ...finding, evidence: `${step} ${name}: ${finding.evidence}` };
 }
 
-async function sendThrough(bench: Bench, step: Step, fault: Fault): Promise<Outage> {
-  const payment = await bench.pay();
-  bench.facilitator.misbehave(step, payment.nonce, fault);
-  const reply = await bench.send(payment, Math.round(bench.timing.patienceMs * LATE_SHARE));
-  return { payment, reply };
+function judgeVerifyOutage(tester: RouteTester, { reply, isDelivered, seen }: Attempt): Finding {
+  if (isDelivered) return { status: 'fail', evidence: seen, isGift: true };
+  const isLate = reply.ms > tester.timing.patienceMs;
+  return isLate
+    ? { status: 'warn', evidence: `${seen}, late` }
+    : { status: 'pass', evidence: seen };
 }
 
-function judgeVerifyOutage(bench: Bench, { payment, reply }: Outage): Judged {
-  const asked = bench.ledger.describe(payment.nonce);
-  if (isDelivery(reply)) {
-    return { status: 'fail', evidence: `${describeReply(reply)}, ${asked}`, isGift: true };
-  }
-  const isLate = reply.ms > bench.timing.patienceMs;
-  const evidence = `${describeReply(reply)}${isLate ? ', late' : ''}, ${asked}`;
-  return { status: isLate ? 'warn' : 'pass', evidence, isGift: false };
-}
-
-function judgeSettleOutage(bench: Bench, { payment, reply }: Outage): Judged {
-  const { nonce } = payment;
-  const asked = bench.ledger.describe(nonce);
-  const first = bench.ledger.calls(nonce, 'settle')[0];
-  const isOther = bench.ledger
-    .calls(nonce, 'settle')
-    .some(({ requirements }) => amountIn(requirements) !== amountIn(first?.requirements));
-  const seen = `${describeReply(reply)}, ${asked}`;
-  if (isOther) {
-    return {
-      status: 'fail',
-      evidence: `${seen}, with another amount the second time`,
-      isGift: false,
-    };
+function judgeSettleOutage(tester: RouteTester, { nonce, reply, seen }: Attempt): Finding {
+  const calls = tester.ledger.calls(nonce, 'settle');
+  const amounts = new Set(calls.map(({ requirements }) => amountIn(requirements)));
+  if (amounts.size > 1) {
+    return { status: 'fail', evidence: `${seen}, with another amount the second time` };
   }
   if (isDelivery(reply)) {
-    const isClaimed = readReceipt(reply)?.success === true;
-    return isClaimed
-      ? {
-          status: 'fail',
-          evidence: `${seen}, and a settlement header that nobody gave it`,
-          isGift: true,
-        }
-      : { status: 'warn', evidence: `${seen}: served unproved`, isGift: false };
+    return readReceipt(reply)?.success === true
+      ? { status: 'fail', evidence: `${seen}, and a made-up settlement header`, isGift: true }
+      : { status: 'warn', evidence: `${seen}: delivered without a proof of settlement` };
   }
-  const isGone = reply.ms > bench.timing.patienceMs;
-  return { status: isGone ? 'fail' : 'pass', evidence: seen, isGift: false };
+  const isLate = reply.ms > tester.timing.patienceMs;
+  return { status: isLate ? 'fail' : 'pass', evidence: seen };
 }
 
-function amountIn(requirements: Readonly<Record<string, unknown>> = {}): unknown {
+function amountIn(requirements: Readonly<Record<string, unknown>>): unknown {
   return requirements['amount'] ?? requirements['maxAmountRequired'];
 }
 
-const WORST_FIRST: readonly TrialStatus[] = ['fail', 'warn', 'not_run', 'pass'];
-
-function worstOf(all: readonly Judged[]): Finding {
-  const status = WORST_FIRST.find((one) => all.some((judged) => judged.status === one)) ?? 'pass';
+async function worst(trials: readonly Promise<Finding>[]): Promise<Finding> {
+  const all = await Promise.all(trials);
   return {
-    status,
+    status: TRIAL_STATUSES.find((one) => all.some(({ status }) => status === one)) ?? 'pass',
     evidence: all.map(({ evidence }) => evidence).join('; '),
-    isGift: all.some(({ isGift }) => isGift),
+    isGift: all.some(({ isGift }) => isGift === true),
   };
 }

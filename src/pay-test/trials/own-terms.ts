@@ -1,66 +1,59 @@
 import { caip2 } from '../../parse/x402/networks.ts';
-import type { Bench } from '../bench.ts';
-import type { Changes, Payment, Terms } from '../payer.ts';
-import { describeReply, isDelivery } from '../replies.ts';
+import type { Challenge, Terms } from '../payer.ts';
 import type { Finding } from '../result.ts';
+import type { RouteTester } from '../route-tester.ts';
 
-/** Nobody's. */
+/** An address without an owner. */
 const OTHER = '0x00000000000000000000000000000000000000A1';
-const NETWORKS = ['eip155:84532', 'eip155:8453'] as const;
-const NETWORK_NAMES = ['base-sepolia', 'base'] as const;
+const NETWORKS = {
+  1: ['base-sepolia', 'base'],
+  2: ['eip155:84532', 'eip155:8453'],
+} as const;
 
-/** T2: the buyer signs for terms of his own, and says that they were accepted. */
-export async function ownTerms(bench: Bench): Promise<Finding> {
+/** T2: the buyer signs for terms of his own, and claims in the payload that they were accepted. */
+export async function ownTerms(tester: RouteTester): Promise<Finding> {
   const seen: string[] = [];
   let isGift = false;
   let isHandedOn = false;
-  for (const [name, changes] of await variantsOf(bench)) {
-    const payment = await bench.pay(changes);
-    const reply = await bench.send(payment);
-    const handed = handedOn(bench, payment, changes);
-    isGift ||= isDelivery(reply);
-    isHandedOn ||= handed;
-    const asked = bench.ledger.describe(payment.nonce);
-    seen.push(
-      `${name}: ${describeReply(reply)}, ${asked}${handed ? " with the buyer's terms" : ''}`,
-    );
+  for (const [name, terms] of variantsOf(await tester.challenge())) {
+    const attempt = await tester.attempt(terms);
+    const wasHandedOn = tester.ledger
+      .calls(attempt.nonce)
+      .some(({ requirements }) => hasTermOf(requirements, terms));
+    isGift ||= attempt.isDelivered;
+    isHandedOn ||= wasHandedOn;
+    seen.push(`${name}: ${attempt.seen}${wasHandedOn ? " with the buyer's terms" : ''}`);
   }
   return { status: isGift || isHandedOn ? 'fail' : 'pass', evidence: seen.join('; '), isGift };
 }
 
-async function variantsOf(bench: Bench): Promise<readonly (readonly [string, Changes])[]> {
-  const { version, terms } = await bench.challenge();
-  const names = version === 1 ? NETWORK_NAMES : NETWORKS;
+function variantsOf({ version, terms }: Challenge): readonly (readonly [string, Partial<Terms>])[] {
+  const names = NETWORKS[version];
   const network = names.find((one) => caip2(one) !== caip2(terms.network)) ?? names[0];
   const amount = terms.amount === '1' ? '2' : '1';
-  // The first version's payload repeats nothing but the signed value and recipient.
-  if (version === 1) {
-    return [
-      ['amount 1', { amount }],
-      ['other recipient', { payTo: OTHER }],
-      ['all of them', { amount, payTo: OTHER }],
-    ];
-  }
+  const [asset, payTo] = [OTHER, OTHER];
+  // A payload of version 1 repeats only the signed value and recipient.
+  const others = version === 1 ? {} : { asset, network };
   return [
     ['amount 1', { amount }],
-    ['other recipient', { payTo: OTHER }],
-    ['other asset', { asset: OTHER }],
-    ['other network', { network }],
-    ['all of them', { amount, payTo: OTHER, asset: OTHER, network }],
+    ['other recipient', { payTo }],
+    ...(version === 1
+      ? []
+      : ([
+          ['other asset', { asset }],
+          ['other network', { network }],
+        ] as const)),
+    ['all of them', { amount, payTo, ...others }],
   ];
 }
 
-/** Whether the seller told the facilitator to check against a term that the buyer made up. */
-function handedOn(bench: Bench, { nonce }: Payment, changes: Partial<Terms>): boolean {
-  const made = Object.entries(changes).map(([name, value]) => [name, String(value).toLowerCase()]);
-  return bench.ledger.calls(nonce).some(({ requirements }) =>
-    made.some(([name, value]) => {
-      const member =
-        name === 'amount'
-          ? (requirements['amount'] ?? requirements['maxAmountRequired'])
-          : requirements[name ?? ''];
-      const text = String(member).toLowerCase();
-      return caip2(text) === caip2(value ?? '');
-    }),
+/** True where the seller asked the facilitator to check against a term that the buyer made up. */
+function hasTermOf(requirements: Readonly<Record<string, unknown>>, made: Partial<Terms>): boolean {
+  const handed: typeof requirements = {
+    amount: requirements['maxAmountRequired'],
+    ...requirements,
+  };
+  return Object.entries(made).some(
+    ([name, value]) => caip2(String(handed[name]).toLowerCase()) === caip2(value.toLowerCase()),
   );
 }

@@ -1,10 +1,9 @@
-import type { Bench } from '../bench.ts';
-import { describeReply } from '../replies.ts';
-import type { Finding } from '../result.ts';
+import { type Finding, notRun } from '../result.ts';
+import type { RouteTester } from '../route-tester.ts';
 
-/** T13: no cache may keep for others what one has paid for. */
-export function caches({ paid }: Bench): Finding {
-  if (paid === null) return { status: 'not_run', evidence: 'no paid answer to look at' };
+/** T13: a shared cache must not hand a paid answer to others. */
+export function caches({ paid }: RouteTester): Finding {
+  if (paid === null) return notRun('no paid answer to look at');
   const written = paid.headers['cache-control'] ?? '';
   const directives = written
     .toLowerCase()
@@ -18,18 +17,13 @@ export function caches({ paid }: Bench): Finding {
   return { status: isOpen ? 'fail' : 'pass', evidence: `the paid ${paid.status} has ${shown}` };
 }
 
-/** T14: work that failed is not to be paid for. */
-export async function failedWork(bench: Bench): Promise<Finding> {
-  const payment = await bench.pay();
-  const reply = await bench.send(payment);
-  const asked = bench.ledger.describe(payment.nonce);
-  const evidence = `a good payment: ${describeReply(reply)}, ${asked}`;
-  const isSettled = bench.ledger.settled(payment.nonce) !== null;
-  if (reply.ok && reply.status < 500 && !isSettled) {
-    return { status: 'not_run', evidence: `${evidence}: the handler did not fail` };
-  }
+/** T14: failed work must not be charged. */
+export async function failedWork(tester: RouteTester): Promise<Finding> {
+  const { nonce, reply, seen } = await tester.attempt();
+  const evidence = `a good payment: ${seen}`;
+  const isSettled = tester.ledger.settled(nonce) !== null;
   if (reply.ok && reply.status < 500) {
-    return { status: 'not_run', evidence: `${evidence}: its handler works` };
+    return notRun(`${evidence}: ${isSettled ? 'its handler works' : 'the handler did not fail'}`);
   }
   return { status: isSettled ? 'fail' : 'pass', evidence };
 }

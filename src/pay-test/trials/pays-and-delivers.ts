@@ -1,52 +1,43 @@
-import type { Bench } from '../bench.ts';
-import { describeReply, isDelivery, readReceipt } from '../replies.ts';
-import type { Finding } from '../result.ts';
-import type { Reply } from '../seller-client.ts';
+import { isDelivery, type Receipt, readReceipt } from '../replies.ts';
+import type { Finding, TrialStatus } from '../result.ts';
+import type { Attempt, RouteTester } from '../route-tester.ts';
 
-export type PaidOnce = Finding & {
-  /** It delivered, and this facilitator was asked nothing. */
+export type FirstPayment = Finding & {
+  /** True where the seller delivered without a call to this facilitator. */
   readonly isUnasked: boolean;
-  /** Why no other trial can tell anything; null where they can. */
+  /** The reason that no other trial can be judged; null where they can. */
   readonly hopeless: string | null;
 };
 
-/** T1: a good payment is verified, settled once and answered with what was bought. */
-export async function paysAndDelivers(bench: Bench): Promise<PaidOnce> {
-  const payment = await bench.pay();
-  const reply = await bench.send(payment);
-  const asked = bench.ledger.calls(payment.nonce).length > 0;
-  const seen = `a good payment: ${describeReply(reply)}, ${bench.ledger.describe(payment.nonce)}`;
-  const flags = { isUnasked: isDelivery(reply) && !asked, hopeless: hopelessBy(reply, asked) };
+/** T1: a good payment is verified, settled once and answered with the resource. */
+export async function paysAndDelivers(tester: RouteTester): Promise<FirstPayment> {
+  const attempt = await tester.attempt();
+  const { nonce, reply, isDelivered } = attempt;
+  const isAsked = tester.ledger.calls(nonce).length > 0;
+  const flags = { isUnasked: isDelivered && !isAsked, hopeless: findHopeless(attempt, isAsked) };
+  const seen = `a good payment: ${attempt.seen}`;
   if (!isDelivery(reply)) return { status: 'fail', evidence: seen, ...flags };
-  bench.paid = reply;
-  const receipt = readReceipt(reply);
-  if (receipt === null) {
-    return {
-      status: 'fail',
-      evidence: `${seen}, no settlement header that can be decoded`,
-      ...flags,
-    };
-  }
-  const { success, transaction, network, payer } = receipt;
-  if (!success || transaction === '' || network === '') {
-    const evidence = `${seen}; its settlement header lacks success, transaction or network`;
-    return { status: 'fail', evidence, ...flags };
-  }
-  if (transaction !== bench.ledger.settled(payment.nonce)?.transaction) {
-    return {
-      status: 'fail',
-      evidence: `${seen}; this facilitator gave no such transaction`,
-      ...flags,
-    };
-  }
-  if (payer === '') {
-    return { status: 'warn', evidence: `${seen}; its settlement header names no payer`, ...flags };
-  }
-  return { status: 'pass', evidence: seen, ...flags };
+  tester.paid = reply;
+  const given = tester.ledger.settled(nonce)?.transaction;
+  const [status, fault] = judgeReceipt(readReceipt(reply), given);
+  return { status, evidence: `${seen}${fault}`, ...flags };
 }
 
-function hopelessBy(reply: Reply, asked: boolean): string | null {
+function judgeReceipt(
+  receipt: Receipt | null,
+  given: string | undefined,
+): readonly [TrialStatus, string] {
+  if (receipt === null) return ['fail', '; no settlement header that can be decoded'];
+  const { success, transaction, network, payer } = receipt;
+  if (!success || transaction === '' || network === '') {
+    return ['fail', '; its settlement header lacks success, transaction or network'];
+  }
+  if (transaction !== given) return ['fail', '; this facilitator gave no such transaction'];
+  return payer === '' ? ['warn', '; its settlement header names no payer'] : ['pass', ''];
+}
+
+function findHopeless({ reply, isDelivered }: Attempt, isAsked: boolean): string | null {
   if (!reply.ok && reply.why === 'silent') return 'the seller does not answer a good payment';
-  if (isDelivery(reply) || asked) return null;
+  if (isDelivered || isAsked) return null;
   return 'the seller neither delivers a good payment nor asks this facilitator';
 }

@@ -1,75 +1,69 @@
-import { type Bench, toRouteName } from '../bench.ts';
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
-import type { Finding } from '../result.ts';
+import { type Finding, judgeGift, notRun } from '../result.ts';
+import { type RouteTester, toRouteName } from '../route-tester.ts';
 import type { Answer } from '../seller-client.ts';
 
 const RACERS = 10;
-const PAST = { validAfterSec: -600, validBeforeSec: -60 };
-const AHEAD = { validAfterSec: 3_600, validBeforeSec: 7_200 };
+const STALE = [
+  ['validBefore past', { validAfterSec: -600, validBeforeSec: -60 }],
+  ['validAfter ahead', { validAfterSec: 3_600, validBeforeSec: 7_200 }],
+] as const;
 
-/** T7: the same header once more, after it was settled. */
-export async function replay(bench: Bench): Promise<Finding> {
-  const payment = await bench.pay();
-  const first = await bench.send(payment);
-  const again = await bench.send(payment);
-  const asked = bench.ledger.describe(payment.nonce);
+/** T7: the same header again, after it was settled. */
+export async function replay(tester: RouteTester): Promise<Finding> {
+  const payment = await tester.pay();
+  const { reply: first } = await tester.send(payment);
+  const { reply: again } = await tester.send(payment);
+  const asked = tester.ledger.describe(payment.nonce);
   const seen = `the same header twice: ${describeReply(first)}, then ${describeReply(again)}`;
-  if (!isDelivery(first)) return { status: 'not_run', evidence: `${seen}: nothing to replay` };
-  if (!isDelivery(again)) return { status: 'pass', evidence: `${seen}, ${asked}` };
-  if (isRedelivery(first, again)) {
-    return { status: 'pass', evidence: `${seen}, a redelivery of the same answer, ${asked}` };
-  }
-  return { status: 'fail', evidence: `${seen}, delivered anew, ${asked}`, isGift: true };
+  if (!isDelivery(first)) return notRun(`${seen}: nothing to replay`);
+  if (!isDelivery(again)) return judgeGift(false, `${seen}, ${asked}`);
+  const isAgain = isRedelivery(first, again);
+  const what = isAgain ? 'a redelivery of the same answer' : 'delivered anew';
+  return judgeGift(!isAgain, `${seen}, ${what}, ${asked}`);
 }
 
 /** T8: the same header ten times at once. */
-export async function race(bench: Bench): Promise<Finding> {
-  const payment = await bench.pay();
-  bench.facilitator.holdVerify(payment.nonce, RACERS, bench.timing.raceMs);
-  const replies = await Promise.all(Array.from({ length: RACERS }, () => bench.send(payment)));
-  const delivered = replies.filter(isDelivery);
+export async function race(tester: RouteTester): Promise<Finding> {
+  const payment = await tester.pay();
+  tester.facilitator.holdVerify(payment.nonce, RACERS, tester.timing.raceMs);
+  const attempts = await Promise.all(Array.from({ length: RACERS }, () => tester.send(payment)));
+  const delivered = attempts.map(({ reply }) => reply).filter(isDelivery);
   const distinct: Answer[] = [];
   for (const one of delivered) {
     if (!distinct.some((other) => isRedelivery(other, one))) distinct.push(one);
   }
   const again = delivered.length - distinct.length;
-  const verified = bench.ledger.calls(payment.nonce, 'verify').filter(({ isGood }) => isGood);
+  const verified = tester.ledger.calls(payment.nonce, 'verify').filter(({ isGood }) => isGood);
   const evidence = [
     `the same header ${RACERS} times at once: ${counted(distinct.length, 'delivery', 'deliveries')}`,
     ...(again > 0 ? [`${counted(again, 'redelivery', 'redeliveries')} of it`] : []),
-    bench.ledger.describe(payment.nonce),
+    tester.ledger.describe(payment.nonce),
     ...(verified.length > 1 ? [`the handler may have run ${verified.length} times`] : []),
   ].join(', ');
-  const isGift = distinct.length > 1;
-  return { status: isGift ? 'fail' : 'pass', evidence, isGift };
+  return judgeGift(distinct.length > 1, evidence);
 }
 
-/** T9: what was signed for a cheaper route, on this one. */
-export async function otherResource(bench: Bench, cheaper: Bench | null): Promise<Finding> {
-  if (cheaper === null) {
-    return { status: 'not_run', evidence: 'no other route with a lower price was found' };
-  }
-  const payment = await cheaper.pay();
-  const reply = await bench.send(payment);
-  const evidence = `a payment for ${toRouteName(cheaper.route)}: ${describeReply(reply)}, ${bench.ledger.describe(payment.nonce)}`;
-  const isGift = isDelivery(reply);
-  return { status: isGift ? 'fail' : 'pass', evidence, isGift };
+/** T9: a payment that was signed for a cheaper route. */
+export async function otherResource(
+  tester: RouteTester,
+  cheaper: RouteTester | null,
+): Promise<Finding> {
+  if (cheaper === null) return notRun('no other route with a lower price was found');
+  const { isDelivered, seen } = await tester.send(await cheaper.pay());
+  return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${seen}`);
 }
 
-/** T10: payments that are over, and that are not yet valid. */
-export async function stale(bench: Bench): Promise<Finding> {
+/** T10: payments that are no longer valid, and that are not yet valid. */
+export async function stale(tester: RouteTester): Promise<Finding> {
   const seen: string[] = [];
   let isGift = false;
-  for (const [name, times] of [
-    ['validBefore past', PAST],
-    ['validAfter ahead', AHEAD],
-  ] as const) {
-    const payment = await bench.pay(times);
-    const reply = await bench.send(payment);
-    isGift ||= isDelivery(reply);
-    seen.push(`${name}: ${describeReply(reply)}, ${bench.ledger.describe(payment.nonce)}`);
+  for (const [name, times] of STALE) {
+    const attempt = await tester.attempt(times);
+    isGift ||= attempt.isDelivered;
+    seen.push(`${name}: ${attempt.seen}`);
   }
-  return { status: isGift ? 'fail' : 'pass', evidence: seen.join('; '), isGift };
+  return judgeGift(isGift, seen.join('; '));
 }
 
 function counted(count: number, one: string, many: string): string {

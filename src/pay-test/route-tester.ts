@@ -1,12 +1,13 @@
-import type { TestFacilitator } from './facilitator.ts';
+import type { Fault, TestFacilitator } from './facilitator.ts';
+import type { Step } from './ledger.ts';
 import type { Challenge, Changes, Payer, Payment } from './payer.ts';
+import { describeReply, isDelivery } from './replies.ts';
 import type { Answer, Reply, Request, SellerClient } from './seller-client.ts';
 import type { Timing } from './timing.ts';
 
-/** A paid route as a scan found it, or as `--route` names it. */
 export type SellerRoute = {
   readonly method: string;
-  /** As it is requested, query included. */
+  /** Includes the query. */
   readonly path: string;
   /** JSON; null takes the bazaar example of the challenge, else "{}". */
   readonly body: string | null;
@@ -21,25 +22,37 @@ export class NoChallenge extends Error {
   override readonly name = 'NoChallenge';
 }
 
-export type BenchParts = {
+export type TestParts = {
   readonly client: SellerClient;
   readonly facilitator: TestFacilitator;
   readonly payer: Payer;
   readonly timing: Timing;
 };
 
-/** A route under trial: it is asked, paid for, and its facilitator misbehaves. */
-export class Bench {
+/** A payment that was sent to the seller. */
+export type Attempt = {
+  readonly nonce: string;
+  readonly reply: Reply;
+  readonly isDelivered: boolean;
+  /** "200, asked verify once, settle once" */
+  readonly seen: string;
+};
+
+type Misbehaviour = { readonly step: Step; readonly fault: Fault; readonly timeoutMs?: number };
+
+/** Requests one route of the seller, with payments and without. */
+export class RouteTester {
   readonly route: SellerRoute;
   readonly facilitator: TestFacilitator;
   readonly timing: Timing;
   readonly #client: SellerClient;
   readonly #payer: Payer;
-  #silences = 0;
+  #example = '{}';
+  #timeouts = 0;
   /** The answer to the good payment of T1; null until there is one. */
   paid: Answer | null = null;
 
-  constructor(route: SellerRoute, { client, facilitator, payer, timing }: BenchParts) {
+  constructor(route: SellerRoute, { client, facilitator, payer, timing }: TestParts) {
     this.route = route;
     this.facilitator = facilitator;
     this.timing = timing;
@@ -51,41 +64,51 @@ export class Bench {
     return this.facilitator.ledger;
   }
 
-  /** Requests that nobody answered in time. */
-  get silences(): number {
-    return this.#silences;
+  /** Number of requests that were not answered in time. */
+  get timeouts(): number {
+    return this.#timeouts;
   }
 
-  /** The route, or something like it, without a payment. */
+  /** Requests the route, or a variant of it, without a payment. */
   async ask(changes: Partial<Request> = {}): Promise<Reply> {
     const { method, path } = this.route;
     const wanted = changes.method ?? method;
     const body = hasBody(wanted) ? (this.route.body ?? this.#example) : undefined;
     const reply = await this.#client.send({ method, path, body, ...changes });
-    if (!reply.ok && reply.why === 'silent') this.#silences += 1;
+    if (!reply.ok && reply.why === 'silent') this.#timeouts += 1;
     return reply;
   }
 
-  #example = '{}';
-
   /** Throws NoChallenge. */
   async challenge(): Promise<Challenge> {
+    const name = toRouteName(this.route);
     const reply = await this.ask();
-    if (!reply.ok)
-      throw new NoChallenge(`${toRouteName(this.route)} gives no answer without a payment`);
+    if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
     const read = this.#payer.read(reply);
-    if (typeof read === 'string') throw new NoChallenge(`${toRouteName(this.route)}: ${read}`);
+    if (typeof read === 'string') throw new NoChallenge(`${name}: ${read}`);
     if (read.example !== null) this.#example = read.example;
     return read;
   }
 
-  /** A payment for this route. Throws NoChallenge. */
+  /** Signs a payment for this route. Throws NoChallenge. */
   async pay(changes: Changes = {}): Promise<Payment> {
     return this.#payer.pay(await this.challenge(), changes);
   }
 
-  send({ headers }: Pick<Payment, 'headers'>, timeoutMs?: number): Promise<Reply> {
-    return this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  async send({ nonce, headers }: Payment, timeoutMs?: number): Promise<Attempt> {
+    const reply = await this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const seen = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
+    return { nonce, reply, isDelivered: isDelivery(reply), seen };
+  }
+
+  /** Signs a payment and sends it. Throws NoChallenge. */
+  async attempt(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<Attempt> {
+    const payment = await this.pay(changes);
+    if (misbehaviour !== undefined) {
+      const { step, fault } = misbehaviour;
+      this.facilitator.misbehave(step, payment.nonce, fault);
+    }
+    return this.send(payment, misbehaviour?.timeoutMs);
   }
 }
 

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { formatPayTest } from '../../../src/cli/formatters/pay-test.ts';
+import type { PayTestReport, TrialResult } from '../../../src/pay-test/result.ts';
+import { readXml } from './read-xml.ts';
+
+const HOSTILE = '200 "<b>" | [x](http://evil.example) ##vso[task.complete]\n::error::forged';
+
+function trial(id: TrialResult['id'], status: TrialResult['status'], more = {}): TrialResult {
+  return {
+    id,
+    title: 'replay',
+    status,
+    evidence: 'seen',
+    fix: 'Mend it.',
+    route: 'GET /w',
+    ...more,
+  };
+}
+
+const REPORT: PayTestReport = {
+  target: 'http://127.0.0.1:3000',
+  facilitator: 'http://127.0.0.1:4000',
+  routes: [{ method: 'GET', path: '/w' }],
+  trials: [
+    trial('T1', 'pass', { title: 'pays-and-delivers' }),
+    trial('T7', 'fail', { evidence: HOSTILE }),
+    trial('T11', 'warn', { title: 'paths' }),
+    trial('T14', 'not_run', { title: 'failed-work', evidence: 'name a route', route: null }),
+  ],
+  summary: { pass: 1, warn: 1, fail: 1, not_run: 1, delivers: true, gifts: 1 },
+};
+const SENTENCE = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
+
+describe('a pay-test', () => {
+  test('as text: the answer, the counts, the worst trial first', () => {
+    const lines = formatPayTest({ ...REPORT, trials: REPORT.trials.slice(2) }, 'text').split('\n');
+    expect(lines).toEqual([
+      SENTENCE,
+      'http://127.0.0.1:3000: 1 failed, 1 warned, 1 passed, 1 not run',
+      '',
+      'WARN    T11 paths, GET /w: seen. Do: Mend it.',
+      'NOT RUN T14 failed-work: name a route.',
+      '',
+    ]);
+  });
+
+  test.each([
+    [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
+    [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
+  ])('with %d gifts and delivers %s says so', (gifts, delivers, sentence) => {
+    const summary = { ...REPORT.summary, gifts, delivers };
+    expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
+  });
+
+  test('as JSON: the report', () => {
+    expect(JSON.parse(formatPayTest(REPORT, 'json'))).toEqual(REPORT);
+  });
+
+  test('as SARIF: a rule for each trial, a result for each finding', () => {
+    const [run] = JSON.parse(formatPayTest(REPORT, 'sarif')).runs;
+    expect(run.tool.driver.rules.map((rule: { id: string }) => rule.id)).toEqual(
+      REPORT.trials.map(({ id }) => id),
+    );
+    expect(run.properties.answer).toBe(SENTENCE);
+    expect(run.results).toMatchObject([
+      {
+        ruleId: 'T7',
+        ruleIndex: 1,
+        level: 'error',
+        partialFingerprints: { 'trial/v1': 'T7/GET /w' },
+      },
+      { ruleId: 'T11', ruleIndex: 2, level: 'warning' },
+    ]);
+  });
+
+  test('as JUnit: a case for each trial, what was not run is skipped', () => {
+    const text = formatPayTest(REPORT, 'junit');
+    expect(text).toContain('<testsuites name="x402 pay-test" tests="4" failures="1" skipped="1">');
+    expect(text).toContain('<skipped message="name a route"/>');
+    expect(text).toContain('<failure type="T7" message="200 &quot;&lt;b&gt;');
+    expect(() => readXml(text)).not.toThrow();
+  });
+
+  test('as Markdown: the evidence is code', () => {
+    const text = formatPayTest(REPORT, 'markdown');
+    expect(text.split('\n')[0]).toBe(`**${SENTENCE}**`);
+    expect(text.split('\n')[4]).toMatch(
+      /^\| fail \| T7 replay \| <code>GET \/w<\/code> \| <code>200/,
+    );
+    expect(text).not.toMatch(/<b>|\[x\]|http:\/\/evil/);
+  });
+
+  test('as annotations: one line for each finding', () => {
+    const lines = formatPayTest(REPORT, 'github').trimEnd().split('\n');
+    expect(lines.map((line) => line.split('::')[1])).toEqual([
+      'error title=T7 replay%2C GET /w',
+      'warning title=T11 paths%2C GET /w',
+      'notice title=x402 pay-test',
+    ]);
+  });
+
+  test('as Code Quality: one violation for each finding, in the file of the pipeline', () => {
+    expect(JSON.parse(formatPayTest(REPORT, 'codequality'))).toMatchObject([
+      { check_name: 'x402/T7', severity: 'critical', location: { path: '.gitlab-ci.yml' } },
+      {
+        check_name: 'x402/T11',
+        severity: 'minor',
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+  });
+
+  test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'github', 'codequality'] as const)(
+    'as %s gives no command to the runner of a pipeline',
+    (format) => {
+      const forged = formatPayTest(REPORT, format).split('\n');
+      expect(forged.filter((line) => /^::error::|##vso\[/.test(line))).toEqual([]);
+    },
+  );
+});
