@@ -23,6 +23,7 @@ const SETTINGS = {
   payTo: TERMS.payTo,
   baseUrl: 'https://shop.example',
   catalog: 'one',
+  signingKey: 'kept in the store',
 };
 const TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
 

@@ -14,6 +14,7 @@ import { publishingRepeats } from './contract/publishing.ts';
 import { purgeForgets } from './contract/purge.ts';
 import { resultsWait } from './contract/results.ts';
 import { sharesAreCounted } from './contract/shares.ts';
+import { signingKeysFollow } from './contract/signing-keys.ts';
 import { slotsBound } from './contract/slots.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
 import type { ContractSubject } from './contract/subject.ts';
@@ -33,6 +34,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     ownershipCounts(subject);
     leasesTakeTurns(subject);
     sharesAreCounted(subject);
+    signingKeysFollow(subject);
     slotsBound(subject);
     limitsCount(subject);
     snapshotsStandIn(subject);

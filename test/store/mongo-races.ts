@@ -24,6 +24,7 @@ export const SETTINGS = {
   payTo: '0xpayto',
   baseUrl: 'http://127.0.0.1:4021',
   catalog: '2026-08-14.2',
+  signingKey: 'kept in the store',
 };
 
 export type Racing = {

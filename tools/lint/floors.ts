@@ -11,6 +11,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   parse: ['model', 'guard'],
   workers: ['model', 'parse'],
   store: ['model'],
+  attestation: ['model', 'store'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
   probe: ['model', 'guard', 'parse', 'workers'],
@@ -23,6 +24,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'parse',
     'workers',
     'store',
+    'attestation',
     'engine',
     'probe',
     'ecosystem',
@@ -33,14 +35,14 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   payment: ['model', 'guard', 'config', 'store'],
   directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
   mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
-  cli: 'model guard config parse workers engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
+  cli: 'model guard config parse workers attestation engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
     ' ',
   ),
-  http: 'model guard config parse store engine patches probe payable scan preflight payment directory mcp'.split(
+  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory mcp'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers store engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
+    'model guard config parse workers store attestation engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
       ' ',
     ),
 };

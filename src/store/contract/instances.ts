@@ -13,6 +13,8 @@ export type MembershipSettings = {
   readonly payTo: string;
   readonly baseUrl: string;
   readonly catalog: string;
+  /** The id of the key that `SIGNING_KEY` holds, or "kept in the store". */
+  readonly signingKey: string;
 };
 
 /** The processes that live on this store. */

@@ -14,6 +14,11 @@ export type ScanResult = {
   readonly report: JsonObject;
 };
 
+export type KeptRecording = {
+  /** JSON; null where it is too large to be kept. */
+  readonly text: string | null;
+};
+
 export type UnpaidMark = {
   readonly scanId: string;
   readonly host: string;
@@ -32,6 +37,12 @@ export type ScanResultStore = {
   save(result: ScanResult): Promise<void>;
 
   byScan(scanId: string): Promise<ScanResult | null>;
+
+  /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
+  keepRecording(scanId: string, recording: KeptRecording): Promise<void>;
+
+  /** Null where none was kept, or it was purged. */
+  recording(scanId: string): Promise<KeptRecording | null>;
 
   /**
    * The newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`: what a

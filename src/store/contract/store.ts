@@ -15,6 +15,7 @@ import type { OwnershipStore } from './ownership.ts';
 import type { PublishedScan } from './published-scan.ts';
 import type { ScanResultStore } from './results.ts';
 import type { ShareStore } from './shares.ts';
+import type { SigningKeyStore } from './signing-keys.ts';
 import type { SlotStore } from './slots.ts';
 import type { SnapshotStore } from './snapshots.ts';
 import type { StatisticsStore, Tally } from './statistics.ts';
@@ -62,6 +63,7 @@ export type Store = {
   readonly snapshots: SnapshotStore;
   readonly statistics: StatisticsStore;
   readonly instances: InstanceStore;
+  readonly signingKeys: SigningKeyStore;
 
   /**
    * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's

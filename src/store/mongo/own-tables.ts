@@ -10,6 +10,7 @@ export const SETTINGS: readonly (keyof MembershipSettings)[] = [
   'payTo',
   'baseUrl',
   'catalog',
+  'signingKey',
 ];
 
 /** The tables of a shared store that an embedded one does not need. */

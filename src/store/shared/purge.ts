@@ -7,6 +7,7 @@ import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
 import { purgeSequences } from './purge-sequences.ts';
 import { RETENTION_MS } from './retention.ts';
+import { purgeSigningKeys } from './signing-keys.ts';
 import { foldDays } from './statistics.ts';
 import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
@@ -28,10 +29,12 @@ export async function purgeOn(
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
-  const { unpaid, snapshots, verdicts } = context.tables;
+  const { recordings, unpaid, snapshots, verdicts } = context.tables;
   const removed = [
     await purgeSequences(context, nowMs),
     await purgeOwners(context, nowMs),
+    await purgeSigningKeys(context, nowMs),
+    await recordings.removeInBatches({ keptAtMs: before(RETENTION_MS.recording) }, BATCH),
     await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),

@@ -1,13 +1,13 @@
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
 import type { StoreContext } from './context.ts';
-import { packReport } from './packing.ts';
+import { packReport, unpackReport } from './packing.ts';
 import { findReport } from './reports.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
 
 export function resultsOn(context: StoreContext): ScanResultStore {
   const { tables, now } = context;
-  const { results, reports, changes, records, unpaid } = tables;
+  const { results, reports, recordings, changes, records, unpaid } = tables;
 
   async function toResult(row: Row<'results'> | null): Promise<ScanResult | null> {
     if (row === null) return null;
@@ -26,6 +26,18 @@ export function resultsOn(context: StoreContext): ScanResultStore {
 
     async byScan(scanId) {
       return toResult(await results.get(scanId));
+    },
+
+    async keepRecording(scanId, { text }) {
+      const recording = text === null ? null : await packReport(text);
+      await recordings.insert({ scanId, keptAtMs: now(), recording });
+    },
+
+    async recording(scanId) {
+      const row = await recordings.get(scanId);
+      if (row === null) return null;
+      const { recording } = row;
+      return { text: recording && (await unpackReport(recording)).toString() };
     },
 
     async waiting(host, sinceMs) {

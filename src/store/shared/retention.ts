@@ -19,6 +19,8 @@ export const RETENTION_MS = {
   result: 24 * HOUR_MS,
   /** A report to which no answer refers; longer than its result, for a sale that has just read it. */
   report: 25 * HOUR_MS,
+  /** A recording, for a payer whose call ended before its answer was paid for. */
+  recording: HOUR_MS,
   unpaidMark: 24 * HOUR_MS,
   /** A token, a failed confirm or a fetch of a challenge counts for so long. */
   slot: HOUR_MS,

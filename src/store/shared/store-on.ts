@@ -17,6 +17,7 @@ import { publishOn } from './publish.ts';
 import { purgeOn } from './purge.ts';
 import { resultsOn } from './results.ts';
 import { sharesOn } from './shares.ts';
+import { signingKeysOn } from './signing-keys.ts';
 import { slotsOn } from './slots.ts';
 import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn } from './statistics.ts';
@@ -55,6 +56,7 @@ export function storeOn(context: StoreContext, engine: EngineParts): Store {
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
     instances: engine.instances,
+    signingKeys: signingKeysOn(context),
     now,
     publish: (scan, tally) => publishOn(context, scan, tally),
     ping: () => engine.ping(),

@@ -88,6 +88,15 @@ export const TABLES = {
     passing: () => true,
     indexes: [['scannedAtMs']],
   }),
+  recordings: table({
+    name: 'recordings',
+    /** Null: it is too large to be kept. */
+    columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
+    key: ['scanId'],
+    // The result, or the answer that holds it, follows.
+    passing: () => true,
+    indexes: [['keptAtMs']],
+  }),
   /** The scope is network, payer and id as one text. */
   identifiers: table({
     name: 'identifiers',
@@ -251,6 +260,18 @@ export const TABLES = {
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
+  }),
+  /** What `StoredSigningKey` says. */
+  signingKeys: table({
+    name: 'signing_keys',
+    columns: {
+      n: integer,
+      kid: text,
+      publicKey: text,
+      privateKey: orNull(text),
+      sinceMs: integer,
+    },
+    key: ['n'],
   }),
 };
 

@@ -16,6 +16,25 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await again.results.byScan('never')).toBeNull();
     });
 
+    it('keeps the first recording of a scan, or that it is too large, for an hour', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const text = JSON.stringify({ text: 'x'.repeat(2_000_000) });
+      await store.results.keepRecording('one', { text });
+      await store.results.keepRecording('one', { text: '{}' });
+      await store.results.keepRecording('large', { text: null });
+      const kept = async () => [
+        await store.results.recording('one'),
+        await store.results.recording('large'),
+        await store.results.recording('never'),
+      ];
+      expect(await kept()).toEqual([{ text }, { text: null }, null]);
+      await store.purge(clock.advance(60 * MINUTE_MS - 1));
+      expect(await kept()).toEqual([{ text }, { text: null }, null]);
+      await store.purge(clock.advance(1));
+      expect(await kept()).toEqual([null, null, null]);
+    });
+
     it('offers the newest finished result that nobody has paid for', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });

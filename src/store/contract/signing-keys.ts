@@ -1,0 +1,25 @@
+/** The keys that sign reports, in the order of their use. */
+
+/** A key that was replaced is told of for so long. */
+export const SIGNING_KEY_KEPT_MS = 90 * 24 * 3_600_000;
+
+export type StoredSigningKey = {
+  /** 1, 2, 3 …: the greatest is in use. */
+  readonly n: number;
+  /** Names the key: its RFC 7638 thumbprint. */
+  readonly kid: string;
+  /** Base64url. */
+  readonly publicKey: string;
+  /** PKCS#8 PEM of a key that a host of this store made; null where its operator keeps it. */
+  readonly privateKey: string | null;
+  /** Database time, ms: in use from then until the next key is. */
+  readonly sinceMs: number;
+};
+
+export type SigningKeyStore = {
+  /** Oldest first; those that were replaced over 90 days ago may be gone. */
+  list(): Promise<readonly StoredSigningKey[]>;
+
+  /** Puts a key in use; does nothing where another host has put one there under this number. */
+  append(key: Omit<StoredSigningKey, 'sinceMs'>): Promise<void>;
+};

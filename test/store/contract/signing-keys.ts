@@ -1,0 +1,53 @@
+/** Every store: the keys that sign reports. */
+import { describe, expect, it } from 'vitest';
+import { openSigningKey } from '../../../src/attestation/open-signing-key.ts';
+import type { ContractSubject } from './subject.ts';
+import { DAY_MS, TestClock } from './test-clock.ts';
+
+const KEPT_DAYS = 90;
+const key = (n: number) => ({ n, kid: `kid ${n}`, publicKey: `x${n}`, privateKey: null });
+
+export function signingKeysFollow(subject: ContractSubject): void {
+  describe('signing keys', () => {
+    it('are one for all who start at once, and stay', async () => {
+      const store = await subject.fresh();
+      const opened = await Promise.all(
+        Array.from({ length: 20 }, () => openSigningKey(store.signingKeys, null)),
+      );
+      const again = await subject.restart(store);
+      const kept = await openSigningKey(again.signingKeys, null);
+      expect(new Set([...opened, kept].map(({ kid }) => kid)).size).toBe(1);
+      expect(await again.signingKeys.list()).toHaveLength(1);
+    });
+
+    it('follow one another, each number once', async () => {
+      const clock = new TestClock();
+      const { signingKeys } = await subject.fresh({ clock: clock.now });
+      const first = { ...key(1), privateKey: 'pem' };
+      await signingKeys.append(first);
+      const sinceMs = clock.now();
+      clock.advance(DAY_MS);
+      await signingKeys.append(key(2));
+      await signingKeys.append({ ...key(2), kid: 'late' });
+      expect(await signingKeys.list()).toEqual([
+        { ...first, sinceMs },
+        { ...key(2), sinceMs: clock.now() },
+      ]);
+    });
+
+    it('go 90 days after they were replaced; the one in use never does', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      await store.signingKeys.append(key(1));
+      clock.advance(DAY_MS);
+      await store.signingKeys.append(key(2));
+      const left = async (nowMs: number) => {
+        await store.purge(nowMs);
+        return (await store.signingKeys.list()).map(({ n }) => n);
+      };
+      expect(await left(clock.advance(KEPT_DAYS * DAY_MS - 1))).toEqual([1, 2]);
+      expect(await left(clock.advance(1))).toEqual([2]);
+      expect(await left(clock.advance(1_000 * DAY_MS))).toEqual([2]);
+    });
+  });
+}
