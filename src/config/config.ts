@@ -1,4 +1,5 @@
 /** The whole configuration, validated: a bad setting stops the start, and none fails later. */
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { parseAllowHosts } from '../guard/allow-hosts.ts';
@@ -14,6 +15,7 @@ import {
 import { addressBlocks, portList, webAddress } from './parse-values.ts';
 import { type PaymentConfig, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
+import { ed25519Key } from './signing-key.ts';
 
 export type Config = {
   readonly host: string;
@@ -33,6 +35,8 @@ export type Config = {
   readonly metricsAllow: readonly string[];
   /** Scales the times after which instances take over from one another; 1 outside tests. */
   readonly timeScale: number;
+  /** Signs reports; null where the store keeps the key. */
+  readonly signingKey: KeyObject | null;
   readonly logLevel: Settings['LOG_LEVEL'];
   readonly isProduction: boolean;
 };
@@ -64,6 +68,7 @@ export function loadConfig(environment: Environment): Config {
     trustProxy: addressBlocks(settings, 'TRUST_PROXY') ?? [],
     metricsAllow: addressBlocks(settings, 'METRICS_ALLOW') ?? LOOPBACK,
     timeScale: settings.TEST_TIME_SCALE,
+    signingKey: signingKey(settings),
     logLevel: settings.LOG_LEVEL,
     isProduction,
   };
@@ -116,6 +121,13 @@ function allowHosts(list: string): ReadonlySet<string> {
   } catch {
     throw new SettingError('SCAN_ALLOW_HOSTS', list, acceptedFor('SCAN_ALLOW_HOSTS'));
   }
+}
+
+function signingKey({ SIGNING_KEY: text }: Settings): KeyObject | null {
+  if (text === undefined) return null;
+  const key = ed25519Key(text);
+  if (key === null) throw new SettingError('SIGNING_KEY', text, acceptedFor('SIGNING_KEY'));
+  return key;
 }
 
 function listeningAddress({ HOST, PORT }: Settings): string {

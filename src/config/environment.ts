@@ -84,6 +84,9 @@ const SCHEMA = Type.Object({
   RATE_LIMIT: choice(['on', 'off'], 'on'),
   TRUST_PROXY: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
   METRICS_ALLOW: text('a list of addresses or CIDR blocks, such as 10.0.0.0/8'),
+  SIGNING_KEY: text(
+    'an Ed25519 private key as PKCS#8 PEM, as openssl genpkey -algorithm ed25519 writes it',
+  ),
   LOG_LEVEL: choice(LOG_LEVELS, 'info'),
   ALLOW_MOCK_PAYMENTS: flag('1 or 0'),
   ALLOW_UNPROVED_SETTLEMENTS: flag('1 or 0'),
@@ -108,6 +111,7 @@ const SECRETS: ReadonlySet<string> = new Set([
   'SETTLEMENT_KEY',
   'CDP_API_KEY_ID',
   'CDP_API_KEY_SECRET',
+  'SIGNING_KEY',
 ]);
 const WITH_KEYS: ReadonlySet<string> = new Set(['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL']);
 

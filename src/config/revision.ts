@@ -12,6 +12,7 @@ export type OperationId =
   | 'listing'
   | 'scan'
   | 'report'
+  | 'attestation'
   | 'preflight'
   | 'statistics'
   | 'mcp'
@@ -99,6 +100,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       featured: FREE_30,
       project: FREE_30,
       report: FREE_30,
+      attestation: FREE_30,
       preflight: FREE_30,
       statistics: FREE_30,
       mcp: FREE_60,

@@ -16,6 +16,7 @@ import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import unknownPaths, { MAX_PATH_CHARS, routableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
+import type { SigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
 import {
@@ -30,6 +31,7 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
+import { attestationRoutes } from './routes/attestation.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
@@ -41,6 +43,7 @@ import { paidRoutes } from './routes/paid/paid-routes.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { reportRoutes } from './routes/report.ts';
 import type { RouteContext } from './routes/route-context.ts';
+import { signingKeyRoutes } from './routes/signing-keys.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -60,6 +63,7 @@ export type AppOptions = {
   /** Delay between confirms of one host; tests replace the timer. */
   readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: SellingPayments;
+  readonly signingKey: SigningKey;
 };
 
 /** The payments of this service, with the routes they sell and the registry that counts them. */
@@ -114,7 +118,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { fetchChallenge, askSeller, askHost, wait } = service;
+  const { fetchChallenge, askSeller, askHost, wait, signingKey } = service;
   const turns = createOriginTurns({
     now: () => store.now(),
     runningScans: () => scanCoordinator.running(),
@@ -128,7 +132,8 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     turns.stop();
   });
   const verification = createVerification({ store, reader });
-  const context = { config, store, scanCoordinator, catalog, checks, verification, preflight };
+  const shared = { config, store, scanCoordinator, catalog, checks };
+  const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
   await app.register(paidRoutes, payments);
   await registerTools(app, context, service);
@@ -184,6 +189,8 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
   await app.register(statusRoutes, parts);
   await app.register(checksRoutes, parts);
   await app.register(reportRoutes, parts);
+  await app.register(attestationRoutes, parts);
+  await app.register(signingKeyRoutes, parts);
   await app.register(preflightRoutes, parts);
   await app.register(directoryRoutes, parts);
   await app.register(statisticsRoutes, parts);

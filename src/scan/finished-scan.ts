@@ -3,7 +3,7 @@ import type { PayableState } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
 import type { PublishedScan } from '../store/contract/published-scan.ts';
-import type { ScanResult } from '../store/contract/results.ts';
+import type { KeptRecording, ScanResult } from '../store/contract/results.ts';
 
 /** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {
@@ -20,16 +20,20 @@ export type FinishedScan = {
   readonly signals: Signals;
   /** False when nothing of the origin answered. */
   readonly reached: boolean;
+  /** Of its canonical observations; null where they could not be digested. */
+  readonly observationsSha256: string | null;
+  /** Keeps the recording and returns it; absent in scans that were read back from the store. */
+  readonly keepRecording?: () => Promise<KeptRecording>;
 };
 
-/** Reports of older releases lack `reached`. */
+/** Reports of older releases lack `reached` and the digest. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
-  Partial<Pick<FinishedScan, 'reached'>>;
+  Partial<Pick<FinishedScan, 'reached' | 'observationsSha256'>>;
 
 /** The only writer of the stored document, so that it can be read back without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals, reached } = scan;
-  return { report, branding, signals, reached };
+  const { report, branding, signals, reached, observationsSha256 } = scan;
+  return { report, branding, signals, reached, observationsSha256 };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
@@ -44,6 +48,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     branding: stored.branding,
     signals: stored.signals,
     reached: stored.reached ?? true,
+    observationsSha256: stored.observationsSha256 ?? null,
   };
 }
 

@@ -20,11 +20,13 @@ import type { ScanAccount } from '../workers/work-account.ts';
 import { deadlineAfter } from './deadline.ts';
 import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
+import { type WorkModule, workOn } from './origin-work.ts';
 import { plainBranding } from './plain-branding.ts';
 import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
 import { readIndexed } from './read-indexed.ts';
 import { readRoutes } from './read-routes.ts';
+import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
 import { toSignals } from './signals.ts';
 
@@ -34,6 +36,11 @@ const GATHER_DEADLINE_MS = 55_000;
 const PLAN_MS = 5_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
+const RECORD_MS = 10_000;
+const RECORD_MODULE: WorkModule<typeof import('./record-observations.ts')> = new URL(
+  './record-observations.ts',
+  import.meta.url,
+);
 
 export type ScannerOptions = {
   readonly catalog: Catalog;
@@ -74,6 +81,7 @@ export function createScanner(options: ScannerOptions): Scanner {
       }
     },
     scan: (origin, wanted = {}) => runScan(origin, options, wanted),
+    record: (scan) => record(scan, options),
     isSaturated: () => options.isSaturated?.() ?? false,
     close: async () => {
       await Promise.all([options.pool.close(), options.oracle?.close()]);
@@ -197,6 +205,24 @@ export async function judge(
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
   return { report, branding, signals: toSignals(results, observations.x402scan) };
+}
+
+/** The time is nobody's fault, so no budget of the scan pays for it. */
+async function record(
+  scan: RecordInput,
+  { pool }: Pick<ScannerOptions, 'pool'>,
+): Promise<RecordedScan | null> {
+  const deadline = deadlineAfter(RECORD_MS);
+  const work = { pool, account: pool.openScan('replay'), deadline: deadline.signal };
+  try {
+    const worked = await workOn(work, 'origin', RECORD_MODULE, 'recordObservations', scan);
+    return worked.ok ? worked.output : null;
+  } catch {
+    // The report is whole: it is worth more than its digest.
+    return null;
+  } finally {
+    deadline.clear();
+  }
 }
 
 /** A defect on this origin alone is a finding; a defect on any origin invalidates the report. */

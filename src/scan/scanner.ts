@@ -1,5 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
+import type { RecordedScan, RecordInput } from './record-observations.ts';
 
 export type ScanOptions = {
   /** Aborted when the caller gives up. */
@@ -23,6 +24,8 @@ export type Scanner = {
    * ScannerFailure when the fault is ours (503, uncharged), OriginRefused as admit does.
    */
   scan(origin: Origin, options?: ScanOptions): Promise<ScanOutcome>;
+  /** Digests a scan's observations, and writes its recording; null where they exceed the limits of a task. */
+  record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so none may start. */
   isSaturated?(): boolean;
   close(): Promise<void>;

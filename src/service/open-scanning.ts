@@ -24,6 +24,7 @@ export function openScanning(options: ScanningOptions): Scanning {
       checksVersion: options.catalog.checksVersion,
       admit: async (origin) => (await scanning()).scanner.admit(origin),
       scan: async (...scan) => (await scanning()).scanner.scan(...scan),
+      record: async (scan) => (await scanning()).scanner.record(scan),
       isSaturated: () => scanner?.isSaturated?.() === true,
       async close() {
         isClosed = true;

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { openSigningKey } from '../attestation/open-signing-key.ts';
+import { toSigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
@@ -57,6 +59,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const [checks, { buildApp }, { openPayments }] = loaded;
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
+  const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const { standing, yieldTo } = openStanding(config, userAgent, store);
   const { scanner, ...judging } = openScanning({
@@ -87,6 +90,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     checks,
     ...judging,
     payments,
+    signingKey,
   });
   opened.defer(() => app.close());
   await payments.start();
@@ -143,7 +147,7 @@ function openScanCoordinator(
 }
 
 function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {
-  const { revision, payment, baseUrl } = config;
+  const { revision, payment, baseUrl, signingKey } = config;
   return store.instances.join({
     settings: {
       revision: revision.name,
@@ -152,6 +156,7 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
       payTo: payment.payTo,
       baseUrl,
       catalog: catalog.checksVersion,
+      signingKey: signingKey === null ? 'kept in the store' : toSigningKey(signingKey).kid,
     },
     signer: payment.signer ?? undefined,
     // Hosts with different settings on one store would settle and grade by different rules.

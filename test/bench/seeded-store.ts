@@ -36,7 +36,12 @@ export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolde
 export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host' | 'scannedAt'>> {
   await using engine = await openEngine([]);
   const judged = await judge(perfectSeller(), new Date().toISOString(), engine.parts);
-  return { origin: judged.report.origin, ...judged, reached: true };
+  return {
+    origin: judged.report.origin,
+    ...judged,
+    reached: true,
+    observationsSha256: '0'.repeat(64),
+  };
 }
 
 export function hostOf(n: number): string {

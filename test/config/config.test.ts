@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -249,5 +250,32 @@ test('a file of certificates is accepted', () => {
     expect(refusalOf({ NODE_EXTRA_CA_CERTS: file })).toContain('NODE_EXTRA_CA_CERTS');
   } finally {
     rmSync(folder, { recursive: true });
+  }
+});
+
+test('SIGNING_KEY is an Ed25519 key as PKCS#8 PEM, also on one line; no other value shows in its refusal', () => {
+  const pem = (key: KeyObject, type: 'pkcs8' | 'sec1' = 'pkcs8') =>
+    key.export({ type, format: 'pem' }).toString();
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const accepted = pem(privateKey);
+  for (const SIGNING_KEY of [accepted, accepted.trim(), accepted.replaceAll('\n', '\\n')]) {
+    expect(loadConfig({ SIGNING_KEY }).signingKey?.equals(privateKey)).toBe(true);
+  }
+  expect(loadConfig({ SIGNING_KEY: '' }).signingKey).toBeNull();
+  const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  for (const SIGNING_KEY of [
+    'secret',
+    accepted.slice(0, -40),
+    publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    pem(elliptic),
+    pem(elliptic, 'sec1'),
+    pem(generateKeyPairSync('x25519').privateKey),
+    JSON.stringify(privateKey.export({ format: 'jwk' })),
+  ]) {
+    const refusal = refusalOf({ SIGNING_KEY });
+    expect(refusal).toMatch(
+      /^SIGNING_KEY=\(hidden, \d+ characters\) is not accepted: give an Ed25519 private key as PKCS#8 PEM.*\.$/,
+    );
+    expect(refusal).not.toContain('\n');
   }
 });

@@ -1,5 +1,6 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
 import pino from 'pino';
+import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
@@ -76,6 +77,7 @@ const app = await buildApp(config, {
     handshakeMs: 0,
   }),
   payments,
+  signingKey: await openSigningKey(store.signingKeys, config.signingKey),
   log: pino({ level: config.logLevel }),
 });
 await payments.start();

@@ -2,8 +2,10 @@
 
 import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Origin } from '../../src/guard/origin.ts';
+import type { Observations } from '../../src/model/observations.ts';
 import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
+import { recordObservations } from '../../src/scan/record-observations.ts';
 import type { Scanner } from '../../src/scan/scanner.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
@@ -17,6 +19,7 @@ export type CannedScan = {
   readonly report?: Partial<ScanReport>;
   readonly branding?: Partial<ScanOutcome['branding']>;
   readonly signals?: Partial<ScanOutcome['signals']>;
+  readonly observations?: Observations;
   /** Resolves when the scan may end; it ends at once where this is absent. */
   readonly until?: Promise<unknown>;
   readonly failure?: Error;
@@ -67,6 +70,7 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       if (scan.failure !== undefined) throw scan.failure;
       return outcomeOf(origin, checksVersion, scan);
     },
+    record: async (scan) => recordObservations(scan),
     async close() {},
   };
 }
@@ -109,7 +113,7 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
       ...scan.signals,
     },
     timing: { gatherMs: 1, judgeMs: 1, totalMs: 2, requests: 9, roundTrips: 2 },
-    observations: perfectSeller(),
+    observations: scan.observations ?? perfectSeller(),
   };
 }
 

@@ -81,7 +81,7 @@ test('a caller that joins is told which scan it waits for, and nobody joins what
   const told: string[] = [];
   const onScan = (scanId: string) => told.push(scanId);
   const first = host.run(SHOP, { onScan });
-  const second = host.join(SHOP, onScan);
+  const second = host.join(SHOP, { onScan });
   await expect.poll(() => told.length).toBe(2);
   const third = host.run(SHOP, { onScan });
   gate.resolve();
@@ -224,6 +224,45 @@ test('of two hosts on one store one scans, and the other waits for its result', 
   gate.resolve();
   expect((await second).scanId).toBe((await first).scanId);
   expect(other.scanner.began).toEqual([]);
+});
+
+test.each([
+  [true, 0],
+  [false, 1],
+])(
+  'a host that waits gets the recording: kept by the other is %s, own scans %i',
+  async (withRecording, scans) => {
+    await using one = setUp();
+    await using other = setUp({ store: sharedView(one.store) });
+    const gate = Promise.withResolvers<void>();
+    one.scanner.will(SHOP.host, { until: gate.promise });
+    const first = one.host.run(SHOP, { withRecording });
+    await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
+    const second = other.host.run(SHOP, { withRecording: true });
+    gate.resolve();
+    const [own, got] = await Promise.all([first, second]);
+    expect(got.scanId === own.scanId).toBe(withRecording);
+    expect((await other.host.recordingOf(got))?.text).toMatch(/"observations":/);
+    expect(other.scanner.began).toHaveLength(scans);
+  },
+);
+
+test('a recording that nobody asked for is not kept, but is there for a late caller of its host', async () => {
+  await using parts = setUp();
+  const { host, store } = parts;
+  const finished = await host.run(SHOP);
+  expect(await store.results.recording(finished.scanId)).toBeNull();
+  const recording = await host.recordingOf(finished);
+  expect(recording?.text).toContain('"x402-scan-observations"');
+  expect(await store.results.recording(finished.scanId)).toEqual(recording);
+});
+
+test('a scan whose observations cannot be digested is a scan all the same', async () => {
+  const scanner = { ...createFakeScanner(), record: async () => null };
+  await using parts = setUp({ scanner });
+  const finished = await parts.host.run(SHOP, { withRecording: true });
+  expect(finished.observationsSha256).toBeNull();
+  expect(await parts.host.recordingOf(finished)).toEqual({ text: null });
 });
 
 test('when the host that scans fails, the one that waited scans by itself', async () => {

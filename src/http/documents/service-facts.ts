@@ -13,6 +13,7 @@ export const PATHS = {
   llmsFull: '/llms-full.txt',
   manifest: '/.well-known/x402',
   agentCard: '/.well-known/agent-card.json',
+  keys: '/.well-known/jwks.json',
   terms: '/terms.txt',
   termsJson: '/terms.json',
   mcp: '/mcp',

@@ -1,3 +1,4 @@
+import type { SigningKey } from '../../attestation/signing-key.ts';
 import type { Config } from '../../config/config.ts';
 import type { PreflightRunner } from '../../directory/run-preflight.ts';
 import type { Verification } from '../../directory/verification.ts';
@@ -16,4 +17,6 @@ export type RouteContext = {
   readonly checks: readonly DiscoveredCheck[];
   readonly verification: Verification;
   readonly preflight: PreflightRunner;
+  /** Signs reports. */
+  readonly signingKey: SigningKey;
 };

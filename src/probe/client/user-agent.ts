@@ -5,7 +5,8 @@ export function scannerUserAgent(about: string): string {
   return `x402-conformance-scanner/${packageVersion()} (+${about})`;
 }
 
-function packageVersion(): string {
+/** "0.3.0" */
+export function packageVersion(): string {
   const file = new URL('../../../package.json', import.meta.url);
   const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
   const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;

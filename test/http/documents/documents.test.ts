@@ -108,6 +108,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('%s', (revision) => {
     const scan = paid.find(({ path }: { path: string }) => path === '/v1/scan');
     expect(scan.params).toEqual([
       { name: 'url', in: 'body', required: true, description: expect.any(String) },
+      { name: 'include', in: 'body', required: false, description: expect.any(String) },
     ]);
   });
 

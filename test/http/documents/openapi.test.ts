@@ -29,7 +29,14 @@ const FREE = [
 const SURFACE = {
   '0.1.0': { free: FREE, paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' } },
   '0.3.0': {
-    free: [...FREE, 'GET /v1/report', 'POST /v1/preflight', 'GET /v1/statistics'],
+    free: [
+      ...FREE,
+      'GET /v1/report',
+      'GET /v1/attestation',
+      'GET /.well-known/jwks.json',
+      'POST /v1/preflight',
+      'GET /v1/statistics',
+    ],
     paid: {
       'POST /v1/scan': '0.050000',
       'GET /v1/directory/export': '0.100000',
@@ -48,6 +55,7 @@ function codesOf(response: unknown): ErrorCode[] {
 
 const OF_THE_API = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
 
+type InputSchema = OpenAPIV3_1.SchemaObject & { readonly items?: object };
 type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-payment-info'?: unknown };
 
 describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
@@ -157,12 +165,11 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
     for (const [name, operation] of operations) {
       const [method = '', path = ''] = name.split(' ');
       const inputs = Object.entries(inputsOf(operation));
-      for (const [input, { example, format, pattern = '', enum: accepted, type }] of inputs) {
+      for (const [input, schema] of inputs) {
+        const { example, format, pattern = '', enum: accepted, items, type } = schema;
+        const listed = accepted ?? (items && 'enum' in items);
         expect(example, `${name} ${input}`).toBeDefined();
-        expect(
-          format || pattern || accepted || type === 'boolean',
-          `${name} ${input}`,
-        ).toBeTruthy();
+        expect(format || pattern || listed || type === 'boolean', `${name} ${input}`).toBeTruthy();
         expect(String(example)).toMatch(new RegExp(pattern));
       }
       const values = inputs.map(([input, { example }]) => [input, example]);
@@ -223,7 +230,7 @@ function inputsOf({ parameters = [], requestBody }: Operation) {
   return {
     ...Object.fromEntries(named),
     ...schema?.properties,
-  } as Readonly<Record<string, OpenAPIV3_1.SchemaObject>>;
+  } as Readonly<Record<string, InputSchema>>;
 }
 
 /** Paths as registered, from Fastify's own table. */

@@ -1,16 +1,13 @@
 import type { PaidOffer } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
-import { toReportBody } from '../../../directory/report-body.ts';
-import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { fromStoredReport } from '../../../scan/finished-scan.ts';
-import { JSON_HEADERS } from '../json-headers.ts';
 import { requestedOrigin } from '../requested-origin.ts';
 import type { RouteContext } from '../route-context.ts';
+import { INCLUDE_SCHEMA } from './include-schema.ts';
 import { reportExample } from './report-example.ts';
-
-export type ScanInput = { readonly origin: Origin; readonly submittedUrl: string };
+import { type ScanInput, scanAnswers } from './scan-answers.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
@@ -23,11 +20,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
   const { config, store, scanCoordinator } = options;
   const { revision, siteUrl } = config;
   const saysCharged = revision.reportSaysCharged;
-  const answer = (scan: FinishedScan, cache: 'hit' | 'miss') => ({
-    headers: JSON_HEADERS,
-    body: JSON.stringify(toReportBody(scan, { cache, siteUrl, saysCharged })),
-    reportOf: scan.scanId,
-  });
+  const { answer, isWhole } = scanAnswers(scanCoordinator, { siteUrl, saysCharged });
 
   return {
     name: 'scan',
@@ -41,7 +34,10 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
       input: { url: 'https://api.example.com' },
       inputSchema: {
         type: 'object',
-        properties: { url: { type: 'string', description: 'Origin to scan.' } },
+        properties: {
+          url: { type: 'string', description: 'Origin to scan.' },
+          include: INCLUDE_SCHEMA,
+        },
         required: ['url'],
       },
       output: reportExample('miss'),
@@ -49,45 +45,58 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
     isPublic: revision.offers.report?.kind === 'free',
     workLimit: {
       places: scanCoordinator.maxScans,
-      isShared: async ({ origin }, payer) =>
-        scanCoordinator.join(origin) !== null || (await findWaiting(store, payer, origin)) !== null,
-      isFinished: async ({ origin }, payer) => (await findWaiting(store, payer, origin)) !== null,
+      isShared: async (input, payer) =>
+        scanCoordinator.join(input.origin) !== null ||
+        (await findWaiting(store, payer, input)) !== null,
+      isFinished: async (input, payer) => (await findWaiting(store, payer, input)) !== null,
     },
 
     parse({ body }) {
-      const { url } = body as { url: string }; // validated by the route's schema
-      return { origin: requestedOrigin(url, options), submittedUrl: url };
+      const { url, include = [] } = body as { url: string; include?: readonly string[] }; // validated by the route's schema
+      const withRecording = include.includes('recording');
+      return { origin: requestedOrigin(url, options), submittedUrl: url, withRecording };
     },
     admit: ({ origin }) => scanCoordinator.admit(origin),
-    canonical: ({ origin }) => origin.host,
+    canonical: ({ origin, withRecording }) =>
+      withRecording ? `${origin.host} recording` : origin.host,
     host: ({ origin }) => origin.host,
     isSaturated: (input) =>
       scanCoordinator.isSaturated() &&
       (input === undefined || scanCoordinator.join(input.origin) === null),
     publish: (scanId) => scanCoordinator.publish(scanId),
 
-    async compute({ origin, submittedUrl }, { payer, earlierScanId, onScan }) {
+    async compute(input, { payer, earlierScanId, onScan }) {
+      const { origin, submittedUrl, withRecording } = input;
       // The running scan is looked up first: it could end while the store is read.
-      const running = scanCoordinator.join(origin, onScan);
-      const finishedBefore = () => findWaiting(store, payer, origin, earlierScanId);
+      const running = scanCoordinator.join(origin, { onScan, withRecording });
+      const finishedBefore = () => findWaiting(store, payer, input, earlierScanId);
       const waiting = await finishedBefore();
-      if (waiting !== null) return { ...answer(waiting, 'hit'), scanId: waiting.scanId };
+      if (waiting !== null) {
+        return { ...(await answer(waiting, 'hit', input)), scanId: waiting.scanId };
+      }
       if (running === null && revision.scanServesPublished) {
         const published = await findFreshReport(store, origin.host);
-        if (published?.origin === origin.url) return answer(published, 'hit');
+        const isSame = published?.origin === origin.url;
+        if (isSame && (await isWhole(published, input))) return answer(published, 'hit', input);
       }
-      const run = () => scanCoordinator.run(origin, { submittedUrl, onScan, finishedBefore });
-      const finished = await (running ?? run());
-      return { ...answer(finished, 'miss'), scanId: finished.scanId };
+      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore };
+      const run = () => scanCoordinator.run(origin, runOptions);
+      const joined = await (running ?? run());
+      // The joined scan may be that of another host, where nobody asked for its recording.
+      const finished = (await isWhole(joined, input)) ? joined : await run();
+      return { ...(await answer(finished, 'miss', input)), scanId: finished.scanId };
     },
   };
 }
 
-/** A finished scan that this payer ordered and did not get. Other payers get a fresh scan. */
+/**
+ * A finished scan that this payer ordered and did not get, with its recording where that is asked for.
+ * Other payers get a fresh scan.
+ */
 async function findWaiting(
   store: RouteContext['store'],
   payer: string,
-  origin: Origin,
+  { origin, withRecording }: ScanInput,
   earlierScanId?: string,
 ): Promise<FinishedScan | null> {
   const sinceMs = store.now() - WAITING_MS;
@@ -96,6 +105,7 @@ async function findWaiting(
   for (const scanId of [...(earlierScanId === undefined ? [] : [earlierScanId]), ...ofHost]) {
     const result = await store.results.byScan(scanId);
     if (result === null || result.scannedAtMs < sinceMs) continue;
+    if (withRecording && (await store.results.recording(scanId)) === null) continue;
     const finished = fromStoredReport(result);
     if (finished.origin === origin.url) return finished;
   }

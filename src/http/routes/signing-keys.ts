@@ -1,0 +1,56 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { Type } from 'typebox';
+import { publishedKeys } from '../../attestation/published-keys.ts';
+import { DOCUMENT_OFFER } from '../../config/revision.ts';
+import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
+import { errorResponses } from './error-schema.ts';
+import type { RouteContext } from './route-context.ts';
+
+const KEY_SET_TYPE = 'application/jwk-set+json';
+
+const keySetSchema = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.String(),
+      crv: Type.String(),
+      x: Type.String(),
+      kid: Type.String({ description: 'RFC 7638 thumbprint.' }),
+      use: Type.String(),
+      alg: Type.String(),
+      nbf: Type.Integer({ description: 'Seconds: signs scans from then on.' }),
+      exp: Type.Integer({ description: 'Seconds: signs no scan from then on.' }),
+    }),
+  ),
+});
+
+/** The keys that verify signed reports, in revisions that offer them. */
+export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config } = parts;
+  if (config.revision.offers.attestation === undefined) return;
+
+  app.get(
+    PATHS.keys,
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: {
+        operationId: 'signingKeys',
+        tags: [DOCUMENTS_TAG],
+        summary: 'The public keys that verify signed reports',
+        response: {
+          200: {
+            description: 'A JWK Set.',
+            content: { [KEY_SET_TYPE]: { schema: keySetSchema } },
+          },
+          ...errorResponses('invalid_query', 'rate_limited', 'store_unavailable'),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const keys = publishedKeys(await store.signingKeys.list(), store.now());
+      return reply
+        .header('cache-control', 'public, max-age=300')
+        .type(KEY_SET_TYPE)
+        .send({ keys: [...keys] });
+    },
+  );
+};

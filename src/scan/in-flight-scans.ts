@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Origin } from '../guard/origin.ts';
+import { Saturated } from '../model/errors.ts';
+import type { JsonObject } from '../model/json.ts';
+import { toRecording } from '../probe/recording.ts';
+import type { Lease } from '../store/contract/leases.ts';
+import type { KeptRecording } from '../store/contract/results.ts';
+import type { Store } from '../store/contract/store.ts';
+import { type FinishedScan, fromStoredReport, toStoredReport } from './finished-scan.ts';
+import type { RecordedScan } from './record-observations.ts';
+import type { Scanner } from './scanner.ts';
+import { wasReached } from './was-reached.ts';
+
+export type JoinOptions = {
+  /** Called with the scan's id once it is known. */
+  readonly onScan?: ((scanId: string) => void) | undefined;
+  /** The scan's recording is kept, for `recordingOf`. */
+  readonly withRecording?: boolean | undefined;
+};
+
+export type RunOptions = JoinOptions & {
+  /** The caller's own spelling; stored and purged with the result. */
+  readonly submittedUrl?: string | undefined;
+  /**
+   * Finds a finished scan that serves this caller too, such as another instance's. It is called once no
+   * instance can be scanning, and prevents a repeated scan.
+   */
+  readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
+};
+
+export type ScanCoordinatorOptions = {
+  readonly scanner: Scanner;
+  readonly store: Store;
+  /** Stored with every published scan, such as the name of the scoring. */
+  readonly catalogFacts: JsonObject;
+  readonly maxScans?: number | undefined;
+  /** Told of scans that failed after every caller had left. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+};
+
+/** Bounds memory: one scan reads at most 16 MiB. */
+export const MAX_SCANS = 32;
+/** A scan ends within 70 s; storing it takes a moment more. */
+const LEASE_LIFETIME_MS = 90_000;
+const POLL_INTERVAL_MS = 200;
+const RELEASE_INTERVAL_MS = 1_000;
+
+/** A scan in flight. Its id is known once this instance holds the lease. */
+type InFlightScan = {
+  readonly finished: Promise<FinishedScan>;
+  scanId: string | null;
+  readonly listeners: ((scanId: string) => void)[];
+  /** Some caller wants its recording. */
+  withRecording: boolean;
+};
+
+/** This process's scans in flight, by origin. */
+export class InFlightScans {
+  readonly #options: ScanCoordinatorOptions;
+  readonly #scans = new Map<string, InFlightScan>();
+  readonly #abandoned = new AbortController();
+  #closing = false;
+
+  constructor(options: ScanCoordinatorOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#scans.size;
+  }
+
+  isFull(): boolean {
+    const { scanner, maxScans = MAX_SCANS } = this.#options;
+    return this.#closing || this.#scans.size >= maxScans || scanner.isSaturated?.() === true;
+  }
+
+  join({ url }: Origin, options: JoinOptions = {}): Promise<FinishedScan> | null {
+    const scan = this.#scans.get(url);
+    if (scan === undefined) return null;
+    listen(scan, options);
+    return scan.finished;
+  }
+
+  run(origin: Origin, options: RunOptions): Promise<FinishedScan> {
+    const joined = this.join(origin, options);
+    if (joined !== null) return joined;
+    if (this.isFull()) return Promise.reject(new Saturated());
+
+    const { promise, resolve } = Promise.withResolvers<FinishedScan>();
+    const unheard = { scanId: null, listeners: [], withRecording: false };
+    const scan: InFlightScan = { finished: promise, ...unheard };
+    listen(scan, options);
+    this.#scans.set(origin.url, scan);
+    const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
+      this.#scans.delete(origin.url),
+    );
+    // All callers may have left when it fails, so the rejection is handled here.
+    started.catch((error: unknown) => this.#options.onError?.(error));
+    resolve(started);
+    promise.catch(() => undefined);
+    return promise;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const ended = Promise.allSettled([...this.#scans.values()].map(({ finished }) => finished));
+    const stopWaiting = new AbortController();
+    const grace = pause(graceMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
+    await Promise.race([ended, grace]);
+    stopWaiting.abort();
+    this.#abandoned.abort(new Saturated());
+    await ended;
+  }
+
+  async #scanOnceAmongInstances(
+    origin: Origin,
+    options: RunOptions,
+    scan: InFlightScan,
+  ): Promise<FinishedScan> {
+    const { leases } = this.#options.store;
+    for (;;) {
+      this.#abandoned.signal.throwIfAborted();
+      const turn = await leases.take({
+        name: `scan:${origin.host}`,
+        attempt: randomUUID(),
+        lifetimeMs: LEASE_LIFETIME_MS,
+      });
+      if (turn.held) return await this.#scanUnderLease(turn.lease, origin, options, scan);
+      const finished = await this.#awaitOtherInstance(turn.heldBy, origin, scan);
+      if (finished !== null) return finished;
+    }
+  }
+
+  async #scanUnderLease(
+    lease: Lease,
+    origin: Origin,
+    { submittedUrl = origin.url, finishedBefore }: RunOptions,
+    scan: InFlightScan,
+  ): Promise<FinishedScan> {
+    const { scanner, store } = this.#options;
+    try {
+      const before = await finishedBefore?.();
+      if (before) return before;
+      const scanId = randomUUID();
+      scan.scanId = scanId;
+      for (const onScan of scan.listeners) onScan(scanId);
+      // Not before the lease: waiting instances look for results from its start on.
+      const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
+      const scannedAt = new Date(scannedAtMs).toISOString();
+      const outcome = await scanner.scan(origin, {
+        signal: this.#abandoned.signal,
+        hasRecord: await hasRecord(store, origin),
+      });
+      const report = { ...outcome.report, scannedAt };
+      const record = (withText: boolean) =>
+        scanner.record({ recording: toRecording(report, outcome.observations), withText });
+      const keepRecording = () => this.#keepRecording(scanId, record(true));
+      const { withRecording } = scan;
+      const [recorded] = await Promise.all([record(false), withRecording ? keepRecording() : null]);
+      const finished: FinishedScan = {
+        scanId,
+        host: origin.host,
+        origin: origin.url,
+        scannedAt,
+        report,
+        branding: outcome.branding,
+        signals: outcome.signals,
+        reached: wasReached(outcome.observations),
+        observationsSha256: recorded?.observationsSha256 ?? null,
+        keepRecording,
+      };
+      const { host } = finished;
+      const stored = toStoredReport(finished);
+      await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report: stored });
+      return finished;
+    } finally {
+      // A failed release must neither hide the scan's outcome nor delay its callers.
+      await store.leases.release(lease).catch((error: unknown) => {
+        this.#options.onError?.(error);
+        this.#releaseLater(lease).catch(() => undefined);
+      });
+    }
+  }
+
+  async #keepRecording(
+    scanId: string,
+    recording: Promise<RecordedScan | null>,
+  ): Promise<KeptRecording> {
+    const kept = { text: (await recording)?.text ?? null };
+    await this.#options.store.results.keepRecording(scanId, kept);
+    return kept;
+  }
+
+  /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */
+  async #releaseLater(lease: Lease): Promise<void> {
+    const { store } = this.#options;
+    const { signal } = this.#abandoned;
+    for (;;) {
+      await pause(RELEASE_INTERVAL_MS, undefined, { signal, ref: false });
+      if (store.now() > lease.expiresAtMs) return;
+      const released = await store.leases.release(lease).then(
+        () => true,
+        () => false,
+      );
+      if (released) return;
+    }
+  }
+
+  /** Waits for another instance's result; null when its scan ended without one. */
+  async #awaitOtherInstance(
+    lease: Lease,
+    origin: Origin,
+    scan: InFlightScan,
+  ): Promise<FinishedScan | null> {
+    const { leases, results } = this.#options.store;
+    for (;;) {
+      // Read first, because a result is stored before its lease is released.
+      const isRunning = await leases.isHeld(lease);
+      const sinceMs = lease.takenAtMs;
+      // A payer of the other instance may have published it between two polls.
+      const result =
+        (await results.waiting(origin.host, sinceMs)) ?? (await results.published(origin.host));
+      if (result !== null && result.scannedAtMs >= sinceMs) {
+        const finished = fromStoredReport(result);
+        const isWhole = !scan.withRecording || (await results.recording(finished.scanId)) !== null;
+        if (finished.origin === origin.url && isWhole) return finished;
+      }
+      if (!isRunning) return null;
+      await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandoned.signal });
+    }
+  }
+}
+
+export async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {
+  return (await store.directory.get(host)) !== null;
+}
+
+function listen(scan: InFlightScan, { onScan, withRecording = false }: JoinOptions): void {
+  scan.withRecording ||= withRecording;
+  if (onScan === undefined) return;
+  if (scan.scanId === null) scan.listeners.push(onScan);
+  else onScan(scan.scanId);
+}

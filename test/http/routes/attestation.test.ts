@@ -1,0 +1,113 @@
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { toCanonicalJson } from '../../../src/attestation/canonical-json.ts';
+import { fromBase64, isSignedBy, readEnvelope } from '../../../src/attestation/envelope.ts';
+import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
+import { type Answer, DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
+
+const HOST = 'shop.example.com';
+const ASKED = `/v1/attestation?url=${HOST}`;
+const DAY_SEC = DAY_MS / 1_000;
+
+function newPem(): string {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function statementIn(answer: Answer) {
+  return JSON.parse(fromBase64(answer.json().payload)?.toString() ?? '');
+}
+
+describe('GET /v1/attestation', () => {
+  test('signs the very report of /v1/report, in canonical JSON, with a key of the key set', async () => {
+    await using app = await startApp();
+    await app.publish(HOST, { grade: 'B' });
+    const answer = await app.get(ASKED);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toBe(
+      'application/vnd.dsse.envelope.v1+json; charset=utf-8',
+    );
+    const statement = statementIn(answer);
+    const observations = createHash('sha256').update(toCanonicalJson(perfectSeller()));
+    expect(statement).toEqual({
+      _type: 'https://in-toto.io/Statement/v1',
+      subject: [{ name: `https://${HOST}`, digest: { sha256: observations.digest('hex') } }],
+      predicateType: 'https://scanner.example/attestations/scan/v1',
+      predicate: {
+        report: (await app.get(`/v1/report?url=${HOST}`)).json(),
+        catalog: {
+          checksVersion: '2026-08-14.2',
+          digest: 'sha256:659234f57c7274c4edb586233f54f924dd3c9428ade49382ec4d25c4f502d35a',
+        },
+        scanner: { name: 'x402-scan', version: '0.3.0' },
+        disclaimer: expect.stringMatching(/not an endorsement/),
+      },
+    });
+    const envelope = readEnvelope(answer.json());
+    expect(fromBase64(envelope?.payload ?? '')?.toString()).toBe(toCanonicalJson(statement));
+    const [key] = (await app.get('/.well-known/jwks.json')).json().keys;
+    const [signature] = envelope?.signatures ?? [];
+    expect(signature?.keyid).toBe(key.kid);
+    expect(envelope && signature && isSignedBy(envelope, signature, key.x)).toBe(true);
+  });
+
+  test('answers as /v1/report does where there is no fresh report, or no such URL', async () => {
+    await using app = await startApp();
+    await app.publish(HOST);
+    app.advance(DAY_MS);
+    for (const url of [HOST, 'other.example.com', 'http://127.0.0.1', '']) {
+      const [attestation, report] = await Promise.all([
+        app.get(`/v1/attestation?url=${url}`),
+        app.get(`/v1/report?url=${url}`),
+      ]);
+      expect([attestation.statusCode, attestation.json()]).toEqual([
+        report.statusCode,
+        report.json(),
+      ]);
+    }
+    expect((await app.get(ASKED)).json()).toMatchObject({ error: 'no_fresh_report' });
+  });
+
+  test('is not there where reports are sold', async () => {
+    await using app = await startApp({ revision: '0.1.0' });
+    await app.publish(HOST);
+    expect((await app.get(ASKED)).statusCode).toBe(404);
+    expect((await app.get('/.well-known/jwks.json')).statusCode).toBe(404);
+  });
+});
+
+test('the key set says since when and until when a key signs', async () => {
+  const SIGNING_KEY = newPem();
+  await using app = await startApp({ environment: { SIGNING_KEY } });
+  const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
+  const [key, ...others] = await read();
+  const nowSec = app.now() / 1_000;
+  expect(others).toEqual([]);
+  expect(key).toMatchObject({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' });
+  expect(JSON.stringify(key)).not.toContain('"d"');
+  // A report of the day before is signed with it too.
+  expect(key.nbf).toBe(nowSec - DAY_SEC);
+  expect(key.exp).toBeGreaterThan(nowSec + 90 * DAY_SEC);
+  app.advance(200 * DAY_MS);
+  expect(await read()).toEqual([{ ...key, exp: key.exp + 200 * DAY_SEC }]);
+});
+
+test('a key that was replaced stays for 90 days, until the moment at which it was', async () => {
+  await using app = await startApp();
+  const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
+  const [first] = await read();
+  app.advance(10 * DAY_MS);
+  const replacement = { n: 2, kid: 'next', publicKey: 'x', privateKey: null };
+  await app.store.signingKeys.append(replacement);
+  expect(await read()).toMatchObject([
+    { kid: first.kid, nbf: first.nbf, exp: app.now() / 1_000 },
+    { kid: 'next', nbf: app.now() / 1_000 - DAY_SEC },
+  ]);
+  app.advance(90 * DAY_MS - 1);
+  await app.store.purge(app.now());
+  expect(await read()).toHaveLength(2);
+  app.advance(1);
+  expect(await read()).toHaveLength(1);
+  await app.store.purge(app.now());
+  expect(await app.store.signingKeys.list()).toMatchObject([{ n: 2 }]);
+});

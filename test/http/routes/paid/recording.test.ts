@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { toCanonicalJson } from '../../../../src/attestation/canonical-json.ts';
+import { parseRecording } from '../../../../src/probe/read-recording.ts';
+import { answer, perfectSeller } from '../../../fixtures/observations/build-observations.ts';
+import { buyer, PRICES, type SellingApp, startSelling } from './selling.ts';
+
+const { scan: PRICE } = PRICES['0.3.0'];
+const HOST = 'shop.example.com';
+const WITH = { url: HOST, include: ['recording'] };
+const MIB = 1024 * 1024;
+
+/** A seller whose recording has about so many bytes. */
+function sellerOf(bytes: number) {
+  return { observations: { ...perfectSeller(), llmsTxt: answer(200, 'x'.repeat(bytes)) } };
+}
+
+const buy = async (selling: SellingApp, body: object, header?: Record<string, string>) =>
+  selling.app.post('/v1/scan', body, header ?? (await selling.header(PRICE, {}, buyer())));
+
+describe('POST /v1/scan with "include": ["recording"]', () => {
+  test('answers the recording that the digest of the signed report is of', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const bought = await buy(selling, WITH);
+    expect(bought.statusCode).toBe(200);
+    const { recording, ...report } = bought.json();
+    expect(report).not.toHaveProperty('recordingReason');
+    expect(parseRecording(recording, 'answer').observations).toEqual(perfectSeller());
+    expect(recording.scannedAt).toBe(report.scannedAt);
+    const attestation = (await app.get(`/v1/attestation?url=${HOST}`)).json();
+    const { subject } = JSON.parse(Buffer.from(attestation.payload, 'base64').toString());
+    const digest = createHash('sha256').update(toCanonicalJson(recording.observations));
+    expect(subject[0].digest.sha256).toBe(digest.digest('hex'));
+    expect(await (await buy(selling, { url: HOST })).json()).not.toHaveProperty('recording');
+    expect(await (await buy(selling, { url: HOST, include: [] })).json()).not.toHaveProperty(
+      'recording',
+    );
+  });
+
+  test('is another request than one without, and redelivered byte for byte', async () => {
+    await using selling = await startSelling();
+    const header = await selling.header(PRICE);
+    const bought = await buy(selling, WITH, header);
+    expect(bought.statusCode).toBe(200);
+    expect((await buy(selling, { url: HOST }, header)).statusCode).toBe(409);
+    const again = await buy(selling, { ...WITH, url: `https://${HOST}/x` }, header);
+    expect(again.headers['x-redelivered']).toBe('1');
+    expect(again.body).toBe(bought.body);
+    const plain = await selling.header(PRICE);
+    expect((await buy(selling, { url: HOST }, plain)).statusCode).toBe(200);
+    expect((await buy(selling, WITH, plain)).statusCode).toBe(409);
+  });
+
+  test.each([
+    ['another word', ['report']],
+    ['a text', 'recording'],
+    ['a word twice', ['recording', 'recording']],
+    ['null', null],
+    ['a number in a list', [1]],
+  ])('%s is 400 with a payment, uncharged, and 402 without', async (_name, include) => {
+    await using selling = await startSelling();
+    expect((await selling.app.post('/v1/scan', { url: HOST, include })).statusCode).toBe(402);
+    const paid = await buy(selling, { url: HOST, include });
+    expect(paid.statusCode).toBe(400);
+    expect(paid.json()).toMatchObject({ error: 'invalid_request', charged: false });
+    expect(selling.app.scanner.began).toEqual([]);
+  });
+
+  test('over 4 MiB it is null with the reason; just below it is whole', async () => {
+    await using selling = await startSelling();
+    const { scanner } = selling.app;
+    const rest = JSON.stringify((await buy(selling, WITH)).json().recording).length;
+    for (const [bytes, isWhole] of [
+      [4 * MIB + MIB, false],
+      [4 * MIB - 2 * rest, true],
+    ] as const) {
+      scanner.will(HOST, sellerOf(bytes));
+      const header = await selling.header(PRICE);
+      const bought = await buy(selling, WITH, header);
+      expect(bought.statusCode).toBe(200);
+      const { recording, recordingReason, results } = bought.json();
+      expect(results).toHaveLength(25);
+      expect([recording !== null, recordingReason !== undefined]).toEqual([isWhole, !isWhole]);
+      if (!isWhole) expect(recordingReason).toMatch(/over 4 MiB/);
+      expect((await buy(selling, WITH, header)).body).toBe(bought.body);
+    }
+  });
+
+  test('of callers who share a scan, those who ask get it', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: gate.promise });
+    const calls = [{ url: HOST }, WITH, { url: HOST }, WITH].map((body) => buy(selling, body));
+    await expect.poll(() => claimed(selling)).toBe(4);
+    gate.resolve();
+    const answers = (await Promise.all(calls)).map((one) => one.json());
+    expect(answers.map(({ recording }) => recording !== undefined)).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(app.scanner.began).toEqual([HOST]);
+  });
+
+  test.each([
+    ['a small one', {}, false],
+    ['one over 4 MiB', sellerOf(5 * MIB), true],
+  ])('waits for the retry after a 504: %s', async (_name, canned, isNull) => {
+    await using selling = await startSelling('0.3.0', {
+      environment: { SCAN_TIMEOUT_MS: '1000' },
+    });
+    const { app } = selling;
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { ...canned, until: gate.promise });
+    const header = await selling.header(PRICE);
+    expect((await buy(selling, WITH, header)).statusCode).toBe(504);
+    gate.resolve();
+    await finished(selling);
+    const retry = await buy(selling, WITH, header);
+    expect(retry.json()).toMatchObject({ cache: 'hit', charged: true });
+    expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
+  });
+
+  test('a scan that was left without its recording is not given for one with it', async () => {
+    await using selling = await startSelling('0.3.0', {
+      environment: { SCAN_TIMEOUT_MS: '1000' },
+    });
+    const { app } = selling;
+    const gate = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: gate.promise });
+    expect((await buy(selling, { url: HOST }, await selling.header(PRICE))).statusCode).toBe(504);
+    gate.resolve();
+    await finished(selling);
+    const bought = await buy(selling, WITH, await selling.header(PRICE));
+    expect(bought.json()).toMatchObject({ cache: 'miss', recording: expect.anything() });
+    const left = await buy(selling, { url: HOST }, await selling.header(PRICE));
+    expect(left.json()).toMatchObject({ cache: 'hit' });
+    expect(app.scanner.began).toEqual([HOST, HOST]);
+  });
+
+  test('of 0.1.0 is that of the published scan while it is kept, else of a fresh one', async () => {
+    await using selling = await startSelling('0.1.0');
+    const price = PRICES['0.1.0'].scan;
+    const ask = async (body: object) =>
+      (await buy(selling, body, await selling.header(price, {}, buyer()))).json();
+    expect(await ask({ url: HOST })).toMatchObject({ cache: 'miss' });
+    selling.app.advance(1_000);
+    const first = await ask(WITH);
+    expect(first).toMatchObject({ cache: 'miss', recording: { scannedAt: first.scannedAt } });
+    expect(await ask(WITH)).toMatchObject({ cache: 'hit', recording: first.recording });
+    expect(selling.app.scanner.began).toEqual([HOST, HOST]);
+  });
+});
+
+async function claimed({ app }: SellingApp): Promise<number> {
+  let count = 0;
+  for await (const _entry of app.store.ledger.unfinished()) count += 1;
+  return count;
+}
+
+/** The scan that its payer did not wait for has ended, and waits for him. */
+async function finished({ app, payer }: SellingApp): Promise<void> {
+  const address = payer.address.toLowerCase();
+  await expect.poll(async () => (await app.store.results.unpaid(address, 0)).length).toBe(1);
+  await expect.poll(() => app.scanCoordinator.running()).toBe(0);
+}
