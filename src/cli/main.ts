@@ -2,9 +2,9 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { cleanText } from '../parse/text/text.ts';
+import { packageVersion } from '../probe/client/user-agent.ts';
 import { COMMAND_NAMES, type CommandName } from './call-form.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
-import { packageVersion } from './package-version.ts';
 import type { Streams } from './streams.ts';
 import { USAGES, usageLine } from './usage.ts';
 
@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   mcp: async () => (await import('./mcp-command.ts')).mcpCommand,
   capture: async () => (await import('./capture-command.ts')).captureCommand,
   openapi: async () => (await import('./openapi-command.ts')).openapiCommand,
+  verify: async () => (await import('./verify-command.ts')).verifyCommand,
 };
 
 async function main(args: readonly string[], streams: Streams): Promise<number> {

@@ -91,6 +91,14 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   Judges OpenAPI documents before they are served (S1 to S4), a line a finding. Exit 1 where one fails.
   --fail-on fail|warn      exit 1 for warnings too, with warn (default fail)
   --checks-version V       judge by this catalog instead of the newest`,
+
+  verify: `usage: ${showCall('verify')} FILE [--keys URL|FILE] [--recording FILE]
+
+  Proves a signed report of GET /v1/attestation: the signature, and that its key was in use when the
+  scan began. Exit 0: all that was asked is proved. 1: it is not. 2: bad usage, or no envelope.
+  --keys URL|FILE          the key set that you trust (default: that of the site which the report
+                           names, where it is public; anybody can sign for a site of his own)
+  --recording FILE         what was seen: its digest, its time, and every result judged again`,
 };
 
 /** The first line of a command's usage. */

@@ -1,0 +1,58 @@
+import { type Envelope, isSignedBy } from './envelope.ts';
+import type { NamedKey } from './read-key-set.ts';
+
+export type Proof = {
+  readonly isProved: boolean;
+  /** What was proved, or what was changed, in a clause. */
+  readonly says: string;
+};
+
+export type SignatureProof = Proof & {
+  /** The key that the envelope names; null where the key set has none of that name. */
+  readonly key: NamedKey | null;
+};
+
+/** Proves that a key of the set signed the envelope: any one of its signatures is enough. */
+export function proveSignature(envelope: Envelope, keys: readonly NamedKey[]): SignatureProof {
+  const proofs = envelope.signatures.flatMap((signature): SignatureProof[] => {
+    const { keyid } = signature;
+    const named = keys.filter(({ kid }) => keyid === undefined || kid === keyid);
+    if (named.length === 0) return [refused(null, `the key set has no key ${keyid ?? ''}`.trim())];
+    return named.map((key) => {
+      if (!key.isItself) return refused(key, `the key ${key.kid} was changed: it has another id`);
+      if (isSignedBy(envelope, signature, key.x)) return signedBy(key);
+      return refused(key, `the report or its signature was changed: ${key.kid} did not sign it`);
+    });
+  });
+  const [first = refused(null, 'the key set is empty')] = proofs;
+  return proofs.find(({ isProved }) => isProved) ?? first;
+}
+
+/** Proves that the key was in use when the scan began, and that this is not in the future. */
+export function proveTime(scannedAt: string, key: NamedKey | null, nowMs: number): Proof {
+  const atMs = Date.parse(scannedAt);
+  const fails = (says: string): Proof => ({ isProved: false, says });
+  if (Number.isNaN(atMs)) return fails('scannedAt is no instant');
+  if (atMs > nowMs) return fails(`scannedAt ${scannedAt} is in the future`);
+  if (key === null) return fails('there is no key whose time could be compared');
+  const { nbfMs, expMs } = key;
+  if (nbfMs === null || expMs === null) return fails('the key does not say when it was in use');
+  const from = instant(nbfMs);
+  const until = instant(expMs);
+  if (atMs < nbfMs) return fails(`the key was in use from ${from} on, after ${scannedAt}`);
+  if (atMs >= expMs) return fails(`the key was in use until ${until}, before ${scannedAt}`);
+  return { isProved: true, says: `the key was in use at ${scannedAt} (${from} to ${until})` };
+}
+
+function signedBy(key: NamedKey): SignatureProof {
+  return { isProved: true, says: `by the key ${key.kid}`, key };
+}
+
+function refused(key: NamedKey | null, says: string): SignatureProof {
+  return { isProved: false, says, key };
+}
+
+function instant(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
+}

@@ -1,0 +1,116 @@
+/** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
+import { type Proof, proveSignature, proveTime } from '../attestation/prove-envelope.ts';
+import { readStatement } from '../attestation/read-statement.ts';
+import { cleanText } from '../parse/text/text.ts';
+import { breakCommands } from './formatters/workflow-commands.ts';
+import { type KeySource, readKeys } from './read-keys.ts';
+import { type Streams, write } from './streams.ts';
+import { usageLine } from './usage.ts';
+import { UsageError } from './usage-error.ts';
+
+const KEY_SET_PATH = '/.well-known/jwks.json';
+const MAX_LINE_CHARS = 1_000;
+
+type Call = {
+  readonly file: string;
+  readonly keys: string | null;
+  readonly recording: string | null;
+};
+
+/** Exit code 0 where all that was asked is proved, 1 otherwise. Throws UsageError and OriginRefused. */
+export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
+  const call = parse(args);
+  const envelope = await readFileEnvelope(call.file);
+  const payload = fromBase64(envelope.payload);
+  const signed = payload && readStatement(payload);
+  const source = sourceOf(call, signed?.site ?? null);
+  if (source === null) {
+    await writeLines(out, ['NOT proved  signature: the payload is no statement about a scan']);
+    return 1;
+  }
+  const signature = proveSignature(envelope, await readKeys(source));
+  if (signed === null) {
+    if (signature.isProved) throw new UsageError(`${call.file}: signed, but no report of a scan`);
+    await writeLines(out, [keysLine(source), lineOf('signature', signature)]);
+    return 1;
+  }
+  const { report, site } = signed;
+  const time = proveTime(report.scannedAt, signature.key, Date.now());
+  const recording = call.recording === null ? null : await proveFrom(call.recording, signed);
+  await writeLines(out, [
+    `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, by ${site}`,
+    keysLine(source),
+    lineOf('signature', signature),
+    lineOf('time', time),
+    recording === null
+      ? 'not asked   recording: --recording FILE judges what was seen again'
+      : lineOf('recording', recording),
+  ]);
+  const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);
+  return isProved ? 0 : 1;
+}
+
+function parse(args: readonly string[]): Call {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { keys: { type: 'string' }, recording: { type: 'string' } },
+    });
+    const [file, ...more] = positionals;
+    if (file !== undefined && more.length === 0) {
+      return { file, keys: values.keys ?? null, recording: values.recording ?? null };
+    }
+  } catch {
+    // An unknown flag is answered with the usage.
+  }
+  throw new UsageError(usageLine('verify'));
+}
+
+async function readFileEnvelope(file: string) {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${file}: cannot be read as JSON (${reason})`);
+  }
+  const envelope = readEnvelope(value);
+  if (envelope?.payloadType === PAYLOAD_TYPE) return envelope;
+  throw new UsageError(`${file}: no envelope of a signed report; GET /v1/attestation answers one`);
+}
+
+/** Null where neither the user nor the report names a key set. */
+function sourceOf({ keys }: Call, site: string | null): KeySource | null {
+  if (keys !== null) return { at: keys, isStated: true };
+  return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isStated: false };
+}
+
+/** Loads the engine only where a recording is to be judged. */
+async function proveFrom(
+  file: string,
+  signed: Parameters<typeof import('./prove-recording.ts').proveRecording>[1],
+): Promise<Proof> {
+  const { proveRecording } = await import('./prove-recording.ts');
+  return proveRecording(file, signed);
+}
+
+/** Anybody can sign for a site of his own, so the reader is told whose word the keys are. */
+function keysLine({ at, isStated }: KeySource): string {
+  return isStated
+    ? `keys of ${at}`
+    : `keys of ${at}, which the report itself names: is this the scanner that you trust?`;
+}
+
+function lineOf(what: string, { isProved, says }: Proof): string {
+  return `${isProved ? 'proved    ' : 'NOT proved'}  ${what}: ${says}`;
+}
+
+async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {
+  // The report and the keys may be anybody's.
+  const clean = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
+  await write(out, breakCommands(`${clean.join('\n')}\n`));
+}

@@ -1,0 +1,274 @@
+/** A report of a real scan, as the service sells and signs it, proved by the command line. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { toCanonicalJson } from '../../src/attestation/canonical-json.ts';
+import { signEnvelope } from '../../src/attestation/envelope.ts';
+import { makeSigningKey } from '../../src/attestation/signing-key.ts';
+import { scanCommand } from '../../src/cli/scan-command.ts';
+import { verifyCommand } from '../../src/cli/verify-command.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { type HostProcess, startHost } from '../hosts/host-process.ts';
+import { newPurchase } from '../hosts/purchase.ts';
+import { collector } from './collector.ts';
+
+let folder: string;
+let seller: CraftedSeller;
+let host: HostProcess;
+const files = { envelope: '', recording: '', keys: '' };
+let envelope: {
+  payload: string;
+  payloadType: string;
+  signatures: { keyid: string; sig: string }[];
+};
+let keys: { keys: { x: string; kid: string; nbf: number; exp: number }[] };
+let recording: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'verify-'));
+  seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
+  const url = new URL(seller.url).host;
+  host = await startHost({ STORE_URL: 'sqlite::memory:', SCAN_ALLOW_HOSTS: url });
+  const { headers } = await newPurchase('scan');
+  const bought = await host.post('/v1/scan', { url: seller.url, include: ['recording'] }, headers);
+  expect([bought.status, bought.json['error']]).toEqual([200, undefined]);
+  recording = JSON.stringify(bought.json['recording']);
+  const asked = `/v1/attestation?url=${encodeURIComponent(seller.url)}`;
+  await vi.waitFor(async () => expect((await host.get(asked)).status).toBe(200), WAIT);
+  envelope = JSON.parse((await host.get(asked)).body);
+  keys = JSON.parse((await host.get('/.well-known/jwks.json')).body);
+  files.envelope = await save('envelope.json', envelope);
+  files.recording = await save('recording.json', recording);
+  files.keys = await save('keys.json', keys);
+});
+afterAll(async () => {
+  await host?.kill('SIGTERM');
+  await seller?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+async function save(name: string, content: object | string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+async function verify(...args: readonly string[]) {
+  const { streams, written } = collector();
+  const code = await verifyCommand(args, streams);
+  const text = written();
+  const proofs = [...text.matchAll(/^(proved|NOT proved|not asked) +(\w+): (.*)$/gm)];
+  return {
+    code,
+    text,
+    proofs: proofs.map(([, how, what]) => `${how} ${what}`),
+    says: Object.fromEntries(proofs.map(([, , what, says]) => [what, says])),
+  };
+}
+
+const WAIT = { timeout: 30_000 };
+const ALL = ['proved signature', 'proved time', 'proved recording'];
+const statement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
+
+describe('verify', () => {
+  test('proves the report of a sold scan by key set and recording', async () => {
+    const { keys: at, recording: seen } = files;
+    const byFile = await verify(files.envelope, '--keys', at, '--recording', seen);
+    expect([byFile.code, byFile.proofs]).toEqual([0, ALL]);
+    expect(byFile.text).toContain(seller.url);
+    expect(byFile.text).toContain(keys.keys[0]?.kid);
+    const byUrl = await verify(files.envelope, '--keys', `${host.url}/.well-known/jwks.json`);
+    expect([byUrl.code, byUrl.proofs]).toEqual([0, [...ALL.slice(0, 2), 'not asked recording']]);
+  });
+
+  test('the recording that was bought is one that scan --from judges to the same results', async () => {
+    const { streams, written } = collector();
+    await scanCommand(['--from', files.recording, '--format', 'json'], streams);
+    const { results, grade, score, scannedAt } = JSON.parse(written());
+    expect({ results, grade, score, scannedAt }).toEqual({
+      ...pick(statement().predicate.report, ['results', 'grade', 'score', 'scannedAt']),
+    });
+  });
+
+  test('asks no private address that only the report names', async () => {
+    await expect(verify(files.envelope)).rejects.toThrow(/names, is not asked: .*--keys URL\|FILE/);
+  });
+
+  test('one changed byte of the report fails, wherever it is', async () => {
+    const payload = Buffer.from(envelope.payload, 'base64');
+    for (let at = 0; at < payload.length; at += 97) {
+      const changed = Buffer.from(payload);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      const file = await save('changed.json', { ...envelope, payload: changed.toString('base64') });
+      const { code, proofs, says } = await verify(file, '--keys', files.keys);
+      expect([code, proofs[0]]).toEqual([1, 'NOT proved signature']);
+      expect(says['signature']).toMatch(/the report or its signature was changed/);
+    }
+  });
+
+  test('one changed character of the envelope fails, also where it decodes to the same bytes', async () => {
+    const [signature] = envelope.signatures;
+    const sig = signature?.sig ?? '';
+    // 64 bytes end in "x==": four bits of x are padding.
+    const last = sig.charAt(85);
+    const twin = String.fromCharCode(last.charCodeAt(0) + 1);
+    const changed = [
+      { ...envelope, signatures: [{ ...signature, sig: `${sig.slice(0, 85)}${twin}==` }] },
+      { ...envelope, signatures: [{ ...signature, sig: `${sig.slice(0, 86)}` }] },
+      { ...envelope, signatures: [{ ...signature, keyid: 'another' }] },
+      { ...envelope, payload: `${envelope.payload} ` },
+    ];
+    for (const one of changed) {
+      const { code, proofs } = await verify(await save('c.json', one), '--keys', files.keys);
+      expect([code, proofs[0]]).toEqual([1, 'NOT proved signature']);
+    }
+  });
+
+  test('one changed byte of the observations fails, and the rest stays proved', async () => {
+    const at = recording.indexOf('"observations"') + 100;
+    for (const byte of [at, at + 5_000]) {
+      const digit = /[0-9]/.exec(recording.slice(byte))?.[0] ?? '';
+      const index = recording.indexOf(digit, byte);
+      const other = String((Number(digit) + 1) % 10);
+      const changed = `${recording.slice(0, index)}${other}${recording.slice(index + 1)}`;
+      const file = await save('changed-recording.json', changed);
+      const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
+      expect([run.code, run.proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
+      expect(run.says['recording']).toMatch(/^other observations: their digest is [0-9a-f]{64}/);
+    }
+  });
+
+  test('a recording of another time, or of spent budgets, is not the one of the report', async () => {
+    const value = JSON.parse(recording);
+    const later = { ...value, scannedAt: '2026-01-01T00:00:00.000Z' };
+    const spent = { ...value, exhausted: ['origin'] };
+    for (const [changed, says] of [
+      [later, /^the recording is of 2026-01-01T00:00:00.000Z, the report of /],
+      [spent, /^judged again, P1, .* differ$/],
+    ] as const) {
+      const file = await save('other.json', changed);
+      const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
+      expect([run.code, run.proofs[2]]).toEqual([1, 'NOT proved recording']);
+      expect(run.says['recording']).toMatch(says);
+    }
+  });
+
+  test('a changed key fails, and so does one of another', async () => {
+    const [key] = keys.keys;
+    const x = key?.x ?? '';
+    const flipped = `${x.startsWith('A') ? 'B' : 'A'}${x.slice(1)}`;
+    const { publicKey, kid } = makeSigningKey();
+    for (const [changed, says] of [
+      [{ ...key, x: flipped }, /^the key \S+ was changed/],
+      [{ ...key, x: publicKey, kid }, /^the key set has no key \S+$/],
+      [{ ...key, x: publicKey, kid: undefined }, /^the key set has no key \S+$/],
+      [{ ...key, kid: `${key?.kid}x` }, /^the key set has no key \S+$/],
+    ] as const) {
+      const file = await save('other-keys.json', { keys: [changed] });
+      const run = await verify(files.envelope, '--keys', file);
+      expect([run.code, run.proofs[0]]).toEqual([1, 'NOT proved signature']);
+      expect(run.says['signature']).toMatch(says);
+    }
+  });
+
+  test('the key must have been in use when the scan began', async () => {
+    const [key] = keys.keys;
+    const second = Date.parse(statement().predicate.report.scannedAt) / 1_000;
+    for (const [times, code, says] of [
+      [{ nbf: second, exp: second + 0.001 }, 0, /was in use at/],
+      [{ nbf: second + 0.001 }, 1, /^the key was in use from .* on, after/],
+      [{ exp: second }, 1, /^the key was in use until .*, before/],
+      [{ nbf: undefined }, 1, /does not say when/],
+      [{ exp: '9999999999' }, 1, /does not say when/],
+    ] as const) {
+      const file = await save('times.json', { keys: [{ ...key, ...times }] });
+      const run = await verify(files.envelope, '--keys', file);
+      expect([run.code, run.proofs[0]]).toEqual([code, 'proved signature']);
+      expect(run.says['time']).toMatch(says);
+    }
+  });
+
+  test('a scan in the future, or judged otherwise than by its catalog, is not proved', async () => {
+    const key = makeSigningKey();
+    const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
+    const keySet = await save('own-keys.json', { keys: [own] });
+    const signed = async (change: (statement: StatementJson) => void) => {
+      const changed: StatementJson = statement();
+      change(changed);
+      const file = await save('own.json', signEnvelope(toCanonicalJson(changed), key));
+      return verify(file, '--keys', keySet, '--recording', files.recording);
+    };
+    const future = await signed(({ predicate: { report } }) => {
+      report['scannedAt'] = new Date(Date.now() + 60_000).toISOString();
+    });
+    expect([future.code, future.proofs[1]]).toEqual([1, 'NOT proved time']);
+    const raised = await signed(({ predicate: { report } }) => {
+      report['grade'] = report['grade'] === 'A' ? 'B' : 'A';
+    });
+    expect(raised.says['recording']).toMatch(/^judged again, the grade is/);
+    const passed = await signed(({ predicate: { report } }) => {
+      for (const result of report.results) result['status'] = 'pass';
+    });
+    expect(passed.says['recording']).toMatch(/^judged again, S7, .* D5 differ$/);
+    const fewer = await signed(({ predicate: { report } }) => void report.results.push({}));
+    expect(fewer.says['recording']).toMatch(/has 26 results, not 25/);
+    const other = await signed(({ predicate: { catalog } }) => {
+      catalog['digest'] = `sha256:${'0'.repeat(64)}`;
+    });
+    expect(other.says['recording']).toMatch(/^another catalog/);
+    for (const { code, proofs } of [raised, passed, fewer, other]) {
+      expect([code, proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
+    }
+  });
+
+  test('usage, files that are not there, and what is no envelope, are refused with one line', async () => {
+    const report = await save('report.json', statement().predicate.report);
+    const key = makeSigningKey();
+    const keySet = await save('k.json', {
+      keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey }],
+    });
+    const slsa = await save('slsa.json', signEnvelope('{"_type":"other"}', key));
+    for (const [args, says] of [
+      [[], /^usage: .* FILE \[--keys/],
+      [[files.envelope, 'more'], /^usage:/],
+      [[files.envelope, '--key', 'x'], /^usage:/],
+      [[join(folder, 'none.json')], /none.json: cannot be read as JSON/],
+      [[report], /no envelope of a signed report/],
+      [[files.envelope, '--keys', join(folder, 'none')], /--keys .*none: cannot be read/],
+      [[files.envelope, '--keys', report], /no JWK Set/],
+      [[files.envelope, '--keys', `${host.url}/nothing`], /answers 404, no key set/],
+      [[slsa, '--keys', keySet], /signed, but no report of a scan/],
+    ] as const) {
+      await expect(verify(...args)).rejects.toThrow(says);
+    }
+  });
+
+  test('what the envelope holds cannot write to the terminal', async () => {
+    const key = makeSigningKey();
+    const changed = statement();
+    changed.predicate.report.origin = '\u001b[2J::set-output name=x::y\nproved  recording: all';
+    const keySet = await save('k2.json', {
+      keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey, nbf: 0, exp: 1e11 }],
+    });
+    const file = await save('loud.json', signEnvelope(toCanonicalJson(changed), key));
+    const { text, proofs } = await verify(file, '--keys', keySet);
+    expect(text).not.toContain('\u001b');
+    expect(proofs).toEqual(['proved signature', 'proved time', 'not asked recording']);
+  });
+});
+
+type StatementJson = {
+  predicate: {
+    report: {
+      results: Record<string, string>[];
+      [member: string]: string | Record<string, string>[];
+    };
+    catalog: Record<string, string>;
+  };
+};
+
+function pick(value: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, value[name]]));
+}
