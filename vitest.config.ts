@@ -30,6 +30,7 @@ const LONG = [
   'test/hosts/**/*.test.ts',
   'test/http/pages/accessibility.test.ts',
   'test/sellers/**/*.test.ts',
+  'test/http/feed-judge.test.ts',
   'test/mcp/{judges,python-client}.test.ts',
   'test/pack/**/*.test.ts',
   'test/patches/guards.test.ts',
@@ -37,7 +38,7 @@ const LONG = [
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
   'test/scan/{growth,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
-  'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races}.test.ts',
+  'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races,mongo-statistics}.test.ts',
 ];
 
 export default defineConfig({

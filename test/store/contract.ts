@@ -17,6 +17,7 @@ import { sharesAreCounted } from './contract/shares.ts';
 import { signingKeysFollow } from './contract/signing-keys.ts';
 import { slotsBound } from './contract/slots.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
+import { statisticsSum } from './contract/statistics.ts';
 import type { ContractSubject } from './contract/subject.ts';
 
 /** What every store must do, whatever it is built on. */
@@ -38,6 +39,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     slotsBound(subject);
     limitsCount(subject);
     snapshotsStandIn(subject);
+    statisticsSum(subject);
     purgeForgets(subject);
   });
 }
