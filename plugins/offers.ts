@@ -70,11 +70,12 @@ function toOperation(
   return {
     operationId,
     method,
-    path,
+    path: path.replaceAll(/:(\w+)/g, '{$1}'),
     tag: tags[0],
     summary,
     description: description ?? summary,
     parameters: [
+      ...parametersOf(schema.params, 'path'),
       ...parametersOf(schema.querystring, 'query'),
       ...parametersOf(schema.body, 'body'),
     ],
@@ -82,7 +83,7 @@ function toOperation(
   };
 }
 
-function parametersOf(schema: unknown, place: 'query' | 'body'): OperationParameter[] {
+function parametersOf(schema: unknown, place: OperationParameter['in']): OperationParameter[] {
   const { properties, required = [] } = (schema ?? {}) as {
     readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
     readonly required?: readonly string[];

@@ -44,11 +44,12 @@ export default fp(
 );
 
 function withDocumented(schema: FastifySchema): FastifySchema {
-  const { body, querystring } = schema;
+  const { body, querystring, params } = schema;
   return {
     ...schema,
     ...(body ? { body: describeProperties(body) } : {}),
     ...(querystring ? { querystring: describeProperties(querystring) } : {}),
+    ...(params ? { params: describeProperties(params) } : {}),
   };
 }
 

@@ -15,6 +15,7 @@ export type OperationId =
   | 'attestation'
   | 'preflight'
   | 'statistics'
+  | 'feed'
   | 'mcp'
   | 'export'
   | 'changes';
@@ -103,6 +104,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       attestation: FREE_30,
       preflight: FREE_30,
       statistics: FREE_30,
+      feed: DOCUMENT_OFFER,
       mcp: FREE_60,
       scan: paid(50_000n, SCAN_TIMEOUT_SECONDS),
       export: paid(100_000n, LOOKUP_TIMEOUT_SECONDS),

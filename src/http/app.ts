@@ -35,6 +35,7 @@ import { attestationRoutes } from './routes/attestation.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
+import { feedRoutes } from './routes/feed.ts';
 import { healthRoutes } from './routes/health.ts';
 import type { JudgeInHand } from './routes/mcp.ts';
 import { ownershipRoutes } from './routes/ownership.ts';
@@ -197,4 +198,5 @@ async function registerRoutes(app: FastifyInstance, parts: RouteContext): Promis
   await app.register(ownershipRoutes, parts);
   await app.register(documentRoutes, parts);
   await app.register(siteRoutes, parts);
+  await app.register(feedRoutes, parts);
 }

@@ -2,7 +2,7 @@ import type { Offer } from '../../config/revision.ts';
 
 export type OperationParameter = {
   readonly name: string;
-  readonly in: 'query' | 'body';
+  readonly in: 'path' | 'query' | 'body';
   readonly required: boolean;
   readonly description: string;
 };

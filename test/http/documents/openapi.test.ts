@@ -36,6 +36,7 @@ const SURFACE = {
       'GET /.well-known/jwks.json',
       'POST /v1/preflight',
       'GET /v1/statistics',
+      'GET /o/{host}/feed.atom',
     ],
     paid: {
       'POST /v1/scan': '0.050000',
@@ -172,11 +173,16 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
         expect(format || pattern || listed || type === 'boolean', `${name} ${input}`).toBeTruthy();
         expect(String(example)).toMatch(new RegExp(pattern));
       }
-      const values = inputs.map(([input, { example }]) => [input, example]);
+      const values = Object.fromEntries(inputs.map(([input, { example }]) => [input, example]));
+      const url = path.replace(/\{(\w+)\}/g, (_all, input: string) => {
+        const value = String(values[input]);
+        delete values[input];
+        return value;
+      });
       const answer =
         method === 'POST'
-          ? await service.post(path, Object.fromEntries(values))
-          : await service.get(`${path}?${new URLSearchParams(Object.fromEntries(values))}`);
+          ? await service.post(url, values)
+          : await service.get(`${url}?${new URLSearchParams(values)}`);
       // Who has proved nothing, or paid nothing, is told so; all else is 200.
       const expected = operation['x-payment-info'] ? 402 : path === '/v1/listing' ? 403 : 200;
       expect([name, answer.statusCode]).toEqual([name, expected]);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
+import { feedUrl } from '../../../directory/host-feed.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -57,7 +58,11 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         scanPrice,
         reportIsFree,
       });
-      return reply.view('report', view);
+      const hasFeed = record !== null && revision.offers.feed !== undefined;
+      return reply.view('report', {
+        ...view,
+        feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
+      });
     },
   );
 };

@@ -1,0 +1,54 @@
+import type { DirectoryRecord } from '../store/contract/directory.ts';
+import type { HistoryRow } from '../store/contract/history.ts';
+import { type FeedEvent, findFeedEvents } from './feed-events.ts';
+import { DISCLAIMER } from './provenance.ts';
+import { reportUrl } from './report-url.ts';
+
+const SCANNER = 'x402 Conformance Scanner';
+
+export type HostFeed = {
+  /** Atom 1.0. */
+  readonly xml: string;
+  /** The newest entry's time. */
+  readonly updatedAtMs: number;
+};
+
+/** The published history of a host as a feed; the same for the same history. */
+export async function writeHostFeed(
+  { host, firstSeenAtMs }: Pick<DirectoryRecord, 'host' | 'firstSeenAtMs'>,
+  history: readonly HistoryRow[],
+  siteUrl: string,
+): Promise<HostFeed> {
+  const events = findFeedEvents(firstSeenAtMs, history);
+  const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
+  const link = reportUrl(siteUrl, host);
+  // Loaded with the first feed.
+  const { Feed } = await import('feed');
+  const feed = new Feed({
+    id: feedUrl(siteUrl, host),
+    title: `${host}: x402 conformance`,
+    description: DISCLAIMER,
+    updated: new Date(updatedAtMs),
+    generator: SCANNER,
+    author: { name: SCANNER, link: siteUrl },
+    link,
+    feed: feedUrl(siteUrl, host),
+  });
+  for (const event of events) {
+    const { atMs, text } = event;
+    const id = tagOf(event, host, siteUrl);
+    feed.addItem({ id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text });
+  }
+  return { xml: feed.atom1(), updatedAtMs };
+}
+
+export function feedUrl(siteUrl: string, host: string): string {
+  return `${reportUrl(siteUrl, host)}/feed.atom`;
+}
+
+/** RFC 4151: by site, day, host and event, and so the same whenever the feed is read. */
+function tagOf({ kind, atMs }: FeedEvent, host: string, siteUrl: string): string {
+  const at = new Date(atMs).toISOString();
+  const event = kind === 'first-seen' ? kind : `${kind}/${at}`;
+  return `tag:${new URL(siteUrl).hostname},${at.slice(0, 10)}:o/${encodeURIComponent(host)}/${event}`;
+}

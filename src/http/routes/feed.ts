@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import fresh from 'fresh';
+import { Type } from 'typebox';
+import { writeHostFeed } from '../../directory/host-feed.ts';
+import { UnknownProject } from '../../model/errors.ts';
+import { errorResponses } from './error-schema.ts';
+import type { RouteContext } from './route-context.ts';
+import { originOfHost } from './site/page.ts';
+
+const ATOM = 'application/atom+xml';
+
+/** The history of a host for feed readers. */
+export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
+  const { store, config } = parts;
+  const offer = config.revision.offers.feed;
+  if (offer === undefined) return;
+
+  app.get(
+    '/o/:host/feed.atom',
+    {
+      config: { offer },
+      schema: {
+        operationId: 'feed',
+        tags: ['directory'],
+        summary: 'The history of one origin as an Atom feed',
+        description:
+          'First scan, changes of the grade and of who can pay, the newest 50. Send If-None-Match or If-Modified-Since: 304 while nothing changed.',
+        params: Type.Object({
+          host: Type.String({
+            maxLength: 300,
+            description: 'A host, such as api.example.com.',
+            documented: { pattern: '^[A-Za-z0-9.:-]+$', example: 'api.example.com' },
+          }),
+        }),
+        response: {
+          200: {
+            description: 'Atom 1.0; the ids of its entries stay the same.',
+            content: { [ATOM]: { schema: Type.String() } },
+          },
+          304: { description: 'The copy that the request names is the present one.' },
+          ...errorResponses(
+            'invalid_parameter',
+            'invalid_query',
+            'unknown_project',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const origin = originOfHost(request.params.host, parts);
+      if (origin === null) throw new UnknownProject('This name');
+      const record = await store.directory.get(origin.host);
+      if (record === null || !record.listed) throw new UnknownProject(origin.host);
+      const history = await store.history.list(origin.host);
+      const { xml, updatedAtMs } = await writeHostFeed(record, history, config.siteUrl);
+      const validators = {
+        etag: `"${hash('sha256', xml, 'base64url')}"`,
+        'last-modified': new Date(updatedAtMs).toUTCString(),
+      };
+      reply.headers({ ...validators, 'cache-control': 'public, max-age=60' });
+      if (fresh(request.headers, validators)) return reply.code(304).send();
+      return reply.type(`${ATOM}; charset=utf-8`).send(xml);
+    },
+  );
+};

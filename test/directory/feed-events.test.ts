@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { findFeedEvents } from '../../src/directory/feed-events.ts';
+import type { HistoryRow } from '../../src/store/contract/history.ts';
+
+function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
+  const scanId = `scan ${scannedAtMs}`;
+  return { scanId, grade: 'B', score: 84, scannedAtMs, checksVersion: '2026-08-14.2', ...more };
+}
+
+const kindsOf = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
+  findFeedEvents(firstSeenAtMs, history).map(({ kind, atMs }) => `${kind} ${atMs}`);
+
+test('rows from before payability was kept change nothing', () => {
+  const rows = [
+    row(1),
+    row(2, { payableBy: 'default' }),
+    row(3),
+    row(4, { payableBy: 'default' }),
+    row(5, { payableBy: 'nobody' }),
+  ];
+  expect(kindsOf(1, rows)).toEqual(['payability 5', 'first-seen 1']);
+});
+
+test('the first scan is told where its row is gone', () => {
+  expect(kindsOf(1, [row(7), row(8, { grade: 'A' })])).toEqual(['grade 8', 'first-seen 1']);
+  expect(findFeedEvents(1, [])).toEqual([{ kind: 'first-seen', atMs: 1, text: 'first scan' }]);
+});

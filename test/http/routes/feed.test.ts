@@ -1,0 +1,145 @@
+import { parseFeed } from 'htmlparser2';
+import { expect, test } from 'vitest';
+import type { PayableBy } from '../../../src/model/payability.ts';
+import type { Grade } from '../../../src/model/report.ts';
+import { type Answer, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+
+const HOST = 'shop.example.com';
+const FEED = `/o/${HOST}/feed.atom`;
+const HOUR_MS = 3_600_000;
+const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
+
+async function scanAs(service: TestApp, grade: Grade, payableBy: PayableBy | null, score = 80) {
+  await service.publish(HOST, { grade, score, report: { payableBy } });
+  service.advance(HOUR_MS);
+}
+
+function entriesOf(answer: Answer) {
+  const feed = parseFeed(answer.body);
+  expect(feed?.type).toBe('atom');
+  return (feed?.items ?? []).map(({ id, title, pubDate }) => ({ id, title, at: pubDate }));
+}
+
+test('tells the first scan, and each time that grade or payability moved', async () => {
+  await using service = await startApp();
+  await scanAs(service, 'F', 'nobody', 30);
+  await scanAs(service, 'F', 'nobody', 31);
+  await scanAs(service, 'B', 'nobody', 85);
+  await scanAs(service, 'B', 'default', 86);
+  await scanAs(service, 'A', null, 95);
+  const answer = await service.get(FEED);
+  expect(answer.statusCode).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
+  expect(answer.headers['cache-control']).toBe('public, max-age=60');
+  const entries = entriesOf(answer);
+  expect(entries.map(({ title }) => title)).toEqual([
+    `${HOST}: default clients can pay → no payment challenge was seen`,
+    `${HOST}: grade B → A, score 95, checks 2026-08-14.2`,
+    `${HOST}: no client can pay → default clients can pay`,
+    `${HOST}: grade F → B, score 85, checks 2026-08-14.2`,
+    `${HOST}: first scan: grade F, score 30, no client can pay`,
+  ]);
+  expect(entries.map(({ id }) => id)).toEqual([
+    `tag:scanner.example,2026-09-01:o/${HOST}/payability/2026-09-01T16:00:00.000Z`,
+    `tag:scanner.example,2026-09-01:o/${HOST}/grade/2026-09-01T16:00:00.000Z`,
+    `tag:scanner.example,2026-09-01:o/${HOST}/payability/2026-09-01T15:00:00.000Z`,
+    `tag:scanner.example,2026-09-01:o/${HOST}/grade/2026-09-01T14:00:00.000Z`,
+    `tag:scanner.example,2026-09-01:o/${HOST}/first-seen`,
+  ]);
+  const feed = parseFeed(answer.body);
+  expect(feed).toMatchObject({
+    id: `https://scanner.example${FEED}`,
+    title: `${HOST}: x402 conformance`,
+    updated: new Date('2026-09-01T16:00:00Z'),
+  });
+  expect(answer.body).toContain(`<link rel="self" href="https://scanner.example${FEED}"/>`);
+  expect(answer.body).toContain('<author>');
+});
+
+test('keeps its entries over scans that change nothing, and its newest 50', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  await scanAs(service, 'A', 'default');
+  await scanAs(service, 'B', 'default');
+  const before = await service.get(FEED);
+  await scanAs(service, 'B', 'default', 81);
+  expect((await service.get(FEED)).body).toBe(before.body);
+  for (let n = 0; n < 60; n += 1) await scanAs(service, n % 2 === 0 ? 'A' : 'B', 'default');
+  const after = entriesOf(await service.get(FEED));
+  expect(after).toHaveLength(50);
+  expect(new Set(after.map(({ id }) => id)).size).toBe(50);
+});
+
+test('answers 304 to who has the present copy', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  await scanAs(service, 'A', 'default');
+  const { headers } = await service.get(FEED);
+  const etag = String(headers['etag']);
+  const modified = String(headers['last-modified']);
+  expect(modified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
+  const statusOf = async (given: Record<string, string>) =>
+    (await service.get(FEED, given)).statusCode;
+  const present = [
+    { 'if-none-match': etag },
+    { 'if-none-match': `"other", W/${etag}` },
+    { 'if-none-match': '*' },
+    { 'if-modified-since': modified },
+    { 'if-none-match': etag, 'if-modified-since': 'Tue, 01 Sep 2020 12:00:00 GMT' },
+  ];
+  for (const given of present) expect([given, await statusOf(given)]).toEqual([given, 304]);
+  const unchanged = await service.get(FEED, { 'if-none-match': etag });
+  expect([unchanged.body, unchanged.headers['etag']]).toEqual(['', etag]);
+  expect(unchanged.headers['cache-control']).toBe('public, max-age=60');
+  const absent = [
+    { 'if-none-match': '"other"' },
+    { 'if-modified-since': 'Tue, 01 Sep 2026 11:59:59 GMT' },
+    { 'if-modified-since': 'yesterday' },
+    { 'if-none-match': '"other"', 'if-modified-since': modified },
+  ];
+  for (const given of absent) expect([given, await statusOf(given)]).toEqual([given, 200]);
+  await scanAs(service, 'B', 'default');
+  for (const given of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
+    expect([given, await statusOf(given)]).toEqual([given, 200]);
+  }
+});
+
+test('is 404 for a host that is unknown, no host, or opted out, at once', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  const errorOf = async (path: string, given = {}) => {
+    const answer = await service.get(path, given);
+    return [answer.statusCode, answer.json().error];
+  };
+  const gone = [404, 'unknown_project'];
+  for (const host of [HOST, 'localhost', '10.0.0.1', '%00', 'a b', '%3Cscript%3E']) {
+    expect([host, ...(await errorOf(`/o/${host}/feed.atom`))]).toEqual([host, ...gone]);
+  }
+  await scanAs(service, 'A', 'default');
+  const { statusCode, headers } = await service.get(`/o/SHOP.example.com./feed.atom`);
+  expect(statusCode).toBe(200);
+  await service.store.listing.set(HOST, { listed: false });
+  expect(await errorOf(FEED, { 'if-none-match': String(headers['etag']) })).toEqual(gone);
+  expect((await service.get(FEED)).headers['cache-control']).toBe('no-store');
+});
+
+test('no text of an origin is in it', async () => {
+  await using service = await startApp();
+  const branding = { displayName: 'Hostile ]]> \u0000<b>', description: 'Also hostile' };
+  await service.publish(HOST, { branding });
+  expect((await service.get(FEED)).body).not.toContain('ostile');
+});
+
+test('the report page names it', async () => {
+  await using service = await startApp();
+  const link = `<link rel="alternate" type="application/atom+xml"`;
+  expect((await service.get(`/o/${HOST}`)).body).not.toContain(link);
+  await service.publish(HOST);
+  const page = (await service.get(`/o/${HOST}`)).body;
+  expect(page).toContain(link);
+  expect(page).toContain(`href="https://scanner.example${FEED}"`);
+});
+
+test('only revision 0.3.0 has it', async () => {
+  await using service = await startApp({ revision: '0.1.0' });
+  await service.publish(HOST);
+  expect((await service.get(FEED)).statusCode).toBe(404);
+  expect((await service.get(`/o/${HOST}`)).body).not.toContain('feed.atom');
+});
