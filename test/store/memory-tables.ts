@@ -4,8 +4,7 @@ import { newOwner, type Owner } from '../../src/store/contract/owner.ts';
 import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
-import { ChangeFeed } from '../../src/store/shared/change-feed.ts';
-import type { RecordLists, StoreContext } from '../../src/store/shared/context.ts';
+import type { EngineContext, RecordLists } from '../../src/store/shared/context.ts';
 import { MemoryLimits } from '../../src/store/shared/memory-limits.ts';
 import { onlyInstance } from '../../src/store/shared/only-instance.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
@@ -33,10 +32,9 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     return memory;
   };
   const tables = openTables(TABLES, (spec) => memoryTable(opened, spec));
-  const context: StoreContext = {
+  const context: EngineContext = {
     tables,
     lists: memoryLists({ tables, now }),
-    feed: new ChangeFeed(tables.changes),
     owner,
     isAlive: async ({ boot }: Owner) => boot === owner.boot,
     now,
@@ -142,7 +140,7 @@ function compare(a: unknown, b: unknown): number {
   return left < right ? -1 : 1;
 }
 
-function memoryLists(context: Pick<StoreContext, 'tables' | 'now'>): RecordLists {
+function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordLists {
   const newest = (a: Row<'records'>, b: Row<'records'>) =>
     b.scannedAtMs - a.scannedAtMs || compare(a.host, b.host);
   const best = (a: Row<'records'>, b: Row<'records'>) =>

@@ -24,7 +24,6 @@ export type SlotRequest = {
 };
 
 export type Slot = {
-  readonly scope: SlotScope;
   readonly n: number;
   /** Random, new for each slot that was taken. */
   readonly attempt: string;
@@ -49,7 +48,7 @@ export type SlotStore = {
   take(request: SlotRequest): Promise<SlotOutcome>;
 
   /** Frees the slot at once; does nothing to a later holder of its number. */
-  release(slot: Pick<Slot, 'scope' | 'n' | 'attempt'>): Promise<void>;
+  release(slot: Pick<Slot, 'attempt'>): Promise<void>;
 
   /** The slots that are taken now, oldest first. */
   live(which: SlotScope | { readonly group: string }): Promise<readonly Slot[]>;

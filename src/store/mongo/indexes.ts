@@ -2,6 +2,7 @@ import type { IndexDescription } from 'mongodb';
 import type { AnyTableSpec } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
 import { OWN_TABLES } from './own-tables.ts';
+import { idColumn } from './table.ts';
 
 /** Lists of the directory are found by these. */
 const LISTS: readonly IndexDescription['key'][] = [
@@ -21,9 +22,10 @@ export function indexesOf(): ReadonlyMap<string, readonly IndexDescription[]> {
   return new Map(specs.map((spec) => [spec.name, tableIndexes(spec)]));
 }
 
-function tableIndexes({ name, key, unique = [], indexes = [] }: AnyTableSpec): IndexDescription[] {
-  // A key of several columns is read by the first of them, too.
-  const read = key.length > 1 ? [key, ...indexes] : indexes;
+function tableIndexes(spec: AnyTableSpec): IndexDescription[] {
+  const { name, key, unique = [], indexes = [] } = spec;
+  // A key that is not one text is read in its order, and by the first of its columns.
+  const read = idColumn(spec) === null ? [key, ...indexes] : indexes;
   return [
     ...unique.map((columns) => ({ key: ascending(columns), unique: true })),
     ...read.map((columns) => ({ key: ascending(columns) })),

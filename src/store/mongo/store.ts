@@ -4,8 +4,7 @@ import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { ChangeFeed } from '../shared/change-feed.ts';
-import type { StoreContext } from '../shared/context.ts';
+import type { EngineContext } from '../shared/context.ts';
 import { leasesOn } from '../shared/leases.ts';
 import { RETENTION_MS } from '../shared/retention.ts';
 import { storeOn } from '../shared/store-on.ts';
@@ -77,10 +76,9 @@ async function assemble(
   const guard = guardOf(location, () => closed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
-  const context: StoreContext = {
+  const context: EngineContext = {
     tables,
     lists: mongoLists(database, guard, { tables, now }),
-    feed: new ChangeFeed(tables.changes),
     owner,
     isAlive: (writer) => ownerLives(own, writer),
     now,

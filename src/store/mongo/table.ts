@@ -169,7 +169,7 @@ async function decide(
 }
 
 /** The column that `_id` stands for, if there is one. */
-function idColumn({ key, columns }: AnyTableSpec): string | null {
+export function idColumn({ key, columns }: AnyTableSpec): string | null {
   const [only, ...more] = key;
   return only !== undefined && more.length === 0 && columns[only]?.kind === 'text' ? only : null;
 }

@@ -3,9 +3,11 @@ import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
 import { HostHistory } from './host-history.ts';
-import { nextChange } from './next-change.ts';
 import { ownerOf } from './owners.ts';
 import { jitter } from './table.ts';
+import type { Row } from './tables.ts';
+
+const NEWEST_FIRST = { order: [['n', 'desc']] } as const;
 
 type Announcement = {
   /** Unique: announcing the same again adds nothing. */
@@ -13,6 +15,13 @@ type Announcement = {
   /** Readers were not told of the host, or may have dropped it. */
   readonly isListing: boolean;
 };
+
+/** The end of the feed of changes; null while there is none. */
+export function lastChange({
+  tables,
+}: Pick<StoreContext, 'tables'>): Promise<Row<'changes'> | null> {
+  return tables.changes.first({}, NEWEST_FIRST);
+}
 
 /** Tells readers of a host that its owner has listed again, with the row of this number. */
 export async function announceListing(
@@ -22,33 +31,55 @@ export async function announceListing(
 ): Promise<void> {
   const history = await HostHistory.follow(context, host);
   if (history.newest === null || !history.reached) return;
-  const announcement = { scanId: `listing ${n}`, isListing: true };
-  await context.feed.inTurn(() => appendChange(context, history, announcement));
+  await announce(context, history, { scanId: `listing ${n}`, isListing: true });
 }
 
-export async function appendChange(
+/** Writers of one process take turns: they would only lose numbers to each other. */
+export async function announce(
+  context: StoreContext,
+  history: HostHistory,
+  announcement: Announcement,
+): Promise<void> {
+  await context.announcing.add(() => appendChange(context, history, announcement));
+}
+
+/**
+ * A change is told against what the feed last said of its host, not against the history: then the feed never contradicts
+ * itself, whatever order hosts publish in, and a scan that is published late announces the grade that still stands.
+ */
+async function appendChange(
   context: StoreContext,
   history: HostHistory,
   { scanId, isListing }: Announcement,
 ): Promise<void> {
-  const { tables, feed, now } = context;
+  const { changes } = context.tables;
   const attempt = randomUUID();
   for (;;) {
-    const tail = await feed.tail();
-    const { host } = newestOf(history);
-    const lastOfHost = isListing ? null : await feed.lastOf(host, tail?.n ?? 0);
-    const { state } = await ownerOf(context, host);
+    const tail = await lastChange(context);
+    const told = { host: history.host, hidden: false };
+    const lastTold = isListing ? null : await changes.first(told, NEWEST_FIRST);
+    const { state } = await ownerOf(context, history.host);
     // After the tail was read: whatever the feed has announced by then is in the history too. And
     // if the number after the tail is won, nothing was announced in between.
     await history.catchUp();
-    const current = newestOf(history);
-    const change = nextChange({ scanId, current, tail, lastOfHost, nowMs: now() });
-    const { previousGrade = null, previousScore = null } = change;
-    const hidden = !history.reached || !state.listed;
-    const row = { ...change, attempt, previousGrade, previousScore, hidden };
-    if ((await tables.changes.decide(row)) === 'won') return;
-    const holder = await tables.changes.get(change.n);
-    if (holder?.scanId === scanId || (await tables.changes.first({ scanId }))) return;
+    const { host, grade, score, checksVersion } = newestOf(history);
+    const hasMoved = lastTold !== null && lastTold.grade !== grade;
+    const row: Row<'changes'> = {
+      n: (tail?.n ?? 0) + 1,
+      attempt,
+      scanId,
+      changeType: hasMoved ? 'grade_changed' : lastTold === null ? 'new' : 'rescanned',
+      changedAtMs: Math.max(context.now(), (tail?.changedAtMs ?? 0) + 1),
+      host,
+      grade,
+      score,
+      checksVersion,
+      previousGrade: hasMoved ? lastTold.grade : null,
+      previousScore: hasMoved ? lastTold.score : null,
+      hidden: !history.reached || !state.listed,
+    };
+    if ((await changes.decide(row)) === 'won') return;
+    if (await changes.first({ scanId })) return;
     await jitter();
   }
 }

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { AnswerStore } from '../contract/answers.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
-import { MeasuredBody, packedAgainst, unpackedAgainst } from './packing.ts';
+import { packedAgainst, unpackedAgainst } from './packing.ts';
 import { rechunk } from './rechunk.ts';
 import { findReferableReport, findReport } from './reports.ts';
 import { headersFromJson, toStoredJson } from './stored-json.ts';
@@ -30,12 +31,20 @@ export function answersOn(context: StoreContext): AnswerStore {
       const report = scanId === undefined ? null : await findReferableReport(context, scanId);
       const reportOf = report === null ? null : (scanId ?? null);
       const row = { ...INCOMPLETE, answerId, startedAtMs: now(), reportOf };
-      const measured = new MeasuredBody(body);
+      const sha256 = createHash('sha256');
+      let bodyBytes = 0;
+      async function* measured(): AsyncGenerator<Uint8Array> {
+        for await (const piece of body) {
+          sha256.update(piece);
+          bodyBytes += piece.length;
+          yield piece;
+        }
+      }
       const pieces = new KeptPieces(context, row);
       try {
-        const kept = report === null ? measured : packedAgainst(report, measured);
+        const kept = report === null ? measured() : packedAgainst(report, measured());
         for await (const piece of rechunk(kept)) await pieces.add(piece);
-        const measures = measured.measures();
+        const measures = { bodyBytes, bodySha256: sha256.digest('hex') };
         await pieces.complete({ status: head.status, headers, ...measures, storedAtMs: now() });
         return measures;
       } catch (cause) {

@@ -1,6 +1,7 @@
 import type { Grade } from '../../model/report.ts';
 import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
+import { lastChange } from './announce.ts';
 import type { FoundHosts, StoreContext } from './context.ts';
 import { hostSubstring } from './host-substring.ts';
 import { lastOwnerNumber, ownersOf } from './owners.ts';
@@ -8,7 +9,7 @@ import { publishedScanFromJson } from './published-scan.ts';
 import type { Row } from './tables.ts';
 
 export function directoryOn(context: StoreContext): DirectoryStore {
-  const { tables, lists, feed } = context;
+  const { tables, lists } = context;
   return {
     async get(host) {
       const record = await tables.records.get(host);
@@ -21,8 +22,11 @@ export function directoryOn(context: StoreContext): DirectoryStore {
     },
 
     async versions() {
-      const [tail, preferences] = await Promise.all([feed.tail(), lastOwnerNumber(context)]);
-      return { published: String(tail?.n ?? 0), preferences: String(preferences) };
+      const [last, preferences] = await Promise.all([
+        lastChange(context),
+        lastOwnerNumber(context),
+      ]);
+      return { published: String(last?.n ?? 0), preferences: String(preferences) };
     },
 
     async list(query) {

@@ -8,7 +8,7 @@ import type { Row } from './tables.ts';
  * never change, so following means asking for the next number until it is not there.
  */
 export class HostHistory {
-  readonly #host: string;
+  readonly host: string;
   readonly #history: StoreContext['tables']['history'];
   /** The number of the last row that was followed; 0 before the first. */
   seq = 0;
@@ -20,7 +20,7 @@ export class HostHistory {
   reached = false;
 
   private constructor(host: string, history: StoreContext['tables']['history']) {
-    this.#host = host;
+    this.host = host;
     this.#history = history;
   }
 
@@ -45,7 +45,7 @@ export class HostHistory {
   async catchUp(): Promise<boolean> {
     const before = this.seq;
     for (;;) {
-      const next = await this.#history.get(this.#host, this.seq + 1);
+      const next = await this.#history.get(this.host, this.seq + 1);
       if (!next) return this.seq > before;
       this.#add(next);
     }

@@ -1,5 +1,6 @@
 import type { IdentifierScope, IdentifierStore } from '../contract/identifiers.ts';
 import type { StoreContext } from './context.ts';
+import { decideNext } from './decide-next.ts';
 import { idOf } from './table.ts';
 
 export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
@@ -15,13 +16,9 @@ export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
 
     async append(given, { n, request, key, attempt }) {
       const scope = scopeOf(given);
-      const outcome = await identifiers.decide({ scope, n, request, key, attempt, atMs: now() });
-      if (outcome === 'lost' || n === 1) return outcome;
-      // A purge that took the whole chain while this link was on its way lets another writer start
-      // at 1. Without its predecessor the link never counted.
-      if (await identifiers.get(scope, n - 1)) return 'won';
-      await identifiers.remove({ scope, n, attempt });
-      return 'lost';
+      const link = { scope, n, request, key, attempt, atMs: now() };
+      const previous = n === 1 ? null : ([scope, n - 1] as const);
+      return decideNext(identifiers, link, previous, { scope, n, attempt });
     },
   };
 }

@@ -1,30 +1,27 @@
-import type { Lease, LeaseStore } from '../contract/leases.ts';
-import type { StoreContext } from './context.ts';
-import { leaseOf, leaseOver } from './lease-rules.ts';
+import type { LeaseStore } from '../contract/leases.ts';
+import type { EngineContext } from './context.ts';
+import { decideNext } from './decide-next.ts';
 import type { Row } from './tables.ts';
 
-export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseStore {
+export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseStore {
   const { leases } = tables;
   return {
     async take({ name, attempt, lifetimeMs }) {
       let last = await lastTurn(name);
       for (;;) {
-        if (last && !(await over(last))) {
+        if (last && !(await isOver(last))) {
           return last.attempt === attempt
-            ? { held: true, lease: leaseOf(last) }
-            : { held: false, heldBy: leaseOf(last) };
+            ? { held: true, lease: last }
+            : { held: false, heldBy: last };
         }
         const turn: number = (last?.turn ?? 0) + 1;
         const takenAtMs = now();
         const expiresAtMs = takenAtMs + lifetimeMs;
-        const lease: Lease = { name, turn, owner, attempt, takenAtMs, expiresAtMs };
-        const outcome = await leases.decide({ ...lease, releasedAtMs: null });
-        // A purge that took the whole sequence while this turn was on its way lets another start at
-        // 1. Without its predecessor the turn never counted.
-        if (outcome === 'won' && (turn === 1 || (await leases.get(name, turn - 1)))) {
-          return { held: true, lease };
-        }
-        if (outcome === 'won') await leases.remove({ name, turn, attempt });
+        const times = { takenAtMs, expiresAtMs, releasedAtMs: null };
+        const lease = { name, turn, owner, attempt, ...times };
+        const previous = turn === 1 ? null : ([name, turn - 1] as const);
+        const outcome = await decideNext(leases, lease, previous, { name, turn, attempt });
+        if (outcome === 'won') return { held: true, lease };
         // Another took this turn, or begins anew: see who, and whether it is over already.
         last = (await leases.get(name, turn)) ?? (await lastTurn(name));
       }
@@ -32,8 +29,7 @@ export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseSt
 
     async isHeld({ name, turn, attempt }) {
       const last = await lastTurn(name);
-      if (!last || last.turn !== turn || last.attempt !== attempt) return false;
-      return !(await over(last));
+      return last?.turn === turn && last.attempt === attempt && !(await isOver(last));
     },
 
     async release({ name, turn, attempt }) {
@@ -47,8 +43,7 @@ export function leasesOn({ tables, owner, now, isAlive }: StoreContext): LeaseSt
     return leases.first({ name }, { order: [['turn', 'desc']] });
   }
 
-  async function over(last: Row<'leases'>): Promise<boolean> {
-    if (leaseOver(last, true, now())) return true;
-    return leaseOver(last, await isAlive(last.owner), now());
+  async function isOver({ releasedAtMs, expiresAtMs, owner: holder }: Row<'leases'>) {
+    return releasedAtMs !== null || expiresAtMs <= now() || !(await isAlive(holder));
   }
 }

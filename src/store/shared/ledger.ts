@@ -1,6 +1,7 @@
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
 import type { StoreContext } from './context.ts';
+import { decideNext } from './decide-next.ts';
 import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from './ledger-rules.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
@@ -87,24 +88,11 @@ async function append(context: StoreContext, row: LedgerAppend): Promise<InsertO
     await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
   const { owner } = context;
-  const named = { key, step, state, attempt, payer, request };
-  const outcome = await ledger.decide({
-    ...named,
-    atMs,
-    owner,
-    validBeforeMs,
-    scanId,
-    answerId,
-    data,
-  });
-  if (outcome === 'won' && state === 'claimed' && step > 1) {
-    // A purge that took the whole key while this claim was on its way lets another writer start at
-    // step 1. Without its predecessor the claim never counted.
-    if ((await ledger.get(key, step - 1)) === null) {
-      await ledger.remove({ key, step, attempt });
-      return 'lost';
-    }
-  }
+  const named = { key, step, state, attempt, atMs, owner, payer, request, validBeforeMs };
+  const next = { ...named, scanId, answerId, data };
+  // A step within a claim has its claim before it, which no purge takes while it is unfinished.
+  const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
+  const outcome = await decideNext(ledger, next, previous, { key, step, attempt });
   if (outcome === 'won' && isTerminal(state)) await removeMarkers(context, row);
   return outcome;
 }

@@ -1,4 +1,3 @@
-/** Tokens, failures and fetches of domain control, as slots; the same on every store. */
 import {
   CHALLENGE_FETCH_SPACING_MS,
   type ChallengeFinding,
@@ -12,19 +11,15 @@ import {
   type SlotOutcome,
 } from '../contract/ownership.ts';
 import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
+import type { StoreContext } from './context.ts';
+import { appendOwnerState, type OwnerState, ownerOf } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
-import { freeAgainAtMs } from './slot-rules.ts';
+import { freeAgainAtMs } from './slots.ts';
 
 /** After this time no caller waits for a fetch's finding. */
 const FINDING_LIFETIME_MS = 60_000;
 
-/** The newest confirm of each host. */
-export type ConfirmRows = {
-  get(host: string): Promise<Confirm | null>;
-  put(host: string, confirm: Confirm): Promise<void>;
-};
-
-export function ownershipOn(slots: SlotStore, confirms: ConfirmRows): OwnershipStore {
+export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipStore {
   return {
     async issueToken({ host, ...token }) {
       const outcome = await take(slots, {
@@ -81,15 +76,28 @@ export function ownershipOn(slots: SlotStore, confirms: ConfirmRows): OwnershipS
     },
 
     async recordConfirm(host, { tokenHash, keyHash, client }) {
-      const confirm = { atMs: await firstConfirmAtMs(slots, host, tokenHash), tokenHash, keyHash };
-      const last = await confirms.get(host);
-      if (last && (last.atMs > confirm.atMs || last.tokenHash === tokenHash)) return last;
-      await confirms.put(host, { ...confirm, client });
-      return { ...confirm, client };
+      const atMs = await firstConfirmAtMs(slots, host, tokenHash);
+      const proof = { tokenHash, keyHash, client };
+      const written = await appendOwnerState(context, host, ({ state }) => {
+        const last = confirmOf(state);
+        const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
+        return isKnown ? null : { confirmedAtMs: atMs, ...proof };
+      });
+      const { state } = written ?? (await ownerOf(context, host));
+      return confirmOf(state) ?? { atMs, ...proof };
     },
 
-    lastConfirm: (host) => confirms.get(host),
+    async lastConfirm(host) {
+      return confirmOf((await ownerOf(context, host)).state);
+    },
   };
+}
+
+function confirmOf({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): Confirm | null {
+  if (confirmedAtMs === null || tokenHash === null || keyHash === null || client === null) {
+    return null;
+  }
+  return { atMs: confirmedAtMs, tokenHash, keyHash, client };
 }
 
 /** A token of the host that goes first where there are too many: the oldest of the fullest block. */

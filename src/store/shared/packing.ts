@@ -1,5 +1,4 @@
-/** Reports, and the answers that repeat them, packed by zlib. */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
@@ -52,29 +51,5 @@ async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Bu
     throw new StoreError('corrupt', 'a stored value cannot be unpacked; restore a backup', {
       cause,
     });
-  }
-}
-
-/** Counts and hashes a body while it is read. */
-export class MeasuredBody implements AsyncIterable<Uint8Array> {
-  readonly #body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  readonly #hash = createHash('sha256');
-  #bytes = 0;
-
-  constructor(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
-    this.#body = body;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    for await (const piece of this.#body) {
-      this.#hash.update(piece);
-      this.#bytes += piece.length;
-      yield piece;
-    }
-  }
-
-  /** Once, when it was read to its end. */
-  measures(): { readonly bodyBytes: number; readonly bodySha256: string } {
-    return { bodyBytes: this.#bytes, bodySha256: this.#hash.digest('hex') };
   }
 }

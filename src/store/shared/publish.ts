@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import type { Tally } from '../contract/statistics.ts';
-import { appendChange, newestOf } from './announce.ts';
+import { announce, newestOf } from './announce.ts';
 import type { StoreContext } from './context.ts';
 import { HostHistory } from './host-history.ts';
 import { publishedScanToJson } from './published-scan.ts';
@@ -19,7 +19,7 @@ export async function publishOn(
   scan: PublishedScan,
   tally?: Tally,
 ): Promise<void> {
-  const { tables, feed, now } = context;
+  const { tables, now } = context;
   const { host, scanId } = scan;
   const history = await HostHistory.follow(context, host);
   // Rows are dropped from here on; only the feed still knows whether this scan had one.
@@ -31,7 +31,7 @@ export async function publishOn(
   const before = history.seq;
   await insertHistory(context, history, scan);
   await projectRecord(context, history);
-  await feed.inTurn(() => appendChange(context, history, { scanId, isListing: false }));
+  await announce(context, history, { scanId, isListing: false });
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
@@ -56,8 +56,7 @@ async function insertHistory(
     await history.catchUp();
     if (outcome === 'won') return;
     // Another scan took the number, or this one has a row already.
-    const holder = await tables.history.get(host, seq);
-    if (holder?.scanId === scanId || (await tables.history.first({ scanId }))) return;
+    if (await tables.history.first({ scanId })) return;
     await jitter();
   }
 }

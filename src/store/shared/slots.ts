@@ -1,38 +1,36 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { SlotScope, SlotStore } from '../contract/slots.ts';
+import type { SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import { freeAgainAtMs, type SlotRow, scopeState, scopeText, slotOf } from './slot-rules.ts';
-import { jitter } from './table.ts';
+import { idOf, jitter } from './table.ts';
 import type { Row } from './tables.ts';
+
+type SlotRow = Row<'slots'>;
 
 export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStore {
   const { slots } = tables;
   return {
-    async take({
-      scope,
-      limit,
-      lifetimeMs,
-      endsWithOwner,
-      group = null,
-      data = null,
-      attempt = randomUUID(),
-    }) {
+    async take(request) {
+      const { limit, lifetimeMs, endsWithOwner, group = null, data = null } = request;
+      const { attempt = randomUUID() } = request;
+      const scope = idOf(...request.scope);
       for (;;) {
-        const rows = await rowsOf(scope);
-        const { live, over, free } = scopeState(rows, limit, await overIn(rows));
+        const rows = await slots.all({ scope });
+        const live = await liveAmong(rows);
         const own = live.find((row) => row.attempt === attempt);
-        if (own) return { taken: true, slot: slotOf(own) };
-        if (free.length === 0) return { taken: false, retryAtMs: freeAgainAtMs(live) };
+        if (own) return { taken: true, slot: own };
+        // A limit that has shrunk since counts slots beyond it, too.
+        if (live.length >= limit) return { taken: false, retryAtMs: freeAgainAtMs(live) };
+        const over = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
         // Attempts are random: a row that took the number since has another.
-        if (over.length > 0)
-          await slots.remove({ attempt: { in: over.map((row) => row.attempt) } });
+        if (over.length > 0) await slots.remove({ attempt: { in: over } });
+        const taken = new Set(live.map((row) => row.n));
+        const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));
         // Any free one: racers who all want the first would lose all but one insert.
         const n = free[randomInt(free.length)] ?? 0;
         const takenAtMs = now();
-        const expiresAtMs = takenAtMs + lifetimeMs;
-        const slot = { n, attempt, owner, takenAtMs, expiresAtMs, data };
-        const row = { ...slot, scope: scopeText(scope), endsWithOwner, group };
-        if ((await slots.decide(row)) === 'won') return { taken: true, slot: { ...slot, scope } };
+        const times = { takenAtMs, expiresAtMs: takenAtMs + lifetimeMs };
+        const slot = { attempt, scope, n, owner, endsWithOwner, ...times, group, data };
+        if ((await slots.decide(slot)) === 'won') return { taken: true, slot };
         await jitter();
       }
     },
@@ -42,33 +40,27 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
     },
 
     async live(which) {
-      const rows =
-        'group' in which
-          ? (await slots.all({ group: which.group })).map(toSlotRow)
-          : await rowsOf(which);
-      return scopeState(rows, rows.length, await overIn(rows)).live.map(slotOf);
+      const where = 'group' in which ? { group: which.group } : { scope: idOf(...which) };
+      return liveAmong(await slots.all(where));
     },
   };
 
-  async function rowsOf(scope: SlotScope): Promise<readonly SlotRow[]> {
-    return (await slots.all({ scope: scopeText(scope) })).map(toSlotRow);
-  }
-
-  /** Asks once for each owner whose death would free a slot. */
-  async function overIn(rows: readonly SlotRow[]): Promise<(row: SlotRow) => boolean> {
+  /** Oldest first. Asks once for each owner whose death would free a slot. */
+  async function liveAmong(rows: readonly SlotRow[]): Promise<readonly SlotRow[]> {
     const nowMs = now();
-    const owners = new Map(
-      rows.filter((row) => row.endsWithOwner).map((row) => [row.owner.boot, row.owner]),
-    );
+    const unexpired = rows.filter((row) => row.expiresAtMs > nowMs);
+    const bound = unexpired.filter((row) => row.endsWithOwner);
     const dead = new Set<string>();
-    for (const [boot, each] of owners) {
+    for (const [boot, each] of new Map(bound.map((row) => [row.owner.boot, row.owner]))) {
       if (!(await isAlive(each))) dead.add(boot);
     }
-    return (row) => row.expiresAtMs <= nowMs || (row.endsWithOwner && dead.has(row.owner.boot));
+    return unexpired
+      .filter((row) => !(row.endsWithOwner && dead.has(row.owner.boot)))
+      .toSorted((a, b) => a.takenAtMs - b.takenAtMs);
   }
 }
 
-function toSlotRow({ scope, group, ...members }: Row<'slots'>): SlotRow {
-  // `scopeText` is the only writer of this text.
-  return { ...members, scope: JSON.parse(scope) };
+/** The time at which the first of them expires. */
+export function freeAgainAtMs(live: readonly { readonly expiresAtMs: number }[]): number {
+  return Math.min(...live.map((slot) => slot.expiresAtMs));
 }

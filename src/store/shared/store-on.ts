@@ -1,10 +1,8 @@
-import type { InstanceStore } from '../contract/instances.ts';
-import type { LimitStore } from '../contract/limits.ts';
+import PQueue from 'p-queue';
 import type { Store, StoreInfo } from '../contract/store.ts';
 import { answersOn } from './answers.ts';
 import { changesOn } from './changes.ts';
-import { confirmsOn } from './confirms.ts';
-import type { StoreContext } from './context.ts';
+import type { EngineContext } from './context.ts';
 import { directoryOn } from './directory.ts';
 import { exportsOn } from './exports.ts';
 import { historyOn } from './history.ts';
@@ -23,21 +21,19 @@ import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn } from './statistics.ts';
 
 /** What an engine adds to its tables. */
-export type EngineParts = {
+export type EngineParts = Pick<Store, 'limits' | 'instances' | 'ping' | 'close'> & {
   readonly info: Omit<StoreInfo, 'owner'>;
-  readonly limits: LimitStore;
-  readonly instances: InstanceStore;
   /** Removes counters and members that are over, and says how many. */
-  purge(nowMs: number): Promise<number>;
-  ping(): Promise<void>;
-  close(): Promise<void>;
+  readonly purge: (nowMs: number) => Promise<number>;
 };
 
 /** A whole store, put together from the rules over tables and the parts of its engine. */
-export function storeOn(context: StoreContext, engine: EngineParts): Store {
+export function storeOn(engineContext: EngineContext, engine: EngineParts): Store {
+  const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
   const { owner, now } = context;
   const slots = slotsOn(context);
   return {
+    ...engine,
     info: { ...engine.info, owner },
     ledger: ledgerOn(context),
     answers: answersOn(context),
@@ -47,20 +43,16 @@ export function storeOn(context: StoreContext, engine: EngineParts): Store {
     history: historyOn(context),
     exports: exportsOn(context),
     changes: changesOn(context),
-    ownership: ownershipOn(slots, confirmsOn(context)),
+    ownership: ownershipOn(context, slots),
     slots,
     listing: listingOn(context),
     leases: leasesOn(context),
     shares: sharesOn(slots),
-    limits: engine.limits,
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
-    instances: engine.instances,
     signingKeys: signingKeysOn(context),
     now,
     publish: (scan, tally) => publishOn(context, scan, tally),
-    ping: () => engine.ping(),
-    purge: (nowMs) => purgeOn(context, (atMs) => engine.purge(atMs), nowMs),
-    close: () => engine.close(),
+    purge: (nowMs) => purgeOn(context, engine.purge, nowMs),
   };
 }

@@ -3,8 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
-import { ChangeFeed } from '../shared/change-feed.ts';
-import type { StoreContext } from '../shared/context.ts';
+import type { EngineContext } from '../shared/context.ts';
 import { MemoryLimits } from '../shared/memory-limits.ts';
 import { onlyInstance } from '../shared/only-instance.ts';
 import { storeOn } from '../shared/store-on.ts';
@@ -55,10 +54,9 @@ function assemble(
   unlock: () => void,
 ): Store {
   const tables = sqliteTables(connection);
-  const context: StoreContext = {
+  const context: EngineContext = {
     tables,
     lists: sqliteLists(connection, now),
-    feed: new ChangeFeed(tables.changes),
     owner,
     // One process per file: another owner of a row is a process that ended.
     isAlive: async ({ boot }) => boot === owner.boot,
