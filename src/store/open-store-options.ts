@@ -1,4 +1,3 @@
-/** What a caller may decide when a store is opened. */
 import type { Owner } from './contract/owner.ts';
 
 /** Options of `openStore(url, options)`; each may be left out. */

@@ -1,4 +1,3 @@
-/** Chooses the store that `STORE_URL` names. */
 import type { Store } from './contract/store.ts';
 import { StoreError } from './contract/store-error.ts';
 import type { OpenStoreOptions } from './open-store-options.ts';

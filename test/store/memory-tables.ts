@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
 import type { EngineContext, RecordLists } from '../../src/store/shared/context.ts';
-import { MemoryLimits } from '../../src/store/shared/memory-limits.ts';
+import { memoryLimits } from '../../src/store/shared/memory-limits.ts';
 import { onlyInstance } from '../../src/store/shared/only-instance.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
 import { storeOn } from '../../src/store/shared/store-on.ts';
@@ -39,12 +39,12 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     isAlive: async ({ boot }: Owner) => boot === owner.boot,
     now,
   };
-  const limits = new MemoryLimits(now);
+  const limits = memoryLimits(now);
   return storeOn(context, {
     info: { kind: 'sqlite', location: 'memory', shared: false },
     limits,
     instances: onlyInstance(owner),
-    purge: async (nowMs) => limits.purge(nowMs),
+    purge: limits.purge,
     async ping() {
       await tables.owners.first({});
     },
@@ -151,24 +151,19 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
     return reached.filter(({ host }) => !hidden.has(host));
   }
   return {
-    async list({ sort, category, verified, q, page, pageSize }) {
+    async list({ sort, category, verified, q, grade, sinceMs = 0, page, pageSize }) {
       const proved = verified ? new Set(await verifiedHosts(context)) : null;
       const found = (await shown())
         .filter((row) => proved?.has(row.host) ?? true)
         .filter((row) => category === undefined || row.category === category)
-        .filter((row) => row.host.includes(q))
+        .filter((row) => row.host.includes(q) && row.scannedAtMs >= sinceMs)
+        .filter((row) => grade === undefined || row.grade === grade)
         .toSorted(sort === 'recent' ? newest : best);
       return pageOf(found, found.slice(page * pageSize, (page + 1) * pageSize));
     },
     async grades() {
       const groups = Map.groupBy(await shown(), ({ grade }) => grade);
       return new Map([...groups].map(([grade, rows]) => [grade, rows.length]));
-    },
-    async featured({ sinceMs, limit }) {
-      const found = (await shown())
-        .filter(({ grade, scannedAtMs }) => grade === 'A' && scannedAtMs >= sinceMs)
-        .toSorted(newest);
-      return pageOf(found, found.slice(0, limit));
     },
     async hostsByRecency(limit) {
       return (await shown())

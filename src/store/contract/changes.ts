@@ -1,4 +1,3 @@
-/** The feed of what was published, as readers page through it. */
 import type { Grade } from '../../model/report.ts';
 
 export type ChangeType = 'new' | 'grade_changed' | 'rescanned';

@@ -1,4 +1,3 @@
-/** The public directory: one record a host, and how lists of them are asked for. */
 import type { Grade } from '../../model/report.ts';
 import type { PublishedScan } from './published-scan.ts';
 

@@ -1,4 +1,3 @@
-/** The whole directory as one consistent snapshot. */
 import type { DirectoryRecord } from './directory.ts';
 import type { HistoryRow } from './history.ts';
 

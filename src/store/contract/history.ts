@@ -1,4 +1,3 @@
-/** The published scans of a host, over time. */
 import type { PayableState } from '../../model/payability.ts';
 import type { Grade } from '../../model/report.ts';
 

@@ -1,4 +1,3 @@
-/** Payment identifiers and the ledger keys that each was bound to. */
 import type { InsertOutcome } from './insert-outcome.ts';
 
 /** A payment identifier is unique for one payer on one network. */

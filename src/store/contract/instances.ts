@@ -1,4 +1,3 @@
-/** Membership: the processes that live on one store, and who of them is alive. */
 import type { Owner } from './owner.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;

@@ -1,4 +1,3 @@
-/** Leases: one holder a name among all instances. */
 import type { Owner } from './owner.ts';
 
 export type Lease = {

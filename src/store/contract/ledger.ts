@@ -1,4 +1,3 @@
-/** The append-only ledger of payments: its states, rows and questions. */
 import type { JsonObject } from '../../model/json.ts';
 import type { InsertOutcome } from './insert-outcome.ts';
 import type { Owner } from './owner.ts';

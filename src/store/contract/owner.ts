@@ -1,4 +1,3 @@
-/** The writer of a row: one start of one process. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 

@@ -1,4 +1,3 @@
-/** Proof of domain control: tokens, failures, fetches, confirms. */
 import type { SlotOutcome as TakenSlot } from './slots.ts';
 
 /** A token lives this long, and so does the right to change the listing after a confirm. */

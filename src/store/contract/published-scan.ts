@@ -1,4 +1,3 @@
-/** What the store keeps of a scan for good. */
 import type { JsonObject } from '../../model/json.ts';
 import type { PayableState } from '../../model/payability.ts';
 import type { Grade, SubScores } from '../../model/report.ts';

@@ -1,4 +1,3 @@
-/** Finished scans with their per-check results, and who left one unpaid. */
 import type { JsonObject } from '../../model/json.ts';
 
 export type ScanResult = {

@@ -1,5 +1,3 @@
-/** The contract of shares: numbered rows that say how much a holder has open. */
-
 export type Share = {
   readonly holder: string;
   readonly n: number;

@@ -1,4 +1,3 @@
-/** Numbered slots: a bound on how many of something there are, which no number of racers exceeds. */
 import type { Owner } from './owner.ts';
 
 /** What is counted together, in parts: `['open-claim', payer]`. */

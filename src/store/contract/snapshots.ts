@@ -1,4 +1,3 @@
-/** Last good answers of third parties, for the time when they are silent. */
 import type { JsonValue } from '../../model/json.ts';
 
 /** How long the last verdict of a check that depends on a third party may stand in. */

@@ -1,4 +1,3 @@
-/** The store: everything that the service remembers, behind one type. */
 import type { AnswerStore } from './answers.ts';
 import type { ChangeStore } from './changes.ts';
 import type { DirectoryStore } from './directory.ts';

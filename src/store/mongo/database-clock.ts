@@ -1,62 +1,42 @@
-/** The database's time, for instances whose own clocks differ. */
 import type { Db } from 'mongodb';
 import { mongoError } from './error.ts';
 
 const MEASURE_EVERY_MS = 60_000;
 
+export type DatabaseClock = {
+  readonly now: () => number;
+  stop(): void;
+};
+
 /**
- * The database's time without a round trip: this machine's, corrected by what the last measurement
- * found. Hosts whose own clocks are wrong thus agree on who is silent and what has expired.
+ * The database's time without a round trip: this machine's, corrected by the last of the measurements that are made each
+ * minute. Hosts whose own clocks are wrong thus agree on who is silent and what has expired.
+ * @throws StoreError `unavailable` where the first measurement fails
  */
-export class DatabaseClock {
-  readonly #database: Db;
-  readonly #location: string;
-  readonly #given: (() => number) | undefined;
-  readonly #onError: (message: string, error: unknown) => void;
-  #offsetMs = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  /** @param given a clock that is taken as it is, and nothing is measured */
-  constructor(
-    database: Db,
-    location: string,
-    given: (() => number) | undefined,
-    onError: (message: string, error: unknown) => void,
-  ) {
-    this.#database = database;
-    this.#location = location;
-    this.#given = given;
-    this.#onError = onError;
-  }
-
-  readonly now = (): number => this.#given?.() ?? Date.now() + this.#offsetMs;
-
-  /** Measures once, and then each minute. */
-  async start(): Promise<void> {
-    if (this.#given) return;
-    await this.#measure();
-    this.#timer = setInterval(() => {
-      this.#measure().catch((error: unknown) => {
-        this.#onError("the database's time was not measured", error);
-      });
-    }, MEASURE_EVERY_MS);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #measure(): Promise<void> {
-    const sentMs = Date.now();
+export async function startClock(
+  database: Db,
+  location: string,
+  onError: (message: string, error: unknown) => void,
+): Promise<DatabaseClock> {
+  let offsetMs = await measureOffset(database, location);
+  const timer = setInterval(async () => {
     try {
-      const { localTime } = await this.#database.admin().command({ hello: 1 });
-      const receivedMs = Date.now();
-      if (!(localTime instanceof Date)) return;
-      // The reply was written, as a best guess, half-way.
-      this.#offsetMs = Math.round(localTime.getTime() - (sentMs + receivedMs) / 2);
-    } catch (cause) {
-      throw mongoError(cause, this.#location);
+      offsetMs = await measureOffset(database, location);
+    } catch (error) {
+      onError("the database's time was not measured", error);
     }
+  }, MEASURE_EVERY_MS);
+  timer.unref();
+  return { now: () => Date.now() + offsetMs, stop: () => clearInterval(timer) };
+}
+
+async function measureOffset(database: Db, location: string): Promise<number> {
+  const sentMs = Date.now();
+  try {
+    const { localTime } = await database.admin().command({ hello: 1 });
+    // The reply was written, as a best guess, half-way.
+    return localTime instanceof Date ? localTime.getTime() - (sentMs + Date.now()) / 2 : 0;
+  } catch (cause) {
+    throw mongoError(cause, location);
   }
 }

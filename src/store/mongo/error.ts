@@ -11,7 +11,17 @@ export function isDuplicate(cause: unknown): boolean {
   return cause instanceof MongoServerError && cause.code === DUPLICATE_KEY;
 }
 
-/** Whether asking again may find out: the connection broke, or the server changed its primary. */
+/** Two writers at once can both find nothing, and one then fails to insert; its second try finds the row. */
+export async function upsert<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (isDuplicate(error)) return write();
+    throw error;
+  }
+}
+
+/** True where asking again may find out: the connection broke, or the server changed its primary. */
 export function mayDecideLater(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : null;
   if (cause instanceof MongoNetworkError) return true;

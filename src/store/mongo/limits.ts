@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { LimitStore } from '../contract/limits.ts';
 import { idOf } from '../shared/table.ts';
-import { type Guard, isDuplicate } from './error.ts';
+import { type Guard, upsert } from './error.ts';
 import { OWN_TABLES } from './own-tables.ts';
 
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
@@ -22,12 +22,7 @@ export function mongoLimits(database: Db, guard: Guard, now: () => number): Limi
       const update = { $inc: { count: 1 }, $set: { resetAtMs } };
       const options = { upsert: true, returnDocument: 'after' } as const;
       const hit = () => limits.findOneAndUpdate({ _id }, update, options);
-      // Two first requests of a window can both find nothing to count up.
-      const hitAgain = (error: unknown) => {
-        if (isDuplicate(error)) return hit();
-        throw error;
-      };
-      const counter = await guard(() => hit().catch(hitAgain));
+      const counter = await guard(() => upsert(hit));
       return { count: counter?.count ?? 1, resetAtMs };
     },
   };

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { idOf } from '../shared/table.ts';
+import { upsert } from './error.ts';
 
 type Stored = { readonly _id: string } & Readonly<Record<string, unknown>>;
 
@@ -18,11 +19,13 @@ export async function migrate(database: Db): Promise<void> {
     const [source, key]: readonly unknown[] = JSON.parse(_id);
     await collection('snapshots').updateOne({ _id }, { $set: { source, key } });
   }
-  for await (const link of collection('identifiers').find()) {
+  const identifiers = collection('identifiers');
+  for await (const link of identifiers.find()) {
     const _id = idOf(String(link['scope']), Number(link['n']));
     if (_id === link._id) continue;
-    await collection('identifiers').replaceOne({ _id }, withoutId(link), { upsert: true });
-    await collection('identifiers').deleteOne({ _id: link._id });
+    const { _id: old, ...members } = link;
+    await upsert(() => identifiers.replaceOne({ _id }, members, { upsert: true }));
+    await identifiers.deleteOne({ _id: old });
   }
   for (const name of ['listing', 'confirms', 'versions', 'counts']) {
     await collection(name).deleteMany({});
@@ -41,7 +44,7 @@ async function migrateAnswers(database: Db): Promise<void> {
   for await (const { _id, scannedAtMs, report } of results.find({ report: { $ne: null } })) {
     const row = { scannedAtMs, report: Buffer.from(String(report)) };
     const reports = database.collection<Stored>('reports');
-    await reports.updateOne({ _id }, { $setOnInsert: row }, { upsert: true });
+    await upsert(() => reports.updateOne({ _id }, { $setOnInsert: row }, { upsert: true }));
     await results.updateOne({ _id }, { $unset: { report: '' } });
   }
 }
@@ -71,10 +74,7 @@ async function migrateOwners(database: Db): Promise<void> {
       client: confirm?.['client'] ?? null,
     };
     const owners = database.collection<Stored>('owners');
-    await owners.updateOne({ _id: String(n) }, { $setOnInsert: row }, { upsert: true });
+    const update = { $setOnInsert: row };
+    await upsert(() => owners.updateOne({ _id: String(n) }, update, { upsert: true }));
   }
-}
-
-function withoutId({ _id, ...members }: Stored): Readonly<Record<string, unknown>> {
-  return members;
 }

@@ -1,6 +1,6 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from 'mongodb';
 import { StoreError } from '../contract/store-error.ts';
-import { mongoError } from './error.ts';
+import { mongoError, upsert } from './error.ts';
 import { indexesOf } from './indexes.ts';
 import { migrate } from './migrate.ts';
 
@@ -22,9 +22,9 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
     }
     for (const [name, indexes] of indexesOf()) await createMissing(database, name, indexes);
     if (found && found.version < SCHEMA_VERSION) await migrate(database);
-    const update = { $set: { version: SCHEMA_VERSION } };
-    if (found?.version !== SCHEMA_VERSION)
-      await meta.updateOne({ _id: 'schema' }, update, { upsert: true });
+    if (found?.version === SCHEMA_VERSION) return;
+    const version = { $set: { version: SCHEMA_VERSION } };
+    await upsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
   } catch (cause) {
     throw mongoError(cause, location);
   }

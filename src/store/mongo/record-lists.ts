@@ -1,7 +1,7 @@
 import type { Db, Filter, FindOptions, Sort } from 'mongodb';
 import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery } from '../contract/directory.ts';
-import type { RecordLists, StoreContext } from '../shared/context.ts';
+import type { ListQuery, RecordLists, StoreContext } from '../shared/context.ts';
 import { optedOutHosts, verifiedHosts } from '../shared/owners.ts';
 import { TABLES } from '../shared/tables.ts';
 import type { Guard } from './error.ts';
@@ -45,16 +45,6 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
       return new Map(await Promise.all(counted));
     },
 
-    async featured({ sinceMs, limit }) {
-      const shown = await shownRecords(context);
-      const filter = { grade: 'A', scannedAtMs: { $gte: sinceMs }, ...shown };
-      const [matches, hosts] = await Promise.all([
-        count(filter),
-        findHosts(filter, { sort: SORTS.recent, limit }),
-      ]);
-      return { count: matches, hosts };
-    },
-
     /**
      * Read in the order of `_id`, which never changes, and sorted here: a cursor in the order of time
      * would pass by a host that is scanned anew meanwhile.
@@ -79,13 +69,15 @@ async function shownRecords(context: ListsContext): Promise<Filter<StoredDocumen
 
 /** `verified`: the only hosts that are wanted, if not all. */
 function conditionsOf(
-  { category, q }: DirectoryQuery & { readonly q: string },
+  { category, q, grade, sinceMs }: ListQuery,
   verified: readonly string[] | null,
 ): readonly Filter<StoredDocument>[] {
   return [
     ...(verified === null ? [] : [{ _id: { $in: [...verified] } }]),
     ...(category === undefined ? [] : [{ category }]),
     ...(q === '' ? [] : [{ _id: { $regex: literal(q) } }]),
+    ...(grade === undefined ? [] : [{ grade }]),
+    ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
   ];
 }
 

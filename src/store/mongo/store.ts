@@ -10,7 +10,7 @@ import { RETENTION_MS } from '../shared/retention.ts';
 import { storeOn } from '../shared/store-on.ts';
 import { type AnyTableSpec, openTables } from '../shared/table.ts';
 import { TABLES, type Tables } from '../shared/tables.ts';
-import { DatabaseClock } from './database-clock.ts';
+import { startClock } from './database-clock.ts';
 import { guardOf, mongoError } from './error.ts';
 import { MongoInstances } from './instances.ts';
 import { mongoLimits } from './limits.ts';
@@ -70,9 +70,8 @@ async function assemble(
   let closed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
-  const clock = new DatabaseClock(database, location, given, onError);
-  await clock.start();
-  const { now } = clock;
+  const clock = given ? null : await startClock(database, location, onError);
+  const now = clock?.now ?? given ?? Date.now;
   const guard = guardOf(location, () => closed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
@@ -93,7 +92,7 @@ async function assemble(
     ping: () => ping(tables, location),
     async close() {
       if (closed) return;
-      clock.stop();
+      clock?.stop();
       // A lost database cannot be told that this instance leaves; the silence will tell the others.
       await instances.leave().catch((error: unknown) => onError('not left', error));
       closed = true;

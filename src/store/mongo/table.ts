@@ -13,7 +13,7 @@ import {
   type Table,
   type Where,
 } from '../shared/table.ts';
-import { type Guard, isDuplicate, mayDecideLater } from './error.ts';
+import { type Guard, isDuplicate, mayDecideLater, upsert } from './error.ts';
 
 /** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
 export type StoredDocument = AnyRow & { readonly _id: string };
@@ -91,12 +91,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
     replace: (row) =>
       guard(async () => {
         const { _id, ...members } = documentOf(spec, row);
-        const write = () => collection.replaceOne({ _id }, members, { upsert: true });
-        // Two first writers can both find nothing to replace; the second try then finds the row.
-        await write().catch((error: unknown) => {
-          if (isDuplicate(error)) return write();
-          throw error;
-        });
+        await upsert(() => collection.replaceOne({ _id }, members, { upsert: true }));
       }),
 
     async set(row, members, only = {}) {

@@ -1,4 +1,3 @@
-/** What a `mongodb://` URL says, without its credentials. */
 import { StoreError } from '../contract/store-error.ts';
 
 export type MongoUrl = {

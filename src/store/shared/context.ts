@@ -4,12 +4,18 @@ import type { DirectoryQuery } from '../contract/directory.ts';
 import type { Owner } from '../contract/owner.ts';
 import type { Tables } from './tables.ts';
 
+export type ListQuery = DirectoryQuery & {
+  /** As hosts are spelt; empty: all. */
+  readonly q: string;
+  readonly grade?: Grade;
+  /** Scanned at this time or later. */
+  readonly sinceMs?: number;
+};
+
 /** Lists of records, which each engine finds in its own way; opted-out hosts and those never reached are left out. */
 export type RecordLists = {
-  /** @param query `q` as hosts are spelt; empty: all */
-  list(query: DirectoryQuery & { readonly q: string }): Promise<FoundHosts>;
+  list(query: ListQuery): Promise<FoundHosts>;
   grades(): Promise<ReadonlyMap<Grade, number>>;
-  featured(query: { readonly sinceMs: number; readonly limit: number }): Promise<FoundHosts>;
   /** Hosts by the time of their scan, newest first. */
   hostsByRecency(limit: number): Promise<readonly string[]>;
 };

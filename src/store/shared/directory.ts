@@ -3,10 +3,12 @@ import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import { lastChange } from './announce.ts';
 import type { FoundHosts, StoreContext } from './context.ts';
-import { hostSubstring } from './host-substring.ts';
 import { lastOwnerNumber, ownersOf } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
 import type { Row } from './tables.ts';
+
+/** Canonical hosts, with their ports, are made of these. */
+const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
 
 export function directoryOn(context: StoreContext): DirectoryStore {
   const { tables, lists } = context;
@@ -41,8 +43,16 @@ export function directoryOn(context: StoreContext): DirectoryStore {
       return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
     },
 
-    async featured(query) {
-      return readPage(context, await lists.featured(query));
+    async featured({ sinceMs, limit }) {
+      const best = {
+        sort: 'recent',
+        grade: 'A',
+        sinceMs,
+        q: '',
+        page: 0,
+        pageSize: limit,
+      } as const;
+      return readPage(context, await lists.list(best));
     },
   };
 }
@@ -60,6 +70,12 @@ export async function readListed(
   const byHost = new Map(rows.map((row) => [row.host, row]));
   const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
   return (await withOwners(context, inOrder)).filter((record) => record.listed);
+}
+
+/** The substring as hosts are spelt; null when no host can have it. Empty: every host has it. */
+function hostSubstring(q: string): string | null {
+  const lower = q.toLowerCase();
+  return HOST_CHARACTERS.test(lower) ? lower : null;
 }
 
 /** Records with the state of their owners. */

@@ -5,7 +5,6 @@ import type { StoreContext } from './context.ts';
 import { readListed } from './directory.ts';
 import { toHistoryRow } from './history.ts';
 
-const RECORDS_BATCH = 500;
 /** Hosts whose history is read together: up to 400 rows each. */
 const HISTORY_BATCH = 25;
 
@@ -13,7 +12,8 @@ export function exportsOn(context: StoreContext): ExportStore {
   return {
     async snapshot(limit) {
       const hosts = await context.lists.hostsByRecency(limit + 1);
-      const records = await readRecords(context, hosts.slice(0, limit));
+      // All at once, so that the snapshot is of one moment and not of the whole time of streaming.
+      const records = await readListed(context, hosts.slice(0, limit));
       return {
         count: records.length,
         truncated: hosts.length > limit,
@@ -22,19 +22,6 @@ export function exportsOn(context: StoreContext): ExportStore {
       };
     },
   };
-}
-
-/** All at once, so that the snapshot is of one moment and not of the whole time of streaming. */
-async function readRecords(
-  context: StoreContext,
-  hosts: readonly string[],
-): Promise<readonly DirectoryRecord[]> {
-  const found: DirectoryRecord[] = [];
-  for (let at = 0; at < hosts.length; at += RECORDS_BATCH) {
-    const wanted = hosts.slice(at, at + RECORDS_BATCH);
-    found.push(...(await readListed(context, wanted)));
-  }
-  return found;
 }
 
 async function* withHistory(

@@ -1,4 +1,3 @@
-/** What the rows of one ledger key amount to, and when they may go. */
 import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts';
 import { RETENTION_MS } from './retention.ts';
 

@@ -24,7 +24,7 @@ export function ledgerOn(context: StoreContext): LedgerStore {
       const order = [['sinceMs', 'asc']] as const;
       const seen = new Set<string>();
       for await (const open of ledgerOpen.batches({}, { order }, UNFINISHED_BATCH)) {
-        const keys = open.map((marker) => marker.key).filter((key) => !seen.has(key));
+        const keys = new Set(open.map(({ key }) => key).filter((key) => !seen.has(key)));
         for (const entry of await readEntries(context, keys)) {
           seen.add(entry.key);
           if (isTerminal(entry.last.state)) await removeMarkers(context, entry.last);
@@ -41,8 +41,7 @@ export function ledgerOn(context: StoreContext): LedgerStore {
       const settled = steps.map((row) => row.key);
       const wanted = unwritten ? await withoutWritten(context, settled) : settled;
       const keys = new Set([...wanted, ...open.map((row) => row.key)]);
-      const read = await Promise.all([...keys].map((key) => readEntry(context, key)));
-      const entries = read.filter((entry): entry is LedgerEntry => entry !== null);
+      const entries = await readEntries(context, keys);
       // A marker may outlive what it marks.
       const isRecent = ({ last, rows }: LedgerEntry) =>
         !isTerminal(last.state) ||
@@ -116,20 +115,12 @@ async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerE
   return ledgerEntry(rows.map(toLedgerRow), written?.atMs ?? null);
 }
 
-/** Entries of as many keys as a sweep takes at a time, in the order of the keys; each key once. */
 async function readEntries(
   context: StoreContext,
-  keys: readonly string[],
+  keys: ReadonlySet<string>,
 ): Promise<readonly LedgerEntry[]> {
-  if (keys.length === 0) return [];
-  const [histories, written] = await Promise.all([
-    readHistories(context, keys),
-    context.tables.ledgerWritten.all({ key: { in: keys } }),
-  ]);
-  const marks = new Map(written.map((mark) => [mark.key, mark.atMs]));
-  return histories
-    .map(({ key, rows }) => ledgerEntry(rows, marks.get(key) ?? null))
-    .filter((entry): entry is LedgerEntry => entry !== null);
+  const read = await Promise.all(Array.from(keys, (key) => readEntry(context, key)));
+  return read.filter((entry) => entry !== null);
 }
 
 /** The histories that there are, in the order of the keys; each key once. */
@@ -139,12 +130,11 @@ export async function readHistories(
 ): Promise<readonly LedgerHistory[]> {
   const wanted = [...new Set(keys)];
   if (wanted.length === 0) return [];
-  const [only] = wanted;
-  const key = wanted.length === 1 && only !== undefined ? only : { in: wanted };
-  const rows = Map.groupBy((await tables.ledger.all({ key })).map(toLedgerRow), (row) => row.key);
+  const found = await tables.ledger.all({ key: { in: wanted } });
+  const rows = Map.groupBy(found.map(toLedgerRow), (row) => row.key);
   return wanted
     .map((each) => ledgerHistory(rows.get(each) ?? []))
-    .filter((history): history is LedgerHistory => history !== null);
+    .filter((history) => history !== null);
 }
 
 function toLedgerRow({ scanId, answerId, data, ...members }: Row<'ledger'>): LedgerRow {

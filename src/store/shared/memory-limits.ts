@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Counted, LimitStore } from '../contract/limits.ts';
+import type { LimitStore } from '../contract/limits.ts';
 
 /** Of more, those that counted least recently go, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
@@ -9,33 +9,33 @@ type Counter = {
   readonly resetAtMs: number;
 };
 
+export type MemoryLimits = LimitStore & {
+  /** Removes counters whose window is over, and says how many. */
+  purge(nowMs: number): Promise<number>;
+};
+
 /** Counters of the one process that uses an embedded store; a restart forgives. */
-export class MemoryLimits implements LimitStore {
-  readonly #now: () => number;
-  readonly #counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS });
+export function memoryLimits(now: () => number): MemoryLimits {
+  const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS });
+  return {
+    async hit(key, windowMs) {
+      const nowMs = now();
+      const known = counters.get(key);
+      if (known !== undefined && known.resetAtMs > nowMs) {
+        known.count += 1;
+        return { ...known };
+      }
+      const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
+      counters.set(key, { count: 1, resetAtMs });
+      return { count: 1, resetAtMs };
+    },
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  async hit(key: string, windowMs: number): Promise<Counted> {
-    const nowMs = this.#now();
-    const known = this.#counters.get(key);
-    if (known !== undefined && known.resetAtMs > nowMs) {
-      known.count += 1;
-      return { count: known.count, resetAtMs: known.resetAtMs };
-    }
-    const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
-    this.#counters.set(key, { count: 1, resetAtMs });
-    return { count: 1, resetAtMs };
-  }
-
-  /** How many were removed. */
-  purge(nowMs: number): number {
-    const before = this.#counters.size;
-    for (const [key, counter] of this.#counters.entries()) {
-      if (counter.resetAtMs <= nowMs) this.#counters.delete(key);
-    }
-    return before - this.#counters.size;
-  }
+    async purge(nowMs) {
+      const before = counters.size;
+      for (const [key, counter] of counters.entries()) {
+        if (counter.resetAtMs <= nowMs) counters.delete(key);
+      }
+      return before - counters.size;
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { RETENTION_MS } from './retention.ts';
 import { jitter, type Where } from './table.ts';
 import type { Row } from './tables.ts';
 
-/** What holds of a host: what its owner wants, and what he has proved. */
+/** The wishes of a host's owner, and his last proof. */
 export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
 
 const NOBODY: OwnerState = {
@@ -36,12 +36,7 @@ export async function ownersOf(
   { tables }: OwnersContext,
   hosts: readonly string[],
 ): Promise<(host: string) => OwnerState> {
-  const [only, ...more] = hosts;
-  const rows =
-    only === undefined
-      ? []
-      : await tables.owners.all({ host: more.length === 0 ? only : { in: hosts } });
-  const last = lastRows(rows);
+  const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
   return (host) => {
     const row = last.get(host);
     return row === undefined ? NOBODY : stateOf(row);

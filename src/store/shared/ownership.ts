@@ -16,6 +16,11 @@ import { appendOwnerState, type OwnerState, ownerOf } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs } from './slots.ts';
 
+const tokenGroup = (host: string) => `token ${host}`;
+const findingGroup = (host: string) => `challenge_finding ${host}`;
+const fetchScope = (host: string) => ['challenge_fetch', host];
+const failedScope = ({ host, client }: HostAndClient) => ['failed_confirm', host, client];
+
 /** After this time no caller waits for a fetch's finding. */
 const FINDING_LIFETIME_MS = 60_000;
 
@@ -150,20 +155,4 @@ async function take(
 function tokenOf({ data }: Slot): IssuedToken {
   // `issueToken` is the only writer of this text.
   return JSON.parse(data ?? '');
-}
-
-function tokenGroup(host: string): string {
-  return `token ${host}`;
-}
-
-function findingGroup(host: string): string {
-  return `challenge_finding ${host}`;
-}
-
-function fetchScope(host: string): readonly string[] {
-  return ['challenge_fetch', host];
-}
-
-function failedScope({ host, client }: HostAndClient): readonly string[] {
-  return ['failed_confirm', host, client];
 }

@@ -1,4 +1,3 @@
-/** A published scan as stored JSON, member by member. */
 import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';

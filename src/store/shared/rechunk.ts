@@ -1,4 +1,3 @@
-/** Answers are stored in pieces of one size. */
 import { ANSWER_CHUNK_BYTES } from '../contract/answers.ts';
 
 /**

@@ -1,4 +1,3 @@
-/** How long each kind of row is kept. */
 import { ANSWER_LIFETIME_MS } from '../contract/answers.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,4 +1,3 @@
-/** JSON as it is stored: bounded when written, checked when read. */
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';

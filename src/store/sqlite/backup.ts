@@ -30,20 +30,12 @@ export function backupSqlite(path: string, target: string): BackedUp {
   if (existsSync(target)) {
     throw new StoreError('conflict', `${target} is there already: name a file that is not`);
   }
-  const partial = `${target}.partial`;
   const source = new Connection(path, path, { readOnly: true });
   try {
-    mkdirSync(dirname(resolve(target)), { recursive: true });
-    rmSync(partial, { force: true });
-    source.run('VACUUM INTO ?', partial);
-    const found = inspect(partial, target);
-    sync(partial);
-    renameSync(partial, target);
-    sync(dirname(resolve(target)));
-    return found;
-  } catch (cause) {
-    rmSync(partial, { force: true });
-    throw sqliteError(cause, target);
+    makeFolder(target);
+    return place(`${target}.partial`, target, target, (partial) => {
+      source.run('VACUUM INTO ?', partial);
+    });
   } finally {
     source.close();
   }
@@ -55,21 +47,39 @@ export function backupSqlite(path: string, target: string): BackedUp {
  */
 export function restoreSqlite(backup: string, path: string): BackedUp {
   if (!existsSync(backup)) throw new StoreError('unavailable', `there is no backup at ${backup}`);
-  try {
-    mkdirSync(dirname(resolve(path)), { recursive: true });
-  } catch (cause) {
-    throw sqliteError(cause, path);
-  }
+  makeFolder(path);
   const lock = lockProcess(resolve(path), path);
-  const partial = `${path}.restoring`;
   try {
     const there = [path, `${path}-wal`, `${path}-shm`].filter((file) => existsSync(file));
     if (there.length > 0) {
       const message = `${there.join(', ')} would be overwritten: move it away first, or name another STORE_URL`;
       throw new StoreError('conflict', message);
     }
-    copyFileSync(backup, partial);
-    const found = inspect(partial, backup);
+    return place(`${path}.restoring`, path, backup, (partial) => copyFileSync(backup, partial));
+  } finally {
+    lock.release();
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+  } catch (cause) {
+    throw sqliteError(cause, path);
+  }
+}
+
+/** Writes a file aside and gives it its name once it is whole, good and on the disk. */
+function place(
+  partial: string,
+  path: string,
+  name: string,
+  write: (partial: string) => void,
+): BackedUp {
+  try {
+    rmSync(partial, { force: true });
+    write(partial);
+    const found = inspect(partial, name);
     sync(partial);
     renameSync(partial, path);
     sync(dirname(resolve(path)));
@@ -77,8 +87,6 @@ export function restoreSqlite(backup: string, path: string): BackedUp {
   } catch (cause) {
     rmSync(partial, { force: true });
     throw sqliteError(cause, path);
-  } finally {
-    lock.release();
   }
 }
 

@@ -93,10 +93,6 @@ export class Connection {
     }
   }
 
-  get isOpen(): boolean {
-    return this.#database.isOpen;
-  }
-
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();

@@ -1,4 +1,3 @@
-/** SQLite's errors as errors of the store. */
 import { StoreError, type StoreErrorCode } from '../contract/store-error.ts';
 
 /** Primary result codes, https://www.sqlite.org/rescode.html */

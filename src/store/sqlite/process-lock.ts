@@ -1,4 +1,3 @@
-/** One process per database file. */
 import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
-import type { FoundHosts, RecordLists } from '../shared/context.ts';
+import type { FoundHosts, ListQuery, RecordLists } from '../shared/context.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
@@ -60,16 +60,6 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       return new Map(rows.map(({ grade, n }) => [gradeFromText(grade), Number(n)]));
     },
 
-    async featured({ sinceMs, limit }) {
-      const best = {
-        from: 'records r INDEXED BY records_by_time',
-        conditions: ["r.grade = 'A'", 'r."scannedAtMs" >= ?'],
-        values: [sinceMs],
-        isNarrow: false,
-      };
-      return find(best, { sort: 'recent', limit, offset: 0 }, hiddenRecords(connection));
-    },
-
     async hostsByRecency(limit) {
       const hosts = connection.values(
         `SELECT r.host FROM records r INDEXED BY records_by_time WHERE NOT ${AMONG}
@@ -105,22 +95,20 @@ function countRecords(connection: Connection, selection: Selection, hidden: stri
   return Number(all) - Number(taken);
 }
 
-export function selectionOf({
-  category,
-  q,
-}: Pick<DirectoryQuery, 'category'> & { readonly q: string }): Selection {
-  const conditions: string[] = [];
-  const values: SQLInputValue[] = [];
-  if (category !== undefined) {
-    conditions.push('r.category = ?');
-    values.push(category);
-  }
-  if (q !== '') {
-    conditions.push('instr(r.host, ?) > 0');
-    values.push(q);
-  }
+export function selectionOf({ category, q, grade, sinceMs }: Partial<ListQuery>): Selection {
+  const wanted = [
+    { condition: 'r.category = ?', value: category },
+    { condition: 'instr(r.host, ?) > 0', value: q === '' ? undefined : q },
+    { condition: 'r.grade = ?', value: grade },
+    { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
+  ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
   const index = category === undefined ? 'records_by_time' : 'records_by_category';
-  return { from: `records r INDEXED BY ${index}`, conditions, values, isNarrow: false };
+  return {
+    from: `records r INDEXED BY ${index}`,
+    conditions: wanted.map(({ condition }) => condition),
+    values: wanted.map(({ value }) => value),
+    isNarrow: false,
+  };
 }
 
 /** Verified hosts are few and are looked up by name. */

@@ -4,7 +4,7 @@ import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
 import type { EngineContext } from '../shared/context.ts';
-import { MemoryLimits } from '../shared/memory-limits.ts';
+import { memoryLimits } from '../shared/memory-limits.ts';
 import { onlyInstance } from '../shared/only-instance.ts';
 import { storeOn } from '../shared/store-on.ts';
 import { openTables } from '../shared/table.ts';
@@ -62,14 +62,12 @@ function assemble(
     isAlive: async ({ boot }) => boot === owner.boot,
     now,
   };
-  const limits = new MemoryLimits(now);
+  const limits = memoryLimits(now);
   return storeOn(context, {
     info: { kind: 'sqlite', location: path, shared: false },
     limits,
     instances: onlyInstance(owner),
-    async purge(nowMs) {
-      return limits.purge(nowMs);
-    },
+    purge: limits.purge,
     async ping() {
       connection.value('SELECT EXISTS (SELECT 1 FROM owners)');
     },
