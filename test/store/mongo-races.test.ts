@@ -9,8 +9,14 @@ import { type Decision, type Racing, racing, SETTINGS } from './mongo-races.ts';
 import { dropDatabase, freshDatabase } from './mongo-subject.ts';
 import { OtherProcess } from './other-process.ts';
 
-const ROUNDS = 50;
-const PUBLISHED = 1_000;
+const ROUNDS: Readonly<Record<Decision, number>> = {
+  'ledger step': 50,
+  lease: 50,
+  'change number': 50,
+  'listing change': 10,
+};
+/** The test server looks for the last of a sequence through all of it. */
+const PUBLISHED = 400;
 const TIMEOUT_MS = 600_000;
 
 const server = await startMongoServer();
@@ -42,9 +48,9 @@ describe(
     });
 
     it.each<Decision>(['ledger step', 'lease', 'change number', 'listing change'])(
-      'let exactly one of 100 racers have each of 50 %ss',
+      'let exactly one of 100 racers have each %s',
       async (decision) => {
-        for (let round = 1; round <= ROUNDS; round += 1) {
+        for (let round = 1; round <= ROUNDS[decision]; round += 1) {
           const order = { kind: 'race', decision, round } as const;
           const [mine, theirs] = await Promise.all([own.race(decision, round), other.tell(order)]);
           expect(mine + theirs, `round ${round}`).toBe(1);
@@ -54,9 +60,9 @@ describe(
     );
 
     it(
-      'read 1,000 changes in pages while the other publishes them: none lost, none twice',
+      'read 400 changes in pages while the other publishes them: none lost, none twice',
       async () => {
-        const before = ROUNDS;
+        const before = ROUNDS['change number'];
         const seen: DirectoryChange[] = [];
         let sinceMs = before;
         const readPage = async (): Promise<boolean> => {

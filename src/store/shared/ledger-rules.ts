@@ -2,7 +2,7 @@ import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts'
 import { RETENTION_MS } from './retention.ts';
 
 /**
- * Whether a key whose last step is this needs nothing more. A route that publishes nothing still
+ * A key whose last step is terminal needs nothing more. A route that publishes nothing still
  * writes `published` after `settled`, so that recovery has one rule.
  */
 const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {

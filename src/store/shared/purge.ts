@@ -1,3 +1,4 @@
+import { LEDGER_STATES } from '../contract/ledger.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import type { StoreContext } from './context.ts';
@@ -24,7 +25,8 @@ export async function purgeOn(
   const { unsentKey, ledgerKey } = RETENTION_MS;
   // Keys that were claimed, released and never sent come first: any key pair can write them.
   const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
-  const finished = await purgeLedger(context, nowMs, { atMs: before(ledgerKey) });
+  const state = { in: LEDGER_STATES.filter(isTerminal) };
+  const finished = await purgeLedger(context, nowMs, { state, atMs: before(ledgerKey) });
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);

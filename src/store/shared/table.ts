@@ -113,18 +113,20 @@ export type Comparison = {
 
 /** All comparisons that a row has to pass. */
 export function comparisonsOf(where: Where<AnyRow>): readonly Comparison[] {
-  return Object.entries(where).flatMap(([column, condition]): readonly Comparison[] => {
-    if (condition === undefined) return [];
+  const comparisons: Comparison[] = [];
+  for (const [column, condition] of Object.entries(where)) {
     if (condition === null || typeof condition !== 'object') {
-      return [{ column, operator: 'equal', value: condition }];
+      if (condition !== undefined)
+        comparisons.push({ column, operator: 'equal', value: condition });
+      continue;
     }
-    const given: AnyRow = { ...condition };
-    return OPERATORS.filter((operator) => given[operator] !== undefined).map((operator) => ({
-      column,
-      operator,
-      value: given[operator],
-    }));
-  });
+    const given: readonly [string, unknown][] = Object.entries(condition);
+    for (const operator of OPERATORS) {
+      const value = given.find(([name]) => name === operator)?.[1];
+      if (value !== undefined) comparisons.push({ column, operator, value });
+    }
+  }
+  return comparisons;
 }
 
 /** A random wait before the next number is tried after a lost one; it keeps racers apart. */

@@ -31,7 +31,7 @@ export const TABLES = {
       data: text,
     },
     key: ['key', 'step'],
-    indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['atMs'], ['answerId'], ['scanId']],
+    indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
   /** A key may be unfinished since the claim at this step. */
   ledgerOpen: table({

@@ -7,6 +7,8 @@ import {
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';
 
+export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
+
 /** A store without a file: what is in it ends with its connection. */
 export const MEMORY = ':memory:';
 
@@ -24,6 +26,7 @@ export class Connection {
   readonly location: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  #level: 'FULL' | 'NORMAL' | null = null;
 
   /** @throws StoreError */
   constructor(file: string, location: string, { readOnly = false } = {}) {
@@ -40,15 +43,24 @@ export class Connection {
     this.#guard(() => this.#database.exec(sql));
   }
 
-  /** How many rows it wrote. */
+  /** How many rows it wrote. Durable when it returns. */
   run(sql: string, ...values: readonly SQLInputValue[]): number {
-    return this.#guard(() => Number(this.#statement(sql).run(...values).changes));
+    return this.#write('FULL', sql, values);
   }
 
-  rows(
-    sql: string,
-    ...values: readonly SQLInputValue[]
-  ): readonly Readonly<Record<string, SQLOutputValue>>[] {
+  /**
+   * A write that outlives this process when it returns, and a loss of power with the next durable one: for rows that
+   * stand for work of this process, which ends by either. It waits for no disk.
+   */
+  runPassing(sql: string, ...values: readonly SQLInputValue[]): number {
+    return this.#write('NORMAL', sql, values);
+  }
+
+  row(sql: string, ...values: readonly SQLInputValue[]): StoredRow | null {
+    return this.#guard(() => this.#statement(sql).get(...values)) ?? null;
+  }
+
+  rows(sql: string, ...values: readonly SQLInputValue[]): readonly StoredRow[] {
     return this.#guard(() => this.#statement(sql).all(...values));
   }
 
@@ -65,7 +77,7 @@ export class Connection {
   /** All or nothing, durable when it returns. `work` is synchronous and does not nest. */
   transaction<T>(work: () => T): T {
     return this.#guard(() => {
-      this.#statement('BEGIN IMMEDIATE').run();
+      this.run('BEGIN IMMEDIATE');
       try {
         const result = work();
         this.#statement('COMMIT').run();
@@ -78,25 +90,21 @@ export class Connection {
     });
   }
 
-  /**
-   * A write that outlives this process when it returns, and a loss of power with the next durable one: for rows that
-   * stand for work of this process, which ends by either. It waits for no disk.
-   */
-  passing<T>(work: () => T): T {
-    // SQLite refuses another level within a transaction; its commit decides for all of it.
-    if (this.#database.isTransaction) return work();
-    this.exec('PRAGMA synchronous = NORMAL');
-    try {
-      return work();
-    } finally {
-      this.exec('PRAGMA synchronous = FULL');
-    }
-  }
-
   close(): void {
     if (!this.#database.isOpen) return;
     this.#statements.clear();
     this.#guard(() => this.#database.close());
+  }
+
+  #write(level: 'FULL' | 'NORMAL', sql: string, values: readonly SQLInputValue[]): number {
+    return this.#guard(() => {
+      // SQLite refuses another level within a transaction; its commit decides for all of it.
+      if (level !== this.#level && !this.#database.isTransaction) {
+        this.#database.exec(`PRAGMA synchronous = ${level}`);
+        this.#level = level;
+      }
+      return Number(this.#statement(sql).run(...values).changes);
+    });
   }
 
   #statement(sql: string): StatementSync {

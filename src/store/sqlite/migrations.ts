@@ -86,4 +86,5 @@ export const STEPS: readonly (() => string)[] = [
     .map((table) => `DROP TABLE ${table};`)
     .join('\n')}
   `,
+  () => `DROP INDEX IF EXISTS "ledger atMs";`,
 ];

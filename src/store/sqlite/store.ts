@@ -36,7 +36,6 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
   try {
     connection = new Connection(file, path);
     connection.exec('PRAGMA journal_mode = WAL');
-    connection.exec('PRAGMA synchronous = FULL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
     migrate(connection);
     return assemble(connection, path, options, () => lock?.release());

@@ -11,7 +11,7 @@ import {
   type Table,
   type Where,
 } from '../shared/table.ts';
-import { type Connection, LIMIT } from './connection.ts';
+import { type Connection, LIMIT, type StoredRow } from './connection.ts';
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
   equal: '= ?',
@@ -37,6 +37,8 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
   const keyCondition = spec.key.map((column) => `${quoted(column)} = ?`).join(' AND ');
   const insertion = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')})
     VALUES (${columns.map(() => '?').join(', ')})`;
+  const insertionOnce = `${insertion} ON CONFLICT DO NOTHING`;
+  const selectionByKey = `SELECT * FROM ${name} WHERE ${keyCondition}`;
   const replaced = columns
     .filter(({ column }) => !spec.key.includes(column))
     .map((column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`);
@@ -44,14 +46,13 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
     DO UPDATE SET ${replaced.join(', ')}`;
 
   function tryInsert(row: AnyRow): boolean {
-    return write(row, `${insertion} ON CONFLICT DO NOTHING`, valuesOf(row, columns)) > 0;
+    return write(row, insertionOnce, valuesOf(row, columns)) > 0;
   }
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
-    const writing = () => connection.run(sql, ...values);
     // Of rows that are changed or removed, as of all of their table.
     const isPassing = row === null ? spec.passing !== undefined : spec.passing?.(row);
-    return isPassing ? connection.passing(writing) : writing();
+    return isPassing ? connection.runPassing(sql, ...values) : connection.run(sql, ...values);
   }
 
   function select(what: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
@@ -68,7 +69,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
     return select('*', where, options).map(toRow);
   }
 
-  function toRow(stored: Readonly<Record<string, SQLOutputValue>>): AnyRow {
+  function toRow(stored: StoredRow): AnyRow {
     return rowOf(spec.name, columns, stored);
   }
 
@@ -92,8 +93,8 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
     },
 
     async get(...key) {
-      const [row] = connection.rows(`SELECT * FROM ${name} WHERE ${keyCondition}`, ...key);
-      return row === undefined ? null : toRow(row);
+      const row = connection.row(selectionByKey, ...key);
+      return row && toRow(row);
     },
 
     async first(where, options = {}) {
@@ -199,11 +200,7 @@ function whereSql(where: Where<AnyRow>): {
   };
 }
 
-function rowOf(
-  table: string,
-  columns: readonly FlatColumn[],
-  stored: Readonly<Record<string, SQLOutputValue>>,
-): AnyRow {
+function rowOf(table: string, columns: readonly FlatColumn[], stored: StoredRow): AnyRow {
   const row: Record<string, unknown> = {};
   for (const { name, column, member, kind, isNullable } of columns) {
     const value = stored[name];
