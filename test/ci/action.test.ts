@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
+import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 import { runAction, WORKFLOW } from './composite.ts';
 
@@ -46,12 +47,16 @@ type SarifResult = {
 };
 type Job = Awaited<ReturnType<typeof run>>;
 
-async function run(kind: 'good' | 'broken', inputs: Readonly<Record<string, string>> = {}) {
+async function run(
+  kind: 'good' | 'broken' | 'sells-twice',
+  inputs: Readonly<Record<string, string>> = {},
+) {
   const port = await freePort();
   const source = await readFile(join(ROOT, 'action.yml'), 'utf8');
   const given = {
     origin: `http://127.0.0.1:${port}`,
-    start: `${SELLER} ${port} ${kind}`,
+    start:
+      kind === 'sells-twice' ? craftedSeller({ port, flaw: 'T7' }) : `${SELLER} ${port} ${kind}`,
     output: kind,
     ...inputs,
   };
@@ -157,4 +162,23 @@ test('a server that does not come up is said, with what it printed', async () =>
   expect(codes).not.toHaveProperty('scan');
   expect(log['wait']).toContain('did not answer within 1 s');
   expect(log['wait']).toContain('no such module');
+});
+
+/** Its route that fails has no good payment (T1), and a payment buys twice (T7). */
+describe('the input pay-test', () => {
+  const TIMEOUT_MS = 180_000;
+
+  test('fails the job by a trial with "fail"', { timeout: TIMEOUT_MS }, async () => {
+    const { port, codes, log, summary } = await run('sells-twice', { 'pay-test': 'fail' });
+    expect(codes).toMatchObject({ scan: 0, stop: 0, 'pay-test': 1 });
+    expect(log['pay-test']).toContain('--fail-on fail: T1, T7');
+    expect(summary).toContain('Gives away for nothing: 1 way.');
+    expect(await isUp(port)).toBe(false);
+  });
+
+  test('reports and fails nothing with "true"', { timeout: TIMEOUT_MS }, async () => {
+    const { codes, summary } = await run('sells-twice', { 'pay-test': 'true' });
+    expect(codes).toMatchObject({ 'pay-test': 0, gate: 0 });
+    expect(summary).toMatch(/\| fail \| T7 replay \|/);
+  });
 });

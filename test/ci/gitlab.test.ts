@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,28 +28,33 @@ type Job = {
 };
 type Header = { readonly spec: { readonly inputs: Record<string, { readonly default?: string }> } };
 
-async function runJob(kind: 'good' | 'broken') {
+async function runJob(
+  kind: 'good' | 'broken' | 'sells-twice',
+  given: Readonly<Record<string, string>> = {},
+) {
   const port = await freePort();
-  const given: Readonly<Record<string, string>> = {
+  const values: Readonly<Record<string, string>> = {
     origin: `http://127.0.0.1:${port}`,
-    start: `exec ${SELLER} ${port} ${kind}`,
+    start:
+      kind === 'sells-twice'
+        ? craftedSeller({ port, flaw: 'T7' })
+        : `exec ${SELLER} ${port} ${kind}`,
     command: COMMAND,
     gate: '--min-grade A',
+    ...given,
   };
   const source = await readFile(join(ROOT, 'ci/gitlab.yml'), 'utf8');
   const [header, jobs] = parseAllDocuments(source).map((one) => one.toJS());
   const { inputs } = (header as Header).spec;
   const fill = (value: string) =>
     value.replaceAll(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_all, name: string) => {
-      return given[name] ?? inputs[name]?.default ?? '';
+      return values[name] ?? inputs[name]?.default ?? '';
     });
   const { variables, script }: Job = jobs['x402-scan'];
   const filled = Object.entries(variables).map(([name, value]) => [name, fill(value)] as const);
   const cwd = await mkdtemp(join(folder, `${kind}-`));
-  // A group of its own, so that the server which the job starts ends with it.
   const child = spawn('bash', ['-eo', 'pipefail', '-c', script.map(fill).join('\n')], {
     cwd,
-    detached: true,
     env: {
       PATH: `${dirname(NODE)}:${process.env['PATH']}`,
       HOME: cwd,
@@ -60,8 +66,18 @@ async function runJob(kind: 'good' | 'broken') {
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (exit) => resolve(exit ?? 1));
   });
-  if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  await endServer(cwd);
   return { cwd, code, log: (await said).join('') };
+}
+
+/** The job leaves its server to the end of the container. */
+async function endServer(cwd: string): Promise<void> {
+  const pid = Number(await readFile(join(cwd, 'x402-start.pid'), 'utf8'));
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The job has ended it already.
+  }
 }
 
 test('a good seller passes', async () => {
@@ -94,4 +110,16 @@ test('a broken seller fails, with Code Quality and JUnit for the merge request',
   expect(new Set(fingerprints).size).toBe(violations.length);
   expect(violations.length).toBeGreaterThan(0);
   expect(await readFile(join(cwd, 'x402-junit.xml'), 'utf8')).toContain('1 of 2 challenge');
+});
+
+test.each([
+  ['fail', 1],
+  ['true', 0],
+])('the input pay-test: %s', { timeout: 180_000 }, async (payTest, code) => {
+  const job = await runJob('sells-twice', { gate: '', 'pay-test': payTest });
+  expect({ code: job.code, log: job.log }).toMatchObject({
+    code,
+    log: expect.stringContaining('Gives away for nothing: 1 way.'),
+  });
+  expect(job.log.includes('--fail-on fail: T1, T7')).toBe(payTest === 'fail');
 });

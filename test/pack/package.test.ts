@@ -12,7 +12,9 @@ import { needs } from '../fixtures/needs.ts';
 import { challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { craftedMcp } from '../fixtures/origins/crafted-mcp.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { freePort } from '../fixtures/service/free-port.ts';
 import { type Packed, packCheckout } from './packed.ts';
 
 const run = promisify(execFile);
@@ -199,6 +201,15 @@ describe('on the oldest Node', needs('unavailable' in oldest ? oldest.unavailabl
     const seen = await command(node, args);
     expect(seen).toMatchObject({ code, stderr: '' });
     expect(seen.stdout).toContain(words);
+  });
+
+  test('runs pay-test', async () => {
+    const port = await freePort();
+    const start = craftedSeller({ port, flaw: 'T7' });
+    const args = ['pay-test', `http://127.0.0.1:${port}`, '--start', start, '--only', 'T1,T7'];
+    const { code, stdout } = await command(node, [...args, '--fail-on', 'fail']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('FAIL    T7 replay, GET /weather');
   });
 
   test('runs diff', async () => {

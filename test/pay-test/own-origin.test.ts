@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runCli } from '../cli/run-cli.ts';
+import { freePort } from '../fixtures/service/free-port.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** Serves documents that name OTHER, and redirects every other request there. */
+const SELLER = `
+  import { createServer } from 'node:http';
+  const { PORT, OTHER } = process.env;
+  const paths = { '/paid': { get: { responses: { 402: { description: 'Payment' } } } } };
+  const info = { title: 'A', version: '1' };
+  const documents = {
+    '/openapi.json': JSON.stringify({ openapi: '3.1.0', info, servers: [{ url: OTHER }], paths }),
+    '/llms.txt': '# A\\n\\n> b\\n\\n## C\\n\\n- [d](' + OTHER + '/paid)\\n',
+    '/.well-known/x402': JSON.stringify({ version: 1, resources: [OTHER + '/paid'] }),
+  };
+  createServer((request, response) => {
+    const document = documents[request.url];
+    if (document === undefined) response.writeHead(307, { location: OTHER + request.url }).end();
+    else response.end(document);
+  }).listen(Number(PORT), '127.0.0.1');
+`;
+
+test('a redirect or a document of the seller leads to no other origin', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
+  const seller = join(folder, 'seller.mjs');
+  await writeFile(seller, SELLER);
+  const asked: string[] = [];
+  const other = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(402).end('{}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // it listens on TCP
+  const run = async (...flags: readonly string[]) => {
+    const port = await freePort();
+    const start = `PORT=${port} OTHER=${address} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+    return runCli(['pay-test', `http://127.0.0.1:${port}`, '--start', start, ...flags]);
+  };
+  try {
+    const found = await run('--only', 'T1');
+    expect(found).toMatchObject({ code: 2, stdout: '' });
+    expect(found.stderr).toContain('no route asks for a payment');
+    const named = await run('--only', 'T1', '--route', 'GET /paid');
+    expect(named.stdout).toContain('GET /paid: answers 307 and no 402');
+    expect(asked).toEqual([]);
+  } finally {
+    other.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
