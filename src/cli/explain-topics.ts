@@ -1,4 +1,3 @@
-/** Explanations of the parts of a report that no check grades. */
 import type { AdviceId } from '../model/advice.ts';
 import { INDEXED_REASONS, type IndexedReasonCode } from '../model/indexed.ts';
 
@@ -13,14 +12,14 @@ const BAZAAR = 'https://docs.cdp.coinbase.com/x402/bazaar';
 
 const ADVICE: Readonly<Record<AdviceId, Topic>> = {
   'testnet-only': {
-    why: 'All offers are on test networks, whose coins are worth nothing.',
+    why: 'All offers are on test networks, where money is worth nothing.',
     source: 'The networks of the offers.',
     fix: 'Offer a main network too, such as eip155:8453.',
   },
   'over-default-limit': {
     why: 'Default clients refuse to pay over 1 USD a call until their buyer raises the limit.',
     source: 'The spend controls of @x402/core; x402 issues 3124, 3154.',
-    fix: 'Say the price in your documents, so that buyers set their limit, or ask for less a call.',
+    fix: 'State the price in your documents, so that buyers can raise their limit, or charge less for a call.',
   },
   'under-facilitator-minimum': {
     why: 'The CDP facilitator settles nothing under 0.001 USD.',
@@ -28,19 +27,19 @@ const ADVICE: Readonly<Record<AdviceId, Topic>> = {
     fix: 'Ask for at least 0.001 USD.',
   },
   'needs-allowance': {
-    why: 'Permit2 moves what the wallet has approved it to move, and most wallets never have.',
+    why: 'Permit2 moves only what the wallet has approved, and most wallets have approved nothing.',
     source: 'specs/schemes/exact/scheme_exact_evm.md of x402.',
-    fix: 'Offer EIP-3009 beside it, or sponsor the approval by a gas sponsoring extension.',
+    fix: 'Offer EIP-3009 too, or sponsor the approval by a gas sponsoring extension.',
   },
   'signed-offer-differs': {
-    why: 'A buyer who holds the signed offer against accepts sees two prices or recipients.',
+    why: 'The signed offer and accepts state different prices or recipients, so a buyer who compares them will not pay.',
     source: 'specs/extensions/offer-receipt.md of x402.',
-    fix: 'Sign what stands in accepts.',
+    fix: 'Sign the same terms that accepts states.',
   },
   'sign-in-elsewhere': {
-    why: 'Wallets refuse to sign in to a host other than the one that they talk to.',
+    why: 'Wallets refuse to sign in to another host than the one that they requested.',
     source: 'specs/extensions/sign-in-with-x.md of x402; EIP-4361.',
-    fix: 'Set domain and uri to the host that is asked.',
+    fix: 'Set domain and uri to the requested host.',
   },
   'identifier-required': {
     why: 'Many clients send no payment identifier, and cannot pay where it is required.',
@@ -48,42 +47,42 @@ const ADVICE: Readonly<Record<AdviceId, Topic>> = {
     fix: 'Make it optional.',
   },
   'methods-unseen': {
-    why: 'Indexes and scanners ask by GET and POST, as other methods may change something.',
+    why: 'Indexes and scanners send only GET and POST, because other methods may change data.',
     source: 'The paid operations of your OpenAPI document and manifest.',
-    fix: 'Offer a paid GET or POST beside them.',
+    fix: 'Offer a paid GET or POST too.',
   },
   'hidden-from-browsers': {
-    why: 'A script of another site cannot read the answer, or not its PAYMENT-REQUIRED header.',
+    why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
     source: HEADERS,
     fix: 'On the 402: Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED.',
   },
   'paywall-without-challenge': {
-    why: 'Opened in a browser, the resource answers with a page that no wallet can pay.',
+    why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
     source: 'specs/transports-v2/http.md of x402: the challenge stands in the header of a 402.',
     fix: 'Send the page with status 402 and the PAYMENT-REQUIRED header of the plain answer.',
   },
   'asset-without-code': {
-    why: 'A transfer of what has no code succeeds and moves nothing.',
+    why: 'The asset address has no code, so a transfer succeeds and moves nothing.',
     source: 'eth_getCode of the asset; x402 issue 773.',
-    fix: 'Name the address of the token on that very chain.',
+    fix: 'State the address of the token on this chain.',
   },
   'domain-differs': {
-    why: 'Wallets sign for the domain of extra.name and extra.version, and the token refuses another.',
+    why: 'Wallets sign with extra.name and extra.version, and the token refuses signatures with other values.',
     source: 'DOMAIN_SEPARATOR() and eip712Domain() of the asset; x402 issues 3102, 3105, 3152.',
-    fix: 'Set extra.name and extra.version to what the token signs with.',
+    fix: 'Set extra.name and extra.version to the values of the token.',
   },
   'transfer-reverts': {
     why: 'The node says that transfers of the asset to payTo revert, so no payment settles.',
     source: 'isBlacklisted(payTo), and a transfer of nothing that is simulated by eth_call.',
-    fix: 'Name another recipient, or ask the issuer of the token.',
+    fix: 'Use another recipient, or ask the issuer of the token.',
   },
   'no-token-account': {
-    why: 'On Solana a token is held in an account of its own, and nothing can be paid without one.',
+    why: 'On Solana a token needs an account of its own, and payTo has none for this asset.',
     source: 'getTokenAccountsByOwner of payTo; x402 issues 1020, 2802.',
     fix: 'Open the associated token account of payTo for the asset.',
   },
   'varies-unsaid': {
-    why: 'The answer depends on Accept, and a cache that is not told gives a page to a program.',
+    why: 'The answer depends on Accept, but does not say so. A cache may then give the page to a program.',
     source: 'RFC 9110, 12.5.5.',
     fix: 'Send Vary: Accept on both answers.',
   },
@@ -97,11 +96,11 @@ const REASONS: Readonly<Record<IndexedReasonCode, string>> = {
   invalid_bazaar_extension: 'give an input example that its own schema accepts',
   body_only: 'send the challenge in the PAYMENT-REQUIRED header',
   v1_only: 'answer with version 2 of x402',
-  validates_before_challenging: 'answer 402 before input is validated',
+  validates_before_challenging: 'answer 402 before you validate input',
   description_over_500: 'cut the description to 500 characters',
   under_minimum: 'ask for at least 0.001 USD',
   testnet_only: 'offer a main network too',
-  resource_url_elsewhere: 'state the resource under the host that is asked',
+  resource_url_elsewhere: 'state a resource URL on the requested host',
 };
 
 /** Null for an unknown name. */
@@ -117,9 +116,9 @@ export const TOPICS: readonly string[] = ['indexed', ...Object.keys(ADVICE)];
 
 function explainIndexed(): string {
   const why =
-    'Agents find APIs in indexes. A resource that is missing there, or listed at an old price, is not bought.\n' +
-    'The scan holds what the Bazaar and x402scan list against what is live: price, recipient, network,\n' +
-    'asset, scheme, description, input, method and version.';
+    'Agents find APIs in indexes. They do not buy a resource that is missing there, or listed at an old price.\n' +
+    'The scan compares the entries of the Bazaar and x402scan with the live challenge: price, recipient,\n' +
+    'network, asset, scheme, description, input, method and version.';
   const source = `${BAZAAR}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
   const fix = INDEXED_REASONS.map((code) => `${code}: ${REASONS[code]}`).join('\n');
   return section('indexed (not graded)', { why, source, fix });

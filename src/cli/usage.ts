@@ -5,7 +5,7 @@ import { FORMAT_NAMES } from './formatters/format-names.ts';
 export const USAGES: Readonly<Record<CommandName, string>> = {
   scan: `usage: ${showCall('scan')} <origin> [flags]
 
-  --allow-private          http, private and loopback addresses, any port, for this one origin
+  --allow-private          allow http, private and loopback addresses, any port, for this one origin
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
   --min-grade A|B|C|D      exit 1 below this grade
@@ -14,49 +14,49 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --fail-on fail|warn      exit 1 where a printed check fails (or warns)
   --only P1,S*             print these checks; grade and score stay those of the whole scan
   --checks-version V       judge by this catalog instead of the newest
-  --save FILE              keep what was seen, for --from
-  --from FILE              judge a saved scan instead of asking the origin
-  --source PATH=FILE       the file of your repository that the origin serves at PATH, as in
-                           /openapi.json=docs/openapi.json: findings name its line; repeatable;
-                           /=FILE is for findings about no document
+  --save FILE              save a recording of the answers, for --from
+  --from FILE              judge a recording; send no request
+  --source PATH=FILE       name FILE and its line in findings about the document at PATH, such as
+                           /openapi.json=docs/openapi.json; repeatable; /=FILE is for findings
+                           about no document
   --offline                ask no index: the standing checks are not determined
-  --rpc URL                a node of an EVM chain: advice on assets, domains and recipients, D3 and D4
-  --solana-rpc URL         a node of Solana: advice on token accounts
-  --mcp [PATH]             call the paid, read-only tools of its MCP endpoint too: at PATH, at the
+  --rpc URL                ask this EVM node: advice on assets, domains and recipients, D3 and D4
+  --solana-rpc URL         ask this Solana node: advice on token accounts
+  --mcp [PATH]             call the paid, read-only tools of the MCP endpoint too: at PATH, at the
                            path of <origin>, where its documents say, or at /mcp
-  --timing                 how long it took, and how many requests it needed
+  --timing                 print the duration and the number of requests
 
-  <origin> may name a resource, such as https://api.example.com/weather: it is asked too, and the
-  text says whether agents can pay it. The grade is that of the origin.
-  Exit 0: finished (and no threshold missed). 1: a threshold was missed. 2: bad usage, a refused
-  origin, or a failure of ours.`,
+  <origin> may be a resource, such as https://api.example.com/weather: the scan requests it too,
+  and the text says whether agents can pay it. The grade is that of the origin.
+  Exit 0: finished, no threshold missed. 1: a threshold was missed. 2: bad usage, a refused
+  origin, or a failure of the scanner.`,
 
   explain: `usage: ${showCall('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
 
-  Why a check is there, its rule, its outcomes, and the patch that mends what it finds.
-  Advice and what stands under "indexed" of a report are explained by their ids too.
+  Prints why a check exists, its rule, its outcomes, and the patch that mends what it finds.
+  <id> may also be "indexed", a trial of pay-test (T1 to T14), or the id of an advice.
   --report FILE            fill in the values of a report of scan --format json
-  --stack NAME             print the patch for this stack alone
-  --public-url URL         where the scanned address is local: the one that patches are to name`,
+  --stack NAME             print only the patch for this stack
+  --public-url URL         the public address to put into patches, after a scan of a local one`,
 
   diff: `usage: ${showCall('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)
 
-  Which checks moved between two reports, by status and outcome.
-  --fail-on-regression     exit 1 where grade, payableBy or the status of a check fell`,
+  Lists the checks whose status or outcome changed between two reports.
+  --fail-on-regression     exit 1 if the grade, payableBy or the status of a check fell`,
 
   'pay-test': `usage: ${showCall('pay-test')} <your seller> [--start COMMAND] [flags]
 
-  Pays your own seller with play money and a facilitator that misbehaves: trials T1 to T14.
+  Pays your own seller with play money, through a facilitator that fails on purpose (T1 to T14).
   --start COMMAND          start the seller, with FACILITATOR_URL set to the facilitator of the test
-  --route "GET /path"      a paid route; repeatable; default: those that a scan finds
+  --route "GET /path"      pay this route; repeatable; default: the paid routes that a scan finds
   --failing-route "GET /path"
                            a paid route whose handler answers 5xx, for T14
-  --body JSON              sent to POST routes; default: the bazaar example, else {}
-  --only T1,T7             these trials alone
-  --facilitator-port PORT  default: any that is free
-  --facilitator-host HOST  a private address of this machine, for sellers in containers
-  --facilitator-env NAME   a further variable that names the facilitator; repeatable
-  --network NAME           a further eip155 network; repeatable
+  --body JSON              send this to POST routes; default: the bazaar example, else {}
+  --only T1,T7             run these trials alone
+  --facilitator-port PORT  open the facilitator on this port; default: any free one
+  --facilitator-host HOST  open it on this private address, for sellers in containers
+  --facilitator-env NAME   set this variable to the facilitator too; repeatable
+  --network NAME           support a further eip155 network; repeatable
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
   --fail-on fail|warn      exit 1 where a trial fails (or warns)
@@ -65,30 +65,30 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   preflight: `usage: ${showCall('preflight')} URL [--method M] [--max-price P] [--allow-private] [--strict] [--format text|json]
 
-  Whether to pay a URL, asked once before anything is signed. Exit 0 for go and caution, 1 for no-go.
-  --method M               the method that you are going to send (default GET); POST sends {}
-  --max-price 0.05         in whole units of the asset: dearer is a no-go
-  --allow-private          http, private and loopback addresses, any port, for this one origin
+  Requests the URL once, signs nothing, and says whether to pay it. Exit 0: go or caution. 1: no-go.
+  --method M               the method that you will pay for (default GET); POST sends {}
+  --max-price 0.05         the most that you would pay, in whole units of the asset
+  --allow-private          allow http, private and loopback addresses, any port, for this one origin
   --strict                 exit 1 for caution too
   --format text|json       default text`,
 
   mcp: `usage: ${showCall('mcp')} [--allow-private] [--service URL]
 
-  Serves the tools for agents over standard input and output; scans are free, on this machine.
-  --allow-private          let them ask http, private and loopback addresses, on any port
+  Serves MCP tools to agents over standard input and output. Scans run on this machine, for free.
+  --allow-private          allow http, private and loopback addresses, on any port
   --service URL            the service whose directory search_directory asks`,
 
   capture: `usage: ${showCall('capture')} <origin>|--from FILE --output FILE [--allow-private] [--offline] [--mcp] [--checks-version V]
 
-  A recording fit for a bug report: no secrets, short bodies, the same verdicts.
-  --output FILE            where it is written
-  --from FILE              trim a recording of scan --save instead of asking an origin
+  Writes a recording for a bug report: without secrets, with short bodies, with the same verdicts.
+  --output FILE            write the recording there
+  --from FILE              trim a recording of scan --save; send no request
   --allow-private, --offline, --mcp, --checks-version V
-                           as of scan`,
+                           as for scan`,
 
   openapi: `usage: ${showCall('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
 
-  Judges OpenAPI documents before they are served (S1 to S4), a line a finding. Exit 1 where one fails.
+  Judges OpenAPI documents before you serve them (S1 to S4). Exit 1 if one fails.
   --fail-on fail|warn      exit 1 for warnings too, with warn (default fail)
   --checks-version V       judge by this catalog instead of the newest`,
 

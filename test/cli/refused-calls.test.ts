@@ -178,7 +178,7 @@ describe('--help', () => {
     [['preflight', '--help'], '--max-price 0.05 '],
     [['mcp', '--help'], '--service URL '],
     [['capture', '--help'], 'for a bug report'],
-    [['openapi', '--help'], 'before they are served'],
+    [['openapi', '--help'], 'before you serve them'],
   ])('%j is no failure, and tells of this command', async (args, words) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
