@@ -1,7 +1,8 @@
 import type { JsonObject } from '../model/json.ts';
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
-const PREDICATE_PATH = '/attestations/scan/v1';
+/** The path of the predicate type, under the address of a site. */
+export const PREDICATE_PATH = '/attestations/scan/v1';
 
 /** An in-toto Statement v1 about one scan. */
 export type ScanStatement = {

@@ -25,6 +25,7 @@ export const PAGES: Readonly<Record<string, SitePage>> = {
   checks: { path: '/checks' },
   check: { path: '/checks/P6' },
   about: { path: '/about-scanner' },
+  signed: { path: '/attestations/scan/v1' },
   missing: { path: '/o/localhost' },
 };
 

@@ -76,6 +76,22 @@ describe('GET /v1/attestation', () => {
   });
 });
 
+test('a report page offers the signed report, and the predicate type names a page', async () => {
+  await using app = await startApp();
+  await app.publish(HOST);
+  const link = 'https://api.scanner.example/v1/attestation?url=https%3A%2F%2Fshop.example.com';
+  expect((await app.get(`/o/${HOST}`)).body).toContain(`<a href="${link}">`);
+  expect((await app.get('/o/other.example.com')).body).not.toContain('/v1/attestation');
+  app.advance(DAY_MS);
+  expect((await app.get(`/o/${HOST}`)).body).not.toContain('/v1/attestation');
+  const page = await app.get('/attestations/scan/v1');
+  expect([page.statusCode, page.headers['content-type']]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+  ]);
+  expect(page.body).toContain('not an endorsement');
+});
+
 test('the key set says since when and until when a key signs', async () => {
   const SIGNING_KEY = newPem();
   await using app = await startApp({ environment: { SIGNING_KEY } });

@@ -5,10 +5,18 @@ import { badgeRoute } from './badge.ts';
 import { checkRoutes } from './checks.ts';
 import { homeRoute } from './home.ts';
 import { reportRoute } from './report.ts';
+import { scanAttestationRoute } from './scan-attestation.ts';
 
 /** The public site (interface spec 2.2, "report page"). Opted-out hosts have no page on it. */
 export const siteRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  for (const routes of [homeRoute, reportRoute, badgeRoute, checkRoutes, aboutRoute]) {
+  for (const routes of [
+    homeRoute,
+    reportRoute,
+    badgeRoute,
+    checkRoutes,
+    aboutRoute,
+    scanAttestationRoute,
+  ]) {
     await app.register(routes, parts);
   }
 };

@@ -4,6 +4,7 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
+import type { FinishedScan } from '../../../scan/finished-scan.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
 import { reportPage } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
@@ -62,7 +63,17 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       return reply.view('report', {
         ...view,
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
+        proof: proofUrl(fresh, config),
       });
     },
   );
 };
+
+/** The address of the signed report; null where there is none. */
+function proofUrl(
+  fresh: FinishedScan | null,
+  { baseUrl, revision }: RouteContext['config'],
+): string | null {
+  const isSigned = revision.offers.attestation !== undefined && fresh?.observationsSha256;
+  return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(fresh.origin)}` : null;
+}
