@@ -23,6 +23,7 @@ const UNIT = [
 const APART = ['test/{guard,probe}/**/*.test.ts', 'test/http/pages/templates-once.test.ts'];
 
 const LONG = [
+  'test/attestation/python-judges.test.ts',
   'test/bench/**/*.test.ts',
   'test/ci/{action,gitlab}.test.ts',
   'test/crash/**/*.test.ts',
