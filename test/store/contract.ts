@@ -19,6 +19,7 @@ import { slotsBound } from './contract/slots.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
 import { statisticsSum } from './contract/statistics.ts';
 import type { ContractSubject } from './contract/subject.ts';
+import { watchesAreVersioned } from './contract/watches.ts';
 
 /** What every store must do, whatever it is built on. */
 export function storeContract(name: string, subject: ContractSubject): void {
@@ -40,6 +41,7 @@ export function storeContract(name: string, subject: ContractSubject): void {
     limitsCount(subject);
     snapshotsStandIn(subject);
     statisticsSum(subject);
+    watchesAreVersioned(subject);
     purgeForgets(subject);
   });
 }

@@ -18,6 +18,7 @@ import type { SigningKeyStore } from './signing-keys.ts';
 import type { SlotStore } from './slots.ts';
 import type { SnapshotStore } from './snapshots.ts';
 import type { StatisticsStore, Tally } from './statistics.ts';
+import type { WatchStore } from './watches.ts';
 
 export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
@@ -61,6 +62,7 @@ export type Store = {
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;
   readonly statistics: StatisticsStore;
+  readonly watches: WatchStore;
   readonly instances: InstanceStore;
   readonly signingKeys: SigningKeyStore;
 

@@ -7,6 +7,7 @@ import { isTerminal, type LedgerHistory, ledgerHistoryExpired } from './ledger-r
 import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
 import { purgeSequences } from './purge-sequences.ts';
+import { purgeWatches } from './purge-watches.ts';
 import { RETENTION_MS } from './retention.ts';
 import { purgeSigningKeys } from './signing-keys.ts';
 import { foldDays } from './statistics.ts';
@@ -37,6 +38,7 @@ export async function purgeOn(
     await purgeOwners(context, nowMs),
     await purgeSigningKeys(context, nowMs),
     await recordings.removeInBatches({ keptAtMs: before(RETENTION_MS.recording) }, BATCH),
+    await purgeWatches(context, nowMs),
     await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),

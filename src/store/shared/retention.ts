@@ -28,6 +28,8 @@ export const RETENTION_MS = {
   silentHost: HOUR_MS,
   /** What an owner wanted before he wanted something else. */
   replacedOwner: HOUR_MS,
+  /** A watch as it was before something of it changed. */
+  replacedWatch: HOUR_MS,
   /** The scan in a row of history, once the record of its host has it. */
   historyScan: HOUR_MS,
   /** How long after its end a day takes rows: longer than any writer that saw the day before its end. */

@@ -19,6 +19,7 @@ import { signingKeysOn } from './signing-keys.ts';
 import { slotsOn } from './slots.ts';
 import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn } from './statistics.ts';
+import { watchesOn } from './watches.ts';
 
 /** What an engine adds to its tables. */
 export type EngineParts = Pick<Store, 'limits' | 'instances' | 'ping' | 'close'> & {
@@ -50,6 +51,8 @@ export function storeOn(engineContext: EngineContext, engine: EngineParts): Stor
     shares: sharesOn(slots),
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
+    watches: watchesOn(context),
+    instances: engine.instances,
     signingKeys: signingKeysOn(context),
     now,
     publish: (scan, tally) => publishOn(context, scan, tally),

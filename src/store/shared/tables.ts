@@ -273,6 +273,34 @@ export const TABLES = {
     },
     key: ['n'],
   }),
+  /** What is watched of a host, whole, as it is from this number on. */
+  watches: table({
+    name: 'watches',
+    columns: {
+      host: text,
+      n: integer,
+      attempt: text,
+      atMs: integer,
+      /** False once a later version replaced it. */
+      isCurrent: boolean,
+      lookAtMs: orNull(integer),
+      sendAtMs: orNull(integer),
+      endedAtMs: orNull(integer),
+      receiver: text,
+      state: text,
+    },
+    key: ['host', 'n'],
+    indexes: [['lookAtMs'], ['sendAtMs'], ['endedAtMs'], ['isCurrent', 'atMs']],
+  }),
+  /** A text that the version `n` of a watch brought. */
+  watchTexts: table({
+    name: 'watch_texts',
+    columns: { id: text, host: text, n: integer, attempt: text, text },
+    key: ['id'],
+    // The version follows.
+    passing: () => true,
+    indexes: [['host', 'n']],
+  }),
 };
 
 export type Tables = TablesOf<typeof TABLES>;
