@@ -10,6 +10,10 @@ export type OperationId =
   | 'verifyStart'
   | 'verifyConfirm'
   | 'listing'
+  | 'watch'
+  | 'watchStatus'
+  | 'watchTest'
+  | 'watchStop'
   | 'scan'
   | 'report'
   | 'attestation'
@@ -60,6 +64,8 @@ export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };
 const FREE_30: FreeOffer = { kind: 'free', requestsPerMinute: 30 };
+/** Each call sends a request to a receiver. */
+const FREE_6: FreeOffer = { kind: 'free', requestsPerMinute: 6 };
 /** One session of an agent makes many calls. */
 const FREE_60: FreeOffer = { kind: 'free', requestsPerMinute: 60 };
 
@@ -102,6 +108,10 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
       project: FREE_30,
       report: FREE_30,
       attestation: FREE_30,
+      watch: FREE_10,
+      watchStatus: FREE_30,
+      watchTest: FREE_6,
+      watchStop: FREE_10,
       preflight: FREE_30,
       statistics: FREE_30,
       feed: DOCUMENT_OFFER,

@@ -32,18 +32,13 @@ export async function changeListing(
   const { listingKey, listed, suppressEnrichment } = wish;
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
-  const confirm = await store.ownership.lastConfirm(host);
-  if (confirm === null) throw new NotVerified(`Nobody has proved control of ${host}. ${HOW}`);
-
-  const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
-  const Refusal = isRecent ? NotYourProof : NotVerified;
-  const hasKey = isRecent && isKey(listingKey, confirm.keyHash);
-  if (isRecent && listingKey !== undefined && !hasKey) {
-    throw new Refusal(`listingKey did not come with the token that proved ${host}. ${HOW}`);
-  }
+  const { confirm, hasKey, isOwner, when, Refusal } = await findProof(
+    store,
+    host,
+    client,
+    listingKey,
+  );
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
-  const when = isRecent ? 'by another client' : 'over an hour ago';
-  const isOwner = isRecent && client.key === confirm.client;
   if (!isOwner && shows(change)) {
     throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
   }
@@ -60,6 +55,47 @@ export async function changeListing(
     throw new Refusal(`This was set with the listingKey of ${host}: send it. Without it: ${HOW}`);
   }
   return { host, ...settings };
+}
+
+/**
+ * The proof of a caller who may change everything of a host: for an hour after its last confirm, the client
+ * that started the token, and callers with its listing key. Throws NotVerified, NotYourProof.
+ */
+export async function requireOwner(
+  store: Pick<Store, 'ownership' | 'now'>,
+  host: string,
+  client: Client,
+  listingKey: string | undefined,
+): Promise<Confirm> {
+  const { confirm, hasKey, isOwner, when, Refusal } = await findProof(
+    store,
+    host,
+    client,
+    listingKey,
+  );
+  if (hasKey || isOwner) return confirm;
+  throw new Refusal(`Control of ${host} was proved ${when}. ${HOW}`);
+}
+
+/** Throws where nobody proved control, or where the key is not that of the last proof. */
+async function findProof(
+  store: Pick<Store, 'ownership' | 'now'>,
+  host: string,
+  client: Client,
+  listingKey: string | undefined,
+) {
+  const confirm = await store.ownership.lastConfirm(host);
+  if (confirm === null) throw new NotVerified(`Nobody has proved control of ${host}. ${HOW}`);
+
+  const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
+  const Refusal = isRecent ? NotYourProof : NotVerified;
+  const hasKey = isRecent && isKey(listingKey, confirm.keyHash);
+  if (isRecent && listingKey !== undefined && !hasKey) {
+    throw new Refusal(`listingKey did not come with the token that proved ${host}. ${HOW}`);
+  }
+  const when = isRecent ? 'by another client' : 'over an hour ago';
+  const isOwner = isRecent && client.key === confirm.client;
+  return { confirm, hasKey, isOwner, when, Refusal };
 }
 
 /** Writes against the row's version and retries: a change or proof in between is judged first. */

@@ -105,7 +105,7 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
 }
 
 /** Private suffixes count too, so that customers of a hosting provider are separate domains. */
-async function registrableDomain({ hostname }: Origin): Promise<string> {
+export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>): Promise<string> {
   // Loaded with the first request: the module holds the list of public suffixes.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;

@@ -31,6 +31,8 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
+import { watchTiming } from '../watch/timing.ts';
+import { createWatchDesk } from '../watch/watch-desk.ts';
 import { attestationRoutes } from './routes/attestation.ts';
 import { checksRoutes } from './routes/checks.ts';
 import { directoryRoutes } from './routes/directory.ts';
@@ -48,6 +50,7 @@ import { signingKeyRoutes } from './routes/signing-keys.ts';
 import { siteRoutes } from './routes/site/index.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { statusRoutes } from './routes/status.ts';
+import { watchRoutes } from './routes/watch.ts';
 import { SERVER_LIMITS, type ServerLimits } from './server-limits.ts';
 
 export type AppOptions = {
@@ -65,6 +68,8 @@ export type AppOptions = {
   readonly wait?: ChallengeReaderOptions['wait'];
   readonly payments: SellingPayments;
   readonly signingKey: SigningKey;
+  /** Registries of other parts, answered at `/metrics`. */
+  readonly registries?: readonly Registry[];
 };
 
 /** The payments of this service, with the routes they sell and the registry that counts them. */
@@ -136,6 +141,10 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
+  const { siteUrl, originPolicy: policy, timeScale } = config;
+  const timing = watchTiming(timeScale);
+  const watchDesk = createWatchDesk({ store, policy, siteUrl, timing });
+  await app.register(watchRoutes, { ...context, watchDesk });
   await app.register(paidRoutes, payments);
   await registerTools(app, context, service);
   await app.ready();
@@ -158,7 +167,7 @@ async function registerTools(
 async function registerPlugins(
   app: FastifyInstance,
   config: Config,
-  { store, scanCoordinator, payments }: AppOptions,
+  { store, scanCoordinator, payments, registries = [] }: AppOptions,
 ): Promise<void> {
   await app.register(allowedMethods);
   await app.register(errors);
@@ -181,7 +190,7 @@ async function registerPlugins(
     allow: config.metricsAllow,
     isBehindProxy: config.trustProxy.length > 0,
     runningScans: () => scanCoordinator.running(),
-    further: [payments.metrics.registry],
+    further: [payments.metrics.registry, ...registries],
   });
 }
 

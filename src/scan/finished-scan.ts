@@ -20,20 +20,22 @@ export type FinishedScan = {
   readonly signals: Signals;
   /** False when nothing of the origin answered. */
   readonly reached: boolean;
+  /** The origin answered with 429 alone. */
+  readonly rateLimited: boolean;
   /** Of its canonical observations; null where they could not be digested. */
   readonly observationsSha256: string | null;
   /** Keeps the recording and returns it; absent in scans that were read back from the store. */
   readonly keepRecording?: () => Promise<KeptRecording>;
 };
 
-/** Reports of older releases lack `reached` and the digest. */
+/** Reports of older releases lack `reached`, `rateLimited` and the digest. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
-  Partial<Pick<FinishedScan, 'reached' | 'observationsSha256'>>;
+  Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'observationsSha256'>>;
 
 /** The only writer of the stored document, so that it can be read back without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals, reached, observationsSha256 } = scan;
-  return { report, branding, signals, reached, observationsSha256 };
+  const { report, branding, signals, reached, rateLimited, observationsSha256 } = scan;
+  return { report, branding, signals, reached, rateLimited, observationsSha256 };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
@@ -49,6 +51,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     signals: stored.signals,
     reached: stored.reached ?? true,
     observationsSha256: stored.observationsSha256 ?? null,
+    rateLimited: stored.rateLimited ?? false,
   };
 }
 

@@ -10,13 +10,18 @@ import type { Store } from '../store/contract/store.ts';
 import { type FinishedScan, fromStoredReport, toStoredReport } from './finished-scan.ts';
 import type { RecordedScan } from './record-observations.ts';
 import type { Scanner } from './scanner.ts';
-import { wasReached } from './was-reached.ts';
+import { metOnly429, wasReached } from './was-reached.ts';
 
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */
   readonly onScan?: ((scanId: string) => void) | undefined;
   /** The scan's recording is kept, for `recordingOf`. */
   readonly withRecording?: boolean | undefined;
+  /**
+   * Nobody pays: it has places of its own, so that it takes none of a paid scan, and is refused as
+   * Saturated while paid scans take half of theirs. A caller who pays may join it.
+   */
+  readonly isFree?: boolean | undefined;
 };
 
 export type RunOptions = JoinOptions & {
@@ -35,12 +40,16 @@ export type ScanCoordinatorOptions = {
   /** Stored with every published scan, such as the name of the scoring. */
   readonly catalogFacts: JsonObject;
   readonly maxScans?: number | undefined;
+  /** Called once a scan is published. */
+  readonly onPublished?: ((host: string) => void) | undefined;
   /** Told of scans that failed after every caller had left. */
   readonly onError?: ((error: unknown) => void) | undefined;
 };
 
 /** Bounds memory: one scan reads at most 16 MiB. */
 export const MAX_SCANS = 32;
+/** Beside those that are paid for. */
+const MAX_FREE_SCANS = 4;
 /** A scan ends within 70 s; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;
@@ -53,6 +62,8 @@ type InFlightScan = {
   readonly listeners: ((scanId: string) => void)[];
   /** Some caller wants its recording. */
   withRecording: boolean;
+  /** No caller pays. */
+  isFree: boolean;
 };
 
 /** This process's scans in flight, by origin. */
@@ -66,13 +77,17 @@ export class InFlightScans {
     this.#options = options;
   }
 
-  get size(): number {
-    return this.#scans.size;
+  /** Those that somebody pays for. */
+  get paid(): number {
+    return [...this.#scans.values()].filter(({ isFree }) => !isFree).length;
   }
 
-  isFull(): boolean {
+  isFull(isFree = false): boolean {
     const { scanner, maxScans = MAX_SCANS } = this.#options;
-    return this.#closing || this.#scans.size >= maxScans || scanner.isSaturated?.() === true;
+    if (this.#closing || scanner.isSaturated?.() === true) return true;
+    const { paid } = this;
+    if (!isFree) return paid >= maxScans;
+    return paid >= maxScans / 2 || this.#scans.size - paid >= MAX_FREE_SCANS;
   }
 
   join({ url }: Origin, options: JoinOptions = {}): Promise<FinishedScan> | null {
@@ -85,10 +100,10 @@ export class InFlightScans {
   run(origin: Origin, options: RunOptions): Promise<FinishedScan> {
     const joined = this.join(origin, options);
     if (joined !== null) return joined;
-    if (this.isFull()) return Promise.reject(new Saturated());
+    if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
 
     const { promise, resolve } = Promise.withResolvers<FinishedScan>();
-    const unheard = { scanId: null, listeners: [], withRecording: false };
+    const unheard = { scanId: null, listeners: [], withRecording: false, isFree: true };
     const scan: InFlightScan = { finished: promise, ...unheard };
     listen(scan, options);
     this.#scans.set(origin.url, scan);
@@ -167,6 +182,7 @@ export class InFlightScans {
         branding: outcome.branding,
         signals: outcome.signals,
         reached: wasReached(outcome.observations),
+        rateLimited: metOnly429(outcome.observations),
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,
       };
@@ -236,8 +252,10 @@ export async function hasRecord(store: Store, { host }: Origin): Promise<boolean
   return (await store.directory.get(host)) !== null;
 }
 
-function listen(scan: InFlightScan, { onScan, withRecording = false }: JoinOptions): void {
+function listen(scan: InFlightScan, options: JoinOptions): void {
+  const { onScan, withRecording = false, isFree = false } = options;
   scan.withRecording ||= withRecording;
+  scan.isFree &&= isFree;
   if (onScan === undefined) return;
   if (scan.scanId === null) scan.listeners.push(onScan);
   else onScan(scan.scanId);

@@ -36,7 +36,7 @@ export type ScanCoordinator = {
   isSaturated(): boolean;
   /** Maximum of scans in this process. */
   readonly maxScans: number;
-  /** Number of scans running in this process. */
+  /** Number of paid scans running in this process. */
   running(): number;
   /** Waits up to `graceMs` for scans in flight, then abandons them. */
   close(graceMs?: number): Promise<void>;
@@ -44,7 +44,7 @@ export type ScanCoordinator = {
 
 export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoordinator {
   const inFlight = new InFlightScans(options);
-  const { scanner, store, catalogFacts, maxScans = MAX_SCANS } = options;
+  const { scanner, store, catalogFacts, maxScans = MAX_SCANS, onPublished } = options;
   return {
     async admit(origin) {
       try {
@@ -64,10 +64,11 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);
       const scan = fromStoredReport(result);
       await store.publish(toPublishedScan(scan, catalogFacts), toTally(scan.report));
+      onPublished?.(result.host);
     },
     isSaturated: () => inFlight.isFull(),
     maxScans,
-    running: () => inFlight.size,
+    running: () => inFlight.paid,
     close: (graceMs = 0) => inFlight.close(graceMs),
   };
 }

@@ -14,7 +14,17 @@ const ANSWERED: ReadonlySet<string> = new Set([
 
 /** False when nothing of the origin answered: its host may be a typing error, which no list should show. */
 export function wasReached(seen: Observations): boolean {
-  const asked: readonly HttpObservation[] = [
+  return answersOf(seen).some((answer) => answer.ok || ANSWERED.has(answer.reason));
+}
+
+/** True when the origin answered with 429 alone, so that nothing was learnt of it. */
+export function metOnly429(seen: Observations): boolean {
+  const statuses = answersOf(seen).flatMap((answer) => (answer.ok ? [answer.data.status] : []));
+  return statuses.length > 0 && statuses.every((status) => status === 429);
+}
+
+function answersOf(seen: Observations): readonly HttpObservation[] {
+  return [
     seen.root,
     seen.soft404,
     seen.openapi,
@@ -27,5 +37,4 @@ export function wasReached(seen: Observations): boolean {
     seen.robots,
     ...seen.resources.probed.flatMap(({ probes }) => probes.map(({ answer }) => answer)),
   ];
-  return asked.some((answer) => answer.ok || ANSWERED.has(answer.reason));
 }

@@ -33,6 +33,8 @@ export function openScanning(options: ScanningOptions): Scanning {
     },
     fetchChallenge: async (...asked) => (await scanning()).fetchChallenge(...asked),
     judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
+    askResources: async (...asked) => (await scanning()).askResources(...asked),
+    postWebhook: async (...posted) => (await scanning()).postWebhook(...posted),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
     askHost: async (...asked) => (await scanning()).askHost(...asked),
   };

@@ -13,6 +13,9 @@ import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-pool.ts';
+import { type AskResources, createAskResources } from '../watch/ask-resources.ts';
+import type { PostWebhook } from '../watch/delivery.ts';
+import { createPostWebhook } from '../watch/post-webhook.ts';
 import { threadEnvironment } from '../workers/thread-environment.ts';
 import { createAskHost, createAskSeller } from './ask-seller.ts';
 
@@ -32,6 +35,8 @@ export type Scanning = {
   readonly judgeInHand: JudgeInHand;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
+  readonly askResources: AskResources;
+  readonly postWebhook: PostWebhook;
 };
 
 /** Starts no thread; the first scan does. */
@@ -62,5 +67,7 @@ export function createScanning(options: ScanningOptions): Scanning {
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     askSeller: createAskSeller(asking),
     askHost: createAskHost(asking),
+      askResources: createAskResources({ judges, ...outbound }),
+      postWebhook: createPostWebhook(outbound),
   };
 }

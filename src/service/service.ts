@@ -18,6 +18,7 @@ import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-alarms.ts';
 import { openScanning } from './open-scanning.ts';
 import { openStanding } from './open-standing.ts';
+import { type OpenWatching, openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
 
@@ -62,7 +63,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const { standing, yieldTo } = openStanding(config, userAgent, store);
-  const { scanner, ...judging } = openScanning({
+  const { scanner, askResources, postWebhook, ...judging } = openScanning({
     policy: config.originPolicy,
     userAgent,
     catalog,
@@ -71,7 +72,9 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     log,
   });
   opened.defer(() => scanner.close());
-  const scanCoordinator = openScanCoordinator(store, scanner, catalog, log);
+  const published: { watching: OpenWatching | null } = { watching: null };
+  const onPublished = (host: string) => published.watching?.published(host);
+  const scanCoordinator = openScanCoordinator(store, scanner, catalog, { log, onPublished });
   opened.defer(() => scanCoordinator.close());
   const payments = await openPayments({
     config,
@@ -82,6 +85,11 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   });
   opened.defer(() => payments.stop());
   yieldTo(payments);
+  const { fetchChallenge } = judging;
+  const looking = { config, store, scanCoordinator, askResources, fetchChallenge, postWebhook };
+  const watching = openWatching({ ...looking, onError });
+  if (config.revision.offers.watch !== undefined) published.watching = watching;
+  opened.defer(() => watching.stop());
   const app = await buildApp(config, {
     log,
     store,
@@ -91,11 +99,13 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     ...judging,
     payments,
     signingKey,
+    registries: [watching.metrics.registry],
   });
   opened.defer(() => app.close());
   await payments.start();
+  published.watching?.start();
 
-  const parts = { app, store, scanCoordinator, payments };
+  const parts = { app, store, scanCoordinator, payments, watching };
   const stopTimers = startTimers({ ...parts, standing, catalog, checks });
   const running = { ...parts, stopTimers, opened };
   let closing: Promise<void> | null = null;
@@ -108,6 +118,7 @@ type RunningService = {
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
   readonly payments: OpenPayments;
+  readonly watching: OpenWatching;
   stopTimers(): void;
   /** All opened parts; disposed in reverse order. */
   readonly opened: AsyncDisposableStack;
@@ -115,19 +126,20 @@ type RunningService = {
 
 /** Lets calls end and settle within `graceMs`, then closes the parts. */
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
-  const { app, store, scanCoordinator, payments, stopTimers, opened } = service;
+  const { app, store, scanCoordinator, payments, watching, stopTimers, opened } = service;
   stopTimers();
   // Both at once: requests that wait for a scan end when it ends or is aborted.
   const answered = app.close();
   // Connections that were busy at `close` stay open afterwards; the sweep closes them once they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+  const unwatched = watching.stop(graceMs);
   const settled = scanCoordinator.close(graceMs).then(async () => {
     // Calls whose scan has just ended still have to settle and be answered.
     const late = pause(Math.min(graceMs, SETTLE_GRACE_MS), undefined, { ref: false });
     await Promise.race([answered, late]);
     await payments.stop();
   });
-  await Promise.all([answered, settled]).finally(() => clearInterval(sweeping));
+  await Promise.all([answered, settled, unwatched]).finally(() => clearInterval(sweeping));
   await store.instances.leave();
   await opened.disposeAsync();
 }
@@ -136,12 +148,13 @@ function openScanCoordinator(
   store: Store,
   scanner: Scanner,
   { scoring }: Catalog,
-  log: Logger,
+  { log, onPublished }: { readonly log: Logger; readonly onPublished: (host: string) => void },
 ): ScanCoordinator {
   return createScanCoordinator({
     scanner,
     store,
     catalogFacts: { scoring },
+    onPublished,
     onError: (err) => log.error({ err }, 'scan failed'),
   });
 }

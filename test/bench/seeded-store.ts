@@ -40,6 +40,7 @@ export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host'
     origin: judged.report.origin,
     ...judged,
     reached: true,
+    rateLimited: false,
     observationsSha256: '0'.repeat(64),
   };
 }

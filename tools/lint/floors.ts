@@ -34,15 +34,27 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
   payment: ['model', 'guard', 'config', 'store'],
   directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
+  watch: [
+    'model',
+    'guard',
+    'parse',
+    'store',
+    'engine',
+    'probe',
+    'payable',
+    'scan',
+    'preflight',
+    'directory',
+  ],
   mcp: ['model', 'guard', 'parse', 'engine', 'payable', 'scan', 'preflight', 'patches', 'payment'],
   cli: 'model guard config parse workers attestation engine patches probe ecosystem payable scan pay-test preflight mcp'.split(
     ' ',
   ),
-  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory mcp'.split(
+  http: 'model guard config parse store attestation engine patches probe payable scan preflight payment directory watch mcp'.split(
     ' ',
   ),
   service:
-    'model guard config parse workers store attestation engine patches probe ecosystem payable scan preflight payment directory mcp http'.split(
+    'model guard config parse workers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp http'.split(
       ' ',
     ),
 };

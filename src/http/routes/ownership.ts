@@ -6,6 +6,7 @@ import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import { errorResponses } from './error-schema.ts';
+import { listingKeyParameter } from './listing-key-parameter.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
@@ -28,16 +29,7 @@ const READING = [
   'store_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-const listingKey = Type.Optional(
-  Type.String({
-    maxLength: 128,
-    description: 'The listingKey that POST /v1/verify/start answered beside the token.',
-    documented: {
-      pattern: '^[A-Za-z0-9_-]{43}$',
-      example: 'c2VjcmV0LXRoYXQtc3RhbmRzLWZvci1pdHMtb3duZXI',
-    },
-  }),
-);
+const listingKey = listingKeyParameter;
 const startBody = Type.Object({ url: urlParameter });
 const confirmBody = Type.Object({ url: urlParameter, listingKey });
 const listingBody = Type.Object({

@@ -1,0 +1,164 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { type TSchema, Type } from 'typebox';
+import { clientOf } from '../../directory/client-key.ts';
+import type { ErrorCode } from '../../model/error-codes.ts';
+import type { WatchDesk } from '../../watch/watch-desk.ts';
+import { errorResponses } from './error-schema.ts';
+import { listingKeyParameter } from './listing-key-parameter.ts';
+import { requestedOrigin } from './requested-origin.ts';
+import type { RouteContext } from './route-context.ts';
+import { DOCUMENTED_URL, urlParameter } from './url-parameter.ts';
+
+export type WatchRouteContext = RouteContext & { readonly watchDesk: WatchDesk };
+
+const BAD_BODY = [
+  'invalid_url',
+  'invalid_request',
+  'invalid_json',
+  'invalid_query',
+  'body_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[];
+
+const createBody = Type.Object({
+  url: urlParameter,
+  webhook: Type.String({
+    description: 'The https URL that events are posted to. Its answer to watch.started agrees.',
+    documented: { ...DOCUMENTED_URL, example: 'https://hooks.example.com/x402' },
+  }),
+  listingKey: listingKeyParameter,
+});
+
+const ownBody = Type.Object({
+  url: urlParameter,
+  secret: Type.String({
+    maxLength: 128,
+    description: 'The secret that POST /v1/watch answered.',
+    documented: {
+      pattern: '^whsec_.+$',
+      example: 'whsec_c2VjcmV0LXRoYXQtc2lnbnMtdGhlLWV2ZW50cw==',
+    },
+  }),
+});
+
+const statusSchema = Type.Object({
+  host: Type.String(),
+  state: Type.Unsafe<string>({ type: 'string', enum: ['pending', 'active', 'ended'] }),
+  endsAt: Type.String({ description: 'When it ends unless it is renewed, or when it ended.' }),
+  nextLookAt: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'The next look, hourly or daily; null where none is planned.',
+  }),
+  deliveries: Type.Array(
+    Type.Object({
+      id: Type.String({ description: 'The webhook-id of every try.' }),
+      type: Type.String(),
+      at: Type.String(),
+      tries: Type.Integer(),
+      status: Type.Unsafe<string>({ type: 'string', enum: ['waiting', 'delivered', 'failed'] }),
+    }),
+    { description: 'The newest 20, newest first.' },
+  ),
+});
+
+type OwnRoute = {
+  readonly path: string;
+  readonly offer: 'watchStatus' | 'watchTest' | 'watchStop';
+  readonly summary: string;
+  readonly description: string;
+  readonly further: readonly ErrorCode[];
+  readonly method: 'status' | 'test' | 'stop';
+};
+
+const OWN_ROUTES: readonly OwnRoute[] = [
+  {
+    path: '/v1/watch/status',
+    offer: 'watchStatus',
+    summary: 'State of a watch and its newest deliveries',
+    description: 'A wrong secret and no watch give the same 403.',
+    further: [],
+    method: 'status',
+  },
+  {
+    path: '/v1/watch/test',
+    offer: 'watchTest',
+    summary: 'Have a test event sent to the webhook of a watch',
+    description: 'Sends watch.test, after the events that wait. 409 before the receiver agreed.',
+    further: ['not_agreed'],
+    method: 'test',
+  },
+  {
+    path: '/v1/watch/stop',
+    offer: 'watchStop',
+    summary: 'End a watch',
+    description: 'Nothing more is looked at or sent. What is kept of it is deleted after 30 days.',
+    further: [],
+    method: 'stop',
+  },
+];
+
+export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (app, parts) => {
+  const { watchDesk } = parts;
+  const { offers } = parts.config.revision;
+  if (offers.watch === undefined) return;
+  app.post(
+    '/v1/watch',
+    {
+      config: { offer: offers.watch },
+      schema: {
+        operationId: 'watch',
+        tags: ['ownership'],
+        summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
+        description:
+          'Whoever may change the listing may watch the host, for 30 days, renewed while the verification file is served. Events are signed by Standard Webhooks. A second call replaces watch and secret.',
+        body: createBody,
+        response: {
+          200: Type.Object({
+            host: Type.String(),
+            secret: Type.String({ description: 'Signs the events. Shown here alone.' }),
+            endsAt: Type.String(),
+            feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
+          }),
+          ...errorResponses(
+            ...BAD_BODY,
+            'not_verified',
+            'not_your_proof',
+            'too_many_watches',
+            'rate_limited',
+            'store_unavailable',
+          ),
+        },
+      },
+    },
+    async ({ body, ip }, reply) => {
+      reply.header('cache-control', 'no-store');
+      const { url, ...wish } = body;
+      return watchDesk.create(requestedOrigin(url, parts), clientOf(ip), wish);
+    },
+  );
+  for (const { path, offer: name, method, further, ...described } of OWN_ROUTES) {
+    const offer = offers[name];
+    if (offer === undefined) continue;
+    const response: Record<string, TSchema> = {
+      200: statusSchema,
+      ...errorResponses(
+        ...BAD_BODY,
+        'not_your_watch',
+        ...further,
+        'rate_limited',
+        'store_unavailable',
+      ),
+    };
+    const schema = {
+      operationId: name,
+      tags: ['ownership'],
+      ...described,
+      body: ownBody,
+      response,
+    };
+    app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {
+      reply.header('cache-control', 'no-store');
+      return watchDesk[method](requestedOrigin(body.url, parts), body.secret);
+    });
+  }
+};

@@ -1,0 +1,43 @@
+import type { Config } from '../config/config.ts';
+import type { FetchChallenge } from '../directory/challenge-fetch.ts';
+import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
+import type { Store } from '../store/contract/store.ts';
+import type { AskResources } from '../watch/ask-resources.ts';
+import type { PostWebhook } from '../watch/delivery.ts';
+import { watchTiming } from '../watch/timing.ts';
+import { createWatching, type Watching } from '../watch/watching.ts';
+import { WatchMetrics } from './watch-metrics.ts';
+
+export type OpenWatching = Watching & { readonly metrics: WatchMetrics };
+
+export type OpenWatchingOptions = {
+  readonly config: Config;
+  readonly store: Store;
+  readonly scanCoordinator: ScanCoordinator;
+  readonly askResources: AskResources;
+  readonly fetchChallenge: FetchChallenge;
+  readonly postWebhook: PostWebhook;
+  readonly onError: (message: string, error: unknown) => void;
+};
+
+/** Looks at nothing before `start`. */
+export function openWatching({ config, ...parts }: OpenWatchingOptions): OpenWatching {
+  const metrics = new WatchMetrics();
+  const watching = createWatching({
+    ...parts,
+    siteUrl: config.siteUrl,
+    policy: config.originPolicy,
+    timing: watchTiming(config.timeScale),
+    onEvent: (event) => metrics.observe(event),
+  });
+  metrics.watch(watching);
+  return {
+    start: () => watching.start(),
+    tick: () => watching.tick(),
+    published: (host) => watching.published(host),
+    idle: () => watching.idle(),
+    lateness: () => watching.lateness(),
+    stop: (graceMs) => watching.stop(graceMs),
+    metrics,
+  };
+}

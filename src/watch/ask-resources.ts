@@ -1,0 +1,99 @@
+import type { Origin } from '../guard/origin.ts';
+import type { PayableBy } from '../model/payability.ts';
+import type { Judges } from '../preflight/judge-challenge.ts';
+import { preflightUrl } from '../preflight/preflight.ts';
+import type { Preflight, PreflightOffer } from '../preflight/result.ts';
+import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import type { WatchedResource } from './facts.ts';
+
+/** What the request that gave a challenge gives now. `unknown`: nothing that counts. */
+export type AskedResource = WatchedResource &
+  (
+    | { readonly kind: 'unknown' | 'unreachable' }
+    | {
+        readonly kind: 'answered';
+        readonly payableBy: PayableBy;
+        /** Empty where no challenge came. */
+        readonly offers: readonly PreflightOffer[];
+        /** Of P3, where it fails. */
+        readonly schemaOutcome: string | null;
+      }
+  );
+
+/** Asks each resource once, in turn, until one answers 429. Rejects where the fault is ours. */
+export type AskResources = (
+  origin: Origin,
+  resources: readonly WatchedResource[],
+) => Promise<readonly AskedResource[]>;
+
+export type AskResourcesOptions = {
+  readonly judges: Judges;
+  readonly createClient: CreateProbeClient;
+} & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
+
+const TIMEOUT_MS = 10_000;
+
+export function createAskResources({
+  judges,
+  createClient,
+  ...clientOptions
+}: AskResourcesOptions): AskResources {
+  return async (origin, resources) => {
+    const client = createClient(clientOptions);
+    try {
+      const asked: AskedResource[] = [];
+      for (const resource of resources) {
+        const { status, preflight } = await askOne(client, origin, resource, judges);
+        if (status === 429) break;
+        asked.push({ ...resource, ...judged(preflight) });
+      }
+      // Those after a 429 are not asked, and say nothing.
+      const unasked = resources.slice(asked.length);
+      return [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))];
+    } finally {
+      client.close();
+    }
+  };
+}
+
+async function askOne(
+  client: ProbeClient,
+  origin: Origin,
+  { method, path }: WatchedResource,
+  judges: Judges,
+) {
+  let status: number | null = null;
+  const noting: Pick<ProbeClient, 'check' | 'request'> = {
+    check: (asked) => client.check(asked),
+    async request(request) {
+      const seen = await client.request({ ...request, timeoutMs: TIMEOUT_MS });
+      status = seen.ok ? seen.data.status : null;
+      return seen;
+    },
+  };
+  const asked = { origin, method, path, maxPrice: null };
+  const preflight = await preflightUrl(asked, { ...judges, client: noting });
+  return { status: status as number | null, preflight };
+}
+
+type Judged =
+  | { readonly kind: 'unknown' | 'unreachable' }
+  | Pick<
+      Extract<AskedResource, { kind: 'answered' }>,
+      'kind' | 'payableBy' | 'offers' | 'schemaOutcome'
+    >;
+
+function judged({ reasons, terms }: Preflight): Judged {
+  const codes = new Set(reasons.map(({ code }) => code));
+  if (codes.has('not_asked') || codes.has('not_judged')) return { kind: 'unknown' };
+  if (codes.has('unreachable') || codes.has('no_answer') || codes.has('refused')) {
+    return { kind: 'unreachable' };
+  }
+  const invalid = reasons.find(({ code }) => code === 'invalid_challenge');
+  return {
+    kind: 'answered',
+    payableBy: terms?.payableBy ?? 'nobody',
+    offers: terms?.offers ?? [],
+    schemaOutcome: invalid?.evidence.split(':', 1)[0] ?? null,
+  };
+}

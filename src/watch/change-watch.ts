@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Store } from '../store/contract/store.ts';
+import type { WatchText } from '../store/contract/watches.ts';
+import { dutyMs } from './plan.ts';
+import { fromVersion, textsOf, toVersion, trimmed, type WatchState } from './state.ts';
+import type { WatchTiming } from './timing.ts';
+
+export type Changed = { readonly state: WatchState; readonly texts?: readonly WatchText[] };
+
+type ChangeContext = {
+  readonly store: Pick<Store, 'watches'>;
+  readonly timing: WatchTiming;
+};
+
+/** Keeps racing writers apart. */
+const LONGEST_PAUSE_MS = 40;
+
+export async function findWatch(
+  { watches }: Pick<Store, 'watches'>,
+  host: string,
+): Promise<WatchState | null> {
+  const version = await watches.newest(host);
+  return version && fromVersion(version);
+}
+
+/**
+ * Makes what `next` says of a host's watch hold; it is asked again where somebody else changed it.
+ * @param next null: it stays as it is
+ */
+export async function changeWatch(
+  { store, timing }: ChangeContext,
+  host: string,
+  next: (held: WatchState | null) => Changed | null,
+): Promise<WatchState | null> {
+  for (;;) {
+    const version = await store.watches.newest(host);
+    const held = version && fromVersion(version);
+    const changed = next(held);
+    if (changed === null) return null;
+    const state = trimmed(changed.state);
+    const kept = new Set(textsOf(state));
+    const dropped = held === null ? [] : textsOf(held).filter((id) => !kept.has(id));
+    const lookAtMs = dutyMs(state, timing);
+    const outcome = await store.watches.append(
+      toVersion(state, (version?.n ?? 0) + 1, { lookAtMs }),
+      { attempt: randomUUID(), texts: changed.texts ?? [], dropped },
+    );
+    if (outcome === 'won') return state;
+    await pause(Math.random() * LONGEST_PAUSE_MS);
+  }
+}
+
+/** The change of one watch alone: none where it ended, or a new one took its place. */
+export function ofSame(
+  watch: Pick<WatchState, 'secret'>,
+  next: (held: WatchState) => Changed | null,
+): (held: WatchState | null) => Changed | null {
+  return (held) =>
+    held === null || held.secret !== watch.secret || held.endedAtMs !== null ? null : next(held);
+}
+
+/** Nothing more is sent: what waits has failed. */
+export function ended(state: WatchState, nowMs: number): WatchState {
+  const deliveries = state.deliveries.map((one) =>
+    one.status === 'waiting' ? { ...one, status: 'failed' as const } : one,
+  );
+  return { ...state, endedAtMs: nowMs, nextLookAtMs: null, deliveries };
+}

@@ -1,0 +1,92 @@
+import type { EventType, WatchEvent } from './events.ts';
+import type { Fact, Facts, Seen, WatchedResource } from './facts.ts';
+import type { Suspicion } from './state.ts';
+
+/** What the owner knows, with which the next look is compared. */
+export type Baseline = {
+  readonly facts: Facts;
+  /** Those of the last scan that found any. */
+  readonly resources: readonly WatchedResource[];
+  readonly checksVersion: string | null;
+};
+
+export type Compared = {
+  readonly baseline: Baseline;
+  readonly suspicions: Readonly<Record<string, Suspicion>>;
+  readonly events: readonly WatchEvent[];
+};
+
+/**
+ * What a look has to tell. What says worse is told once a second look, at least `confirmAfterMs` after the
+ * first, says so too; everything else is told at once. The first look of a watch tells nothing.
+ */
+export function compare(
+  before: Baseline | null,
+  suspicions: Readonly<Record<string, Suspicion>>,
+  seen: Seen,
+  confirmAfterMs: number,
+): Compared {
+  const facts: Record<string, Fact> = { ...before?.facts };
+  const suspected: Record<string, Suspicion> = { ...suspicions };
+  const events: WatchEvent[] = [];
+  for (const [key, fact] of Object.entries(seen.facts)) {
+    const known = facts[key];
+    // A scan judges more resources than a look asks: only a scan clears what a scan suspects.
+    const isHalf = key.startsWith('check ') && seen.by === 'challenge';
+    if (isHalf && suspected[key]?.by === 'scan') continue;
+    if (isNewRule(key, before, seen) || known === undefined || known.mark === fact.mark) {
+      facts[key] = known?.mark === fact.mark ? { ...fact, by: known.by } : fact;
+      delete suspected[key];
+      continue;
+    }
+    if (isBeyond(key, known, fact)) continue;
+    const since = suspected[key]?.sinceMs;
+    const isConfirmed = since !== undefined && seen.atMs - since >= confirmAfterMs;
+    if (fact.rank > known.rank && !isConfirmed) {
+      suspected[key] ??= { sinceMs: seen.atMs, by: seen.by };
+      continue;
+    }
+    events.push({ type: typeOf(key, known, fact), before: known.value, after: fact.value });
+    facts[key] = fact;
+    delete suspected[key];
+  }
+  const resources = seen.resources ?? before?.resources ?? [];
+  return {
+    baseline: {
+      facts: withoutGone(facts, resources),
+      resources,
+      checksVersion: seen.checksVersion ?? before?.checksVersion ?? null,
+    },
+    suspicions: suspected,
+    events,
+  };
+}
+
+/** A newer catalog judges otherwise: that is no change of the origin. */
+function isNewRule(key: string, before: Baseline | null, { checksVersion }: Seen): boolean {
+  const isJudged = key === 'grade' || key.startsWith('check ');
+  return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
+}
+
+/** Only a scan takes back what a scan found. */
+function isBeyond(key: string, known: Fact, fact: Fact): boolean {
+  const isBetter = fact.rank < known.rank;
+  return key.startsWith('check ') && isBetter && fact.by === 'challenge' && known.by === 'scan';
+}
+
+function typeOf(key: string, known: Fact, fact: Fact): EventType {
+  const isWorse = fact.rank > known.rank;
+  if (key === 'grade') return 'grade.changed';
+  if (key === 'payability') return 'payability.changed';
+  if (key === 'reachable') return isWorse ? 'origin.unreachable' : 'origin.recovered';
+  if (key.startsWith('terms ')) return 'terms.changed';
+  return isWorse ? 'check.failed' : 'check.recovered';
+}
+
+/** Terms of resources that the last scan did not meet any more are not asked for again. */
+function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
+  const kept = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
+  return Object.fromEntries(
+    Object.entries(facts).filter(([key]) => !key.startsWith('terms ') || kept.has(key)),
+  );
+}

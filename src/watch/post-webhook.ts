@@ -1,0 +1,54 @@
+import { OriginRefused } from '../guard/errors.ts';
+import { ResolverDown } from '../guard/failures.ts';
+import { originOf, validateUrl } from '../guard/origin.ts';
+import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import { retryAfterMs } from '../probe/client/retry-after.ts';
+import type { PostOutcome, PostWebhook } from './delivery.ts';
+
+export type PostWebhookOptions = {
+  readonly createClient: CreateProbeClient;
+} & Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'resolver' | 'connect' | 'extraCa'>;
+
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
+
+/**
+ * Posts through the guard of the prober: the name is resolved anew for each try, and a redirect is an
+ * answer like any other.
+ */
+export function createPostWebhook({ createClient, ...options }: PostWebhookOptions): PostWebhook {
+  return async ({ url, body, headers }) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const client = createClient({ ...options, signal });
+    try {
+      const { origin, path } = addressOf(url, options.policy);
+      const resolved = await client.check(origin);
+      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      if (resolved.kind !== 'addresses') return NO_ANSWER;
+      const seen = await client.request({
+        origin,
+        method: 'POST',
+        path,
+        rpc: { body, headers },
+        accept: 'application/json',
+        capBytes: MAX_ANSWER_BYTES,
+        redirects: 'none',
+        timeoutMs: TIMEOUT_MS,
+      });
+      if (!seen.ok) return NO_ANSWER;
+      const { status, headers: answered, body: text } = seen.data;
+      return { status, retryAfterMs: retryAfterMs({ headers: answered }, Date.now()), body: text };
+    } catch (error) {
+      if (error instanceof OriginRefused) return NO_ANSWER;
+      throw error;
+    } finally {
+      client.close();
+    }
+  };
+}
+
+function addressOf(url: string, policy: ProbeClientOptions['policy']) {
+  const valid = validateUrl(url, policy);
+  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
+}

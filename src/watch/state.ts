@@ -1,0 +1,108 @@
+import type { JsonObject } from '../model/json.ts';
+import type { WatchVersion } from '../store/contract/watches.ts';
+import type { EventType } from './events.ts';
+
+export type DeliveryStatus = 'waiting' | 'delivered' | 'failed';
+
+export type Delivery = {
+  /** The `webhook-id` of every try, and the id of the stored body. */
+  readonly id: string;
+  readonly type: EventType;
+  readonly atMs: number;
+  readonly tries: number;
+  readonly status: DeliveryStatus;
+  readonly nextTryAtMs: number;
+  readonly lastTryAtMs: number | null;
+};
+
+/** A place that a watch takes among those of its domain or receiver. */
+export type HeldPlace = {
+  readonly scope: readonly string[];
+  readonly n: number;
+  readonly attempt: string;
+};
+
+/** A fact that a look saw worse than before, and that no second look has confirmed. */
+export type Suspicion = { readonly sinceMs: number; readonly by: 'scan' | 'challenge' };
+
+export type WatchState = {
+  readonly host: string;
+  /** `https://api.example.com` */
+  readonly originUrl: string;
+  readonly webhook: string;
+  readonly receiver: string;
+  /** Kept as it is, because every delivery is signed with it. */
+  readonly secret: string;
+  /** What the receiver has to repeat to agree. */
+  readonly challenge: string;
+  /** Hash of the token whose file renews the watch. */
+  readonly tokenHash: string;
+  readonly places: readonly HeldPlace[];
+  readonly createdAtMs: number;
+  readonly agreedAtMs: number | null;
+  readonly endsAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly isEndTold: boolean;
+  readonly nextLookAtMs: number | null;
+  /** The UTC day, counted since the epoch, of the last full scan, and of the last reading of the file. */
+  readonly scannedDay: number | null;
+  readonly readDay: number | null;
+  /** The last scan that was compared. */
+  readonly scanId: string | null;
+  readonly scannedAtMs: number;
+  /** Id of the stored facts that the next look is compared with. */
+  readonly baseline: string | null;
+  readonly suspicions: Readonly<Record<string, Suspicion>>;
+  /** Oldest first. */
+  readonly deliveries: readonly Delivery[];
+  /** How long tries have been without a success. */
+  readonly failedForMs: number;
+};
+
+/** Deliveries that status lists. */
+export const SHOWN_DELIVERIES = 20;
+/** Beyond it the oldest are dropped: a receiver is not owed a year of an origin that flaps. */
+const MAX_WAITING = 1_000;
+
+export function nextDelivery({ deliveries }: WatchState): Delivery | null {
+  return deliveries.find(({ status }) => status === 'waiting') ?? null;
+}
+
+/** When a watch is pending, active or over, as status says it. */
+export function phaseOf({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'active' | 'ended' {
+  if (endedAtMs !== null) return 'ended';
+  return agreedAtMs === null ? 'pending' : 'active';
+}
+
+/** Drops finished deliveries beyond the newest, and the oldest that wait where too many do. */
+export function trimmed(state: WatchState): WatchState {
+  const waiting = state.deliveries.filter(({ status }) => status === 'waiting');
+  const spent = new Set(waiting.slice(0, -MAX_WAITING));
+  const deliveries = state.deliveries
+    .map((one) => (spent.has(one) ? { ...one, status: 'failed' as const } : one))
+    .filter((one, at, all) => one.status === 'waiting' || at >= all.length - SHOWN_DELIVERIES);
+  return { ...state, deliveries };
+}
+
+/** Ids of the stored texts that a state refers to. */
+export function textsOf({ baseline, deliveries }: WatchState): readonly string[] {
+  const bodies = deliveries.filter(({ status }) => status === 'waiting').map(({ id }) => id);
+  return baseline === null ? bodies : [...bodies, baseline];
+}
+
+export function toVersion(
+  state: WatchState,
+  n: number,
+  times: Pick<WatchVersion, 'lookAtMs'>,
+): WatchVersion {
+  const { host, receiver, endedAtMs } = state;
+  const isOver = endedAtMs !== null;
+  const sendAtMs = isOver ? null : (nextDelivery(state)?.nextTryAtMs ?? null);
+  const json: JsonObject = state;
+  return { host, receiver, n, sendAtMs, endedAtMs, state: json, ...times };
+}
+
+export function fromVersion({ state }: WatchVersion): WatchState {
+  // `toVersion` is the only writer of these states, and the store keeps them unchanged.
+  return state as unknown as WatchState;
+}

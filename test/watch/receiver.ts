@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+
+export type Received = {
+  readonly id: string;
+  readonly type: string;
+  readonly body: string;
+  readonly event: {
+    readonly type: string;
+    readonly timestamp: string;
+    readonly data: Readonly<Record<string, unknown>>;
+  };
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+export type Reply = (
+  received: Received,
+  response: ServerResponse,
+  request: IncomingMessage,
+) => void | Promise<void>;
+
+export type Receiver = AsyncDisposable & {
+  readonly url: string;
+  readonly host: string;
+  readonly received: Received[];
+  /** What it answers from now on. */
+  answer(reply: Reply): void;
+  /** Types of what was received, in order. */
+  types(): readonly string[];
+};
+
+/** Agrees to every watch, and takes every event. */
+export const AGREES: Reply = ({ event }, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ challenge: event.data['challenge'] }));
+};
+
+export function status(code: number, headers: Readonly<Record<string, string>> = {}): Reply {
+  return (_received, response) => void response.writeHead(code, headers).end();
+}
+
+/** A receiver of webhooks on a real socket. */
+export async function startReceiver(reply: Reply = AGREES): Promise<Receiver> {
+  let answer = reply;
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const piece of request.setEncoding('utf8')) body += piece;
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
+    const event: Received['event'] = JSON.parse(body);
+    const one = { id: headers['webhook-id'] ?? '', type: event.type, body, event, headers };
+    received.push(one);
+    await answer(one, response, request);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const host = `127.0.0.1:${address.port}`;
+  return {
+    url: `http://${host}/hook?x=1`,
+    host,
+    received,
+    answer(next) {
+      answer = next;
+    },
+    types: () => received.map(({ type }) => type),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Throws where the signature is not that of the body. The clock of the test is not that of the library. */
+export function verifySignature(secret: string, { headers, body, id }: Received): void {
+  const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+  const signature = new Webhook(secret).sign(id, at, body);
+  if (signature !== headers['webhook-signature']) throw new Error('a wrong signature');
+}

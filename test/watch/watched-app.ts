@@ -1,0 +1,135 @@
+/** The app, its watches and a receiver; time moves when the test says so. */
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import type { AskedResource, AskResources } from '../../src/watch/ask-resources.ts';
+import type { PostWebhook } from '../../src/watch/delivery.ts';
+import { createPostWebhook } from '../../src/watch/post-webhook.ts';
+import { watchTiming } from '../../src/watch/timing.ts';
+import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
+import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+export const HOST = 'api.example.com';
+
+export type WatchedApp = AsyncDisposable & {
+  readonly app: TestApp;
+  readonly receiver: Receiver;
+  readonly watching: Watching;
+  /** Of the watching: what went wrong on our side. */
+  readonly troubles: { readonly message: string; readonly error: unknown }[];
+  readonly events: WatchingEvent[];
+  /** What resources answer by the hourly requests; null where the fault is ours. */
+  asked: ((resource: { method: string; path: string }) => AskedResource) | null;
+  /** Hosts in the order in which they were asked. */
+  readonly asking: string[];
+  prove(host?: string): Promise<{ readonly listingKey: string; readonly token: string }>;
+  /** A watch of the host, whose answer is returned. */
+  watch(more?: object): Promise<{ readonly status: number; readonly body: Record<string, string> }>;
+  /** As `watch`, and the receiver has agreed; what has begun has ended. */
+  agreed(more?: object): Promise<string>;
+  call(
+    path: 'status' | 'test' | 'stop',
+    secret: string,
+    host?: string,
+  ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
+  /** Begins what is due, and waits for it, until nothing more is. */
+  settle(): Promise<void>;
+  /** Moves the clock, and settles. */
+  pass(ms: number): Promise<void>;
+};
+
+export type WatchedAppOptions = {
+  readonly post?: PostWebhook;
+  readonly openStore?: TestAppOptions['openStore'];
+  readonly environment?: TestAppOptions['environment'];
+};
+
+export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<WatchedApp> {
+  const receiver = await startReceiver();
+  const app = await startApp({
+    environment: {
+      SCAN_ALLOW_HOSTS: receiver.host,
+      RATE_LIMIT: 'off',
+      ...options.environment,
+    },
+    ...(options.openStore ? { openStore: options.openStore } : {}),
+  });
+  const { store, config, scanCoordinator } = app;
+  const troubles: { message: string; error: unknown }[] = [];
+  const events: WatchingEvent[] = [];
+  const asking: string[] = [];
+  const askResources: AskResources = async ({ host }, resources) => {
+    asking.push(host);
+    const { asked } = watched;
+    if (asked === null) throw new Error('our fault');
+    return resources.map(asked);
+  };
+  const watching = createWatching({
+    store,
+    siteUrl: config.siteUrl,
+    policy: config.originPolicy,
+    timing: watchTiming(),
+    scanCoordinator,
+    askResources,
+    fetchChallenge: async ({ host }) =>
+      app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },
+    postWebhook:
+      options.post ??
+      createPostWebhook({
+        createClient: createProbeClient,
+        policy: config.originPolicy,
+        userAgent: 'test',
+      }),
+    onError: (message, error) => troubles.push({ message, error }),
+    onEvent: (event) => events.push(event),
+  });
+
+  async function call(path: string, body: object) {
+    const answer = await app.post(path, body);
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  const watched: WatchedApp = {
+    app,
+    receiver,
+    watching,
+    troubles,
+    events,
+    asking,
+    asked: (resource) => ({ ...resource, kind: 'unknown' }),
+    async prove(host = HOST) {
+      const { body } = await call('/v1/verify/start', { url: host });
+      app.challenges.set(host, { kind: 'served', text: body.token });
+      await call('/v1/verify/confirm', { url: host });
+      return { listingKey: body.listingKey, token: body.token };
+    },
+    watch: (more = {}) => call('/v1/watch', { url: HOST, webhook: receiver.url, ...more }),
+    async agreed(more = {}) {
+      const url = 'url' in more ? String(more.url) : HOST;
+      await watched.prove(url);
+      const { status, body } = await watched.watch(more);
+      if (status !== 200) throw new Error(`POST /v1/watch: ${status} ${JSON.stringify(body)}`);
+      await watched.settle();
+      return body['secret'] ?? '';
+    },
+    call: (path, secret, host = HOST) => call(`/v1/watch/${path}`, { url: host, secret }),
+    async settle() {
+      for (let round = 0; round < 50; round += 1) {
+        const before = events.length;
+        await watching.tick();
+        await watching.idle();
+        if (events.length === before) return;
+      }
+      throw new Error('what is due does not end');
+    },
+    async pass(ms) {
+      app.advance(ms);
+      await watched.settle();
+    },
+    async [Symbol.asyncDispose]() {
+      await watching.stop();
+      await app[Symbol.asyncDispose]();
+      await receiver[Symbol.asyncDispose]();
+    },
+  };
+  return watched;
+}
