@@ -7,8 +7,8 @@ const SECONDS_A_DAY = 86_400;
 const ON_TIME_MS = 60_000;
 /** Looks beside those at their hour that may begin in a minute, whatever the number of watches. */
 const MIN_EXTRA_LOOKS = 12;
-/** Eleven windows of a minute touch any ten minutes: 11 × 0.045 is below half a share. */
-const EXTRA_SHARE = 0.045;
+/** Eleven windows of a minute touch any ten minutes: 11 × 0.036 and the hashed hours stay below 1.5 shares. */
+const EXTRA_SHARE = 0.036;
 const TEN_MINUTES_AN_HOUR = 6;
 
 type Timed = Pick<WatchTiming, 'dayMs' | 'hourMs'>;

@@ -123,7 +123,7 @@ describe('a full disk', () => {
 
   it('leaves no half of a publication', async () => {
     const path = join(newFolder(), 'scanner.db');
-    const small = openSqlite(path, { maxPages: 200 });
+    const small = openSqlite(path, { maxPages: 209 });
     let published = 0;
     const fill = async (): Promise<void> => {
       for (;;) {

@@ -113,7 +113,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     },
     call: (path, secret, host = HOST) => call(`/v1/watch/${path}`, { url: host, secret }),
     async settle() {
-      for (let round = 0; round < 50; round += 1) {
+      for (let round = 0; round < 100; round += 1) {
         const before = events.length;
         await watching.tick();
         await watching.idle();

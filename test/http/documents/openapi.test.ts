@@ -37,6 +37,10 @@ const SURFACE = {
       'POST /v1/preflight',
       'GET /v1/statistics',
       'GET /o/{host}/feed.atom',
+      'POST /v1/watch',
+      'POST /v1/watch/status',
+      'POST /v1/watch/test',
+      'POST /v1/watch/stop',
     ],
     paid: {
       'POST /v1/scan': '0.050000',
@@ -141,12 +145,15 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
       expect(all, name).toEqual(expect.arrayContaining(['internal_error', 'saturated']));
       for (const code of all) answered.add(code);
     }
+    const hasWatches = revision === '0.3.0';
     const ofNoOperation = [
       'invalid_http',
       'invalid_path',
+      ...(hasWatches ? [] : ['not_your_watch']),
       'forbidden',
       'not_found',
       'method_not_allowed',
+      ...(hasWatches ? [] : ['too_many_watches', 'not_agreed']),
     ];
     const missing = Object.keys(ERROR_CODES).filter((code) => !answered.has(code));
     expect(missing).toEqual(ofNoOperation);
@@ -184,7 +191,8 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
           ? await service.post(url, values)
           : await service.get(`${url}?${new URLSearchParams(values)}`);
       // Who has proved nothing, or paid nothing, is told so; all else is 200.
-      const expected = operation['x-payment-info'] ? 402 : path === '/v1/listing' ? 403 : 200;
+      const isOwners = path === '/v1/listing' || path.startsWith('/v1/watch');
+      const expected = operation['x-payment-info'] ? 402 : isOwners ? 403 : 200;
       expect([name, answer.statusCode]).toEqual([name, expected]);
     }
   });

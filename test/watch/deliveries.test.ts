@@ -1,0 +1,185 @@
+import { expect, test } from 'vitest';
+import { AGREES, status as answers, verifySignature } from './receiver.ts';
+import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const WAITS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+async function newest(watched: WatchedApp, secret: string) {
+  const { body } = await watched.call('status', secret);
+  const [first] = body['deliveries'] as { id: string; status: string; tries: number }[];
+  return { state: body['state'], ...first };
+}
+
+test('tries follow the schedule under one id, each signed anew; then the event is dropped', async () => {
+  await using watched = await startWatchedApp();
+  const { receiver } = watched;
+  const secret = await watched.agreed();
+  receiver.answer(answers(500));
+  await watched.call('test', secret);
+  await watched.settle();
+  for (const [index, waitMs] of WAITS_MS.entries()) {
+    await watched.pass(waitMs - 1);
+    expect(receiver.received).toHaveLength(index + 2);
+    await watched.pass(1);
+    expect(receiver.received).toHaveLength(index + 3);
+  }
+  expect(await newest(watched, secret)).toMatchObject({
+    state: 'active',
+    status: 'failed',
+    tries: 10,
+  });
+  const tries = receiver.received.slice(1);
+  expect(new Set(tries.map(({ id }) => id)).size).toBe(1);
+  expect(new Set(tries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10);
+  for (const one of tries) verifySignature(secret, one);
+
+  // The next one is not held up.
+  receiver.answer(AGREES);
+  await watched.call('test', secret);
+  await watched.settle();
+  expect(await newest(watched, secret)).toMatchObject({ status: 'delivered', tries: 1 });
+}, 120_000);
+
+test('five days of tries without a success end the watch, and a quiet time between does not count', async () => {
+  await using watched = await startWatchedApp();
+  const secret = await watched.agreed();
+  watched.receiver.answer(answers(500));
+  await watched.call('test', secret);
+  await watched.settle();
+  for (const waitMs of WAITS_MS) await watched.pass(waitMs);
+  // Quiet: nothing is tried.
+  await watched.pass(10 * 24 * HOUR_MS);
+  await watched.call('test', secret);
+  await watched.settle();
+  for (const waitMs of WAITS_MS.slice(0, 8)) {
+    expect(await newest(watched, secret)).toMatchObject({ state: 'active' });
+    await watched.pass(waitMs);
+  }
+  expect(await newest(watched, secret)).toMatchObject({ state: 'ended', status: 'failed' });
+}, 120_000);
+
+test('429 and 503 ask for more time, at most a day; other statuses do not', async () => {
+  await using watched = await startWatchedApp();
+  const { receiver, app } = watched;
+  const secret = await watched.agreed();
+  const inAnHour = new Date(Date.now() + HOUR_MS).toUTCString();
+  const rows = [
+    [429, '60', MINUTE_MS],
+    [503, '999999', 24 * HOUR_MS],
+    [500, '60', 30 * MINUTE_MS],
+  ] as const;
+  receiver.answer(answers(429, { 'retry-after': rows[0][1] }));
+  await watched.call('test', secret);
+  await watched.settle();
+  for (const [index, [, , waitMs]] of rows.entries()) {
+    const [code, after] = rows[index + 1] ?? [503, inAnHour];
+    receiver.answer(answers(code, { 'retry-after': after }));
+    const before = receiver.received.length;
+    await watched.pass(waitMs - SECOND_MS);
+    expect(receiver.received).toHaveLength(before);
+    await watched.pass(SECOND_MS);
+    expect(receiver.received).toHaveLength(before + 1);
+  }
+  expect(app.now()).toBeGreaterThan(0);
+});
+
+test('events arrive in order: one that waits holds back those after it', async () => {
+  await using watched = await startWatchedApp();
+  const { receiver } = watched;
+  const secret = await watched.agreed();
+  receiver.answer(answers(500));
+  for (let n = 0; n < 3; n += 1) await watched.call('test', secret);
+  await watched.settle();
+  expect(receiver.received).toHaveLength(2);
+  receiver.answer(AGREES);
+  await watched.pass(5 * SECOND_MS);
+  const ids = receiver.received.slice(1).map(({ id }) => id);
+  const { body } = await watched.call('status', secret);
+  const stored = (body['deliveries'] as { id: string }[])
+    .map(({ id }) => id)
+    .toReversed()
+    .slice(1);
+  expect([...new Set(ids)]).toEqual(stored);
+  expect(ids).toHaveLength(4);
+});
+
+test('a receiver gets 60 events a minute, and the others later', async () => {
+  await using watched = await startWatchedApp();
+  const secret = await watched.agreed();
+  for (let n = 0; n < 64; n += 1) await watched.call('test', secret);
+  await watched.settle();
+  expect(watched.receiver.received).toHaveLength(60);
+  await watched.pass(MINUTE_MS);
+  expect(watched.receiver.received).toHaveLength(65);
+});
+
+test('status lists the newest 20', async () => {
+  await using watched = await startWatchedApp();
+  const secret = await watched.agreed();
+  for (let n = 0; n < 25; n += 1) await watched.call('test', secret);
+  await watched.settle();
+  const { body } = await watched.call('status', secret);
+  expect(body['deliveries']).toHaveLength(20);
+});
+
+test('limits of domains, clients and receivers refuse at creation, and what ends makes room', async () => {
+  await using watched = await startWatchedApp();
+  const { receiver, app } = watched;
+  receiver.answer(answers(500));
+  const create = async (host: string, from: string) => {
+    const post = async (path: string, payload: object) =>
+      (
+        await app.app.inject({
+          method: 'POST',
+          url: path,
+          payload: { url: host, ...payload },
+          remoteAddress: from,
+        })
+      ).json();
+    const { token } = await post('/v1/verify/start', {});
+    app.challenges.set(host, { kind: 'served', text: token });
+    await post('/v1/verify/confirm', {});
+    return post('/v1/watch', { webhook: receiver.url });
+  };
+  const secrets: string[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    secrets.push((await create(`shop${n}.com`, '203.0.113.1')).secret);
+  }
+  expect(await create('shop3.com', '203.0.113.1')).toMatchObject({ error: 'too_many_watches' });
+  // The same host takes the place of its own watch.
+  secrets[2] = (await create('shop2.com', '203.0.113.1')).secret;
+  expect(secrets[2]).toMatch(/^whsec_/);
+  for (let n = 4; n < 11; n += 1) {
+    expect(await create(`shop${n}.com`, `203.0.113.${n}`)).toMatchObject({ host: `shop${n}.com` });
+  }
+  expect(await create('shop11.com', '203.0.113.11')).toMatchObject({ error: 'too_many_watches' });
+  await watched.call('stop', secrets[0] ?? '', 'shop0.com');
+  expect(await create('shop11.com', '203.0.113.11')).toMatchObject({ host: 'shop11.com' });
+
+  receiver.answer(AGREES);
+  await watched.pass(HOUR_MS);
+  for (let n = 0; n < 5; n += 1) {
+    const from = `198.51.100.${n}`;
+    expect(await create(`a${n}.example.com`, from)).toMatchObject({ host: `a${n}.example.com` });
+    await watched.settle();
+  }
+  const sixth = await create('a5.example.com', '198.51.100.5');
+  expect(sixth).toMatchObject({ error: 'too_many_watches' });
+  expect(sixth.message).toContain('example.com');
+  // Customers of a hosting provider are apart.
+  expect(await create('one.github.io', '198.51.100.6')).toMatchObject({ host: 'one.github.io' });
+  expect(HOST).toBe('api.example.com');
+});
