@@ -1,24 +1,9 @@
 import type { Origin } from '../guard/origin.ts';
-import type { PayableBy } from '../model/payability.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
-import type { Preflight, PreflightOffer } from '../preflight/result.ts';
+import type { Preflight } from '../preflight/result.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import type { WatchedResource } from './facts.ts';
-
-/** What the request that gave a challenge gives now. `unknown`: nothing that counts. */
-export type AskedResource = WatchedResource &
-  (
-    | { readonly kind: 'unknown' | 'unreachable' }
-    | {
-        readonly kind: 'answered';
-        readonly payableBy: PayableBy;
-        /** Empty where no challenge came. */
-        readonly offers: readonly PreflightOffer[];
-        /** Of P3, where it fails. */
-        readonly schemaOutcome: string | null;
-      }
-  );
+import type { AskedResource, WatchedResource } from './asked-resource.ts';
 
 /** Asks each resource once, in turn, until one answers 429. Rejects where the fault is ours. */
 export type AskResources = (

@@ -1,5 +1,7 @@
-import type { EventType, WatchEvent } from './events.ts';
-import type { Fact, Facts, Seen, WatchedResource } from './facts.ts';
+import type { WatchedResource } from './asked-resource.ts';
+import type { EventType } from './event-type.ts';
+import type { WatchEvent } from './events.ts';
+import type { Fact, Facts, Seen } from './facts.ts';
 import type { Suspicion } from './state.ts';
 
 /** What the owner knows, with which the next look is compared. */

@@ -2,22 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { reportUrl } from '../directory/report-url.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { WatchText } from '../store/contract/watches.ts';
+import type { EventType } from './event-type.ts';
 import type { Delivery, WatchState } from './state.ts';
-
-export const EVENT_TYPES = [
-  'grade.changed',
-  'payability.changed',
-  'terms.changed',
-  'check.failed',
-  'check.recovered',
-  'origin.unreachable',
-  'origin.recovered',
-  'watch.ending',
-  'watch.started',
-  'watch.test',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
 
 export type WatchEvent = {
   readonly type: EventType;

@@ -4,7 +4,7 @@ import { ALL_GRADES, type CheckResult, type ScanReport } from '../model/report.t
 import { cleanText } from '../parse/text/text.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { AskedResource } from './ask-resources.ts';
+import type { AskedResource, WatchedResource } from './asked-resource.ts';
 
 /** One thing that a look saw, in the form that an event tells it. */
 export type Fact = {
@@ -18,8 +18,6 @@ export type Fact = {
 
 /** By `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`. */
 export type Facts = Readonly<Record<string, Fact>>;
-
-export type WatchedResource = { readonly method: string; readonly path: string };
 
 export type Seen = {
   readonly by: 'scan' | 'challenge';

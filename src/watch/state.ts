@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { WatchVersion } from '../store/contract/watches.ts';
-import type { EventType } from './events.ts';
+import type { EventType } from './event-type.ts';
 
 export type DeliveryStatus = 'waiting' | 'delivered' | 'failed';
 

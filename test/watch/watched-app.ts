@@ -1,6 +1,7 @@
 /** The app, its watches and a receiver; time moves when the test says so. */
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { AskedResource, AskResources } from '../../src/watch/ask-resources.ts';
+import type { AskResources } from '../../src/watch/ask-resources.ts';
+import type { AskedResource } from '../../src/watch/asked-resource.ts';
 import type { PostWebhook } from '../../src/watch/delivery.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { watchTiming } from '../../src/watch/timing.ts';

@@ -1,0 +1,11 @@
+export type EventType =
+  | 'grade.changed'
+  | 'payability.changed'
+  | 'terms.changed'
+  | 'check.failed'
+  | 'check.recovered'
+  | 'origin.unreachable'
+  | 'origin.recovered'
+  | 'watch.ending'
+  | 'watch.started'
+  | 'watch.test';
