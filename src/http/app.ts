@@ -31,7 +31,7 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
-import { watchTiming } from '../watch/timing.ts';
+import { toWatchTiming } from '../watch/timing.ts';
 import { createWatchDesk } from '../watch/watch-desk.ts';
 import { attestationRoutes } from './routes/attestation.ts';
 import { checksRoutes } from './routes/checks.ts';
@@ -142,7 +142,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
   const { siteUrl, originPolicy: policy, timeScale } = config;
-  const timing = watchTiming(timeScale);
+  const timing = toWatchTiming(timeScale);
   const watchDesk = createWatchDesk({ store, policy, siteUrl, timing });
   await app.register(watchRoutes, { ...context, watchDesk });
   await app.register(paidRoutes, payments);

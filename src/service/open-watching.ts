@@ -4,7 +4,7 @@ import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/delivery.ts';
-import { watchTiming } from '../watch/timing.ts';
+import { toWatchTiming } from '../watch/timing.ts';
 import { createWatching, type Watching } from '../watch/watching.ts';
 import { WatchMetrics } from './watch-metrics.ts';
 
@@ -27,7 +27,7 @@ export function openWatching({ config, ...parts }: OpenWatchingOptions): OpenWat
     ...parts,
     siteUrl: config.siteUrl,
     policy: config.originPolicy,
-    timing: watchTiming(config.timeScale),
+    timing: toWatchTiming(config.timeScale),
     onEvent: (event) => metrics.observe(event),
   });
   metrics.watch(watching);

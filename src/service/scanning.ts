@@ -67,7 +67,7 @@ export function createScanning(options: ScanningOptions): Scanning {
     judgeInHand: (challenge, url) => preflightInHand(challenge, url, { maxPrice: null }, judges),
     askSeller: createAskSeller(asking),
     askHost: createAskHost(asking),
-      askResources: createAskResources({ judges, ...outbound }),
-      postWebhook: createPostWebhook(outbound),
+    askResources: createAskResources({ judges, ...outbound }),
+    postWebhook: createPostWebhook(outbound),
   };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../store/contract/store.ts';
 import type { WatchText } from '../store/contract/watches.ts';
-import { dutyMs } from './plan.ts';
-import { fromVersion, textsOf, toVersion, trimmed, type WatchState } from './state.ts';
+import { findDutyMs } from './plan.ts';
+import { fromVersion, listTexts, toVersion, trimDeliveries, type WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 
 export type Changed = { readonly state: WatchState; readonly texts?: readonly WatchText[] };
@@ -38,10 +38,10 @@ export async function changeWatch(
     const held = version && fromVersion(version);
     const changed = next(held);
     if (changed === null) return null;
-    const state = trimmed(changed.state);
-    const kept = new Set(textsOf(state));
-    const dropped = held === null ? [] : textsOf(held).filter((id) => !kept.has(id));
-    const lookAtMs = dutyMs(state, timing);
+    const state = trimDeliveries(changed.state);
+    const kept = new Set(listTexts(state));
+    const dropped = held === null ? [] : listTexts(held).filter((id) => !kept.has(id));
+    const lookAtMs = findDutyMs(state, timing);
     const outcome = await store.watches.append(
       toVersion(state, (version?.n ?? 0) + 1, { lookAtMs }),
       { attempt: randomUUID(), texts: changed.texts ?? [], dropped },
@@ -52,7 +52,7 @@ export async function changeWatch(
 }
 
 /** The change of one watch alone: none where it ended, or a new one took its place. */
-export function ofSame(
+export function ifSame(
   watch: Pick<WatchState, 'secret'>,
   next: (held: WatchState) => Changed | null,
 ): (held: WatchState | null) => Changed | null {
@@ -61,7 +61,7 @@ export function ofSame(
 }
 
 /** Nothing more is sent: what waits has failed. */
-export function ended(state: WatchState, nowMs: number): WatchState {
+export function endWatch(state: WatchState, nowMs: number): WatchState {
   const deliveries = state.deliveries.map((one) =>
     one.status === 'waiting' ? { ...one, status: 'failed' as const } : one,
   );

@@ -1,15 +1,15 @@
 import type { Store } from '../store/contract/store.ts';
 import type { WatchVersion } from '../store/contract/watches.ts';
-import { type Changed, changeWatch, ended, findWatch, ofSame } from './change-watch.ts';
+import { type Changed, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import {
-  afterTry,
+  applyTry,
   type PostOutcome,
   type PostWebhook,
   type Result,
-  signedHeaders,
+  signHeaders,
 } from './delivery.ts';
 import { freePlaces, takeAgreedPlace } from './places.ts';
-import { type Delivery, type HeldPlace, nextDelivery, type WatchState } from './state.ts';
+import { type Delivery, findNextDelivery, type HeldPlace, type WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 import { NoPlace, underLease } from './under-lease.ts';
 
@@ -47,7 +47,7 @@ export async function deliverDue(
 async function deliver(options: DeliveriesOptions, watch: WatchState): Promise<void> {
   const { store, postWebhook, onStep, onDelivery } = options;
   const { receiver, secret, webhook } = watch;
-  const delivery = nextDelivery(watch);
+  const delivery = findNextDelivery(watch);
   if (delivery === null || delivery.nextTryAtMs > store.now()) return;
   const body = await store.watches.text(delivery.id);
   // Somebody else has just delivered it.
@@ -60,7 +60,7 @@ async function deliver(options: DeliveriesOptions, watch: WatchState): Promise<v
   });
   if (!place.taken) throw new NoPlace();
   const beganAt = performance.now();
-  const headers = signedHeaders(secret, delivery.id, body, store.now());
+  const headers = signHeaders(secret, delivery.id, body, store.now());
   const outcome = await postWebhook({ url: webhook, body, headers });
   onStep?.('event-sent');
   const result = await record(options, watch, delivery, outcome);
@@ -78,7 +78,7 @@ async function record(
   const nowMs = store.now();
   const tried = (held: WatchState) => {
     const one = held.deliveries.find((other) => other.id === id && other.status === 'waiting');
-    return one === undefined ? null : afterTry(held, one, outcome, { nowMs, timing });
+    return one === undefined ? null : applyTry(held, one, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && tried(watch)?.result === 'delivered';
   // Before the agreement is stored: a watch that has agreed always holds its place.
@@ -90,10 +90,10 @@ async function record(
     result = after.result;
     if (!isAgreeing) return { state: after.state };
     return {
-      state: place === null ? ended(after.state, nowMs) : agreed(after.state, place, nowMs),
+      state: place === null ? endWatch(after.state, nowMs) : agreed(after.state, place, nowMs),
     };
   };
-  const changed = await changeWatch({ store, timing }, watch.host, ofSame(watch, next));
+  const changed = await changeWatch({ store, timing }, watch.host, ifSame(watch, next));
   if (changed === null) {
     if (place !== null) await freePlaces(store, [place]);
     return null;

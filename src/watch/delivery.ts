@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
-import { ended } from './change-watch.ts';
+import { endWatch } from './change-watch.ts';
 import type { Delivery, WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 
@@ -27,7 +27,7 @@ const GONE = 410;
 const ASKS_FOR_TIME: ReadonlySet<number> = new Set([429, 503]);
 
 /** The headers of Standard Webhooks. */
-export function signedHeaders(
+export function signHeaders(
   secret: string,
   id: string,
   body: string,
@@ -43,7 +43,7 @@ export function signedHeaders(
 export type Result = 'delivered' | 'retried' | 'failed' | 'ended';
 
 /** What one try leads to. */
-export function afterTry(
+export function applyTry(
   state: WatchState,
   tried: Delivery,
   outcome: PostOutcome,
@@ -61,7 +61,7 @@ export function afterTry(
   const status = waitMs === undefined ? 'failed' : 'waiting';
   const next = { ...withDelivery(state, { ...one, status, nextTryAtMs }), failedForMs };
   if (outcome.status === GONE || failedForMs >= timing.giveUpAfterMs) {
-    return { state: ended(next, nowMs), result: 'ended' };
+    return { state: endWatch(next, nowMs), result: 'ended' };
   }
   return { state: next, result: status === 'failed' ? 'failed' : 'retried' };
 }

@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 20 * 1_024;
 const ID_BYTES = 16;
 
 /** Appends events to what a watch delivers; the texts are their bodies. */
-export function withEvents(
+export function addEvents(
   state: WatchState,
   events: readonly WatchEvent[],
   { nowMs, siteUrl }: { readonly nowMs: number; readonly siteUrl: string },

@@ -43,7 +43,7 @@ const MAX_PATH_CHARS = 500;
 const PLAIN_TERM = /^[!-~]+$/;
 
 /** Null where the scan says nothing of the origin: it met only 429, or a fault of ours. */
-export function seenByScan(scan: FinishedScan): Seen | null {
+export function readScan(scan: FinishedScan): Seen | null {
   const { report, reached, rateLimited } = scan;
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
   const resources = challengedResources(report);
@@ -66,7 +66,7 @@ export function seenByScan(scan: FinishedScan): Seen | null {
 }
 
 /** Null where no answer says anything of the origin. */
-export function seenByAsking(asked: readonly AskedResource[], atMs: number): Seen | null {
+export function readAnswers(asked: readonly AskedResource[], atMs: number): Seen | null {
   const told = asked.filter(({ kind }) => kind !== 'unknown');
   if (told.length === 0) return null;
   const isReached = told.some(({ kind }) => kind !== 'unreachable');

@@ -7,11 +7,11 @@ import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { AskResources } from './ask-resources.ts';
-import { type Changed, changeWatch, ofSame } from './change-watch.ts';
+import { type Changed, changeWatch, ifSame } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { withEvents } from './events.ts';
-import { type Seen, seenByAsking, seenByScan } from './facts.ts';
-import { dayOf, isFileDue, isScanDue, nextLookMs, nextSlotMs } from './plan.ts';
+import { addEvents } from './events.ts';
+import { readAnswers, readScan, type Seen } from './facts.ts';
+import { findSlotMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 import { NoPlace } from './under-lease.ts';
@@ -55,12 +55,12 @@ export class Look {
       return false;
     }
     // An older scan is no start: what it showed may be long gone.
-    const isOld = dayOf(record.scannedAtMs, timing) < dayOf(store.now(), timing);
+    const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
     const result = await store.results.published(host);
     if (result === null || result.scanId !== record.scanId) return false;
     const scan = fromStoredReport(result);
-    await this.#store({ seen: seenByScan(scan), scan }, this.#watch.nextLookAtMs);
+    await this.#store({ seen: readScan(scan), scan }, this.#watch.nextLookAtMs);
     return true;
   }
 
@@ -75,7 +75,7 @@ export class Look {
       return 'scan';
     }
     const isHourly =
-      nextSlotMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
+      findSlotMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
     const { resources } = await this.#baseline();
     const isAsking = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     await this.#store(isAsking ? await this.#ask(resources) : NOTHING, null);
@@ -101,7 +101,7 @@ export class Look {
     }
     await this.#change((held) => {
       const nowMs = store.now();
-      const state = { ...held, readDay: dayOf(nowMs, timing) };
+      const state = { ...held, readDay: toDay(nowMs, timing) };
       const endsAtMs = nowMs + timing.lifetimeMs;
       return { state: isServed ? { ...state, endsAtMs, isEndTold: false } : state };
     });
@@ -111,7 +111,7 @@ export class Look {
     const { scanCoordinator, onError } = this.#options;
     try {
       const scan = await scanCoordinator.run(this.#origin(), { isFree: true });
-      return { seen: seenByScan(scan), scan };
+      return { seen: readScan(scan), scan };
     } catch (error) {
       // Paid scans have the places.
       if (error instanceof Saturated) throw new NoPlace();
@@ -126,7 +126,7 @@ export class Look {
     const { askResources, onError, store } = this.#options;
     try {
       const asked = await askResources(this.#origin(), resources);
-      return { seen: seenByAsking(asked, store.now()), scan: null };
+      return { seen: readAnswers(asked, store.now()), scan: null };
     } catch (error) {
       onError('a look failed', error);
       return NOTHING;
@@ -166,14 +166,14 @@ export class Look {
       const compared =
         seen && compare(before?.value ?? null, held.suspicions, seen, timing.confirmAfterMs);
       const suspicions = compared?.suspicions ?? held.suspicions;
-      const plannedMs = nextLookMs(held.host, suspicions, nowMs, timing);
+      const plannedMs = planLookMs(held.host, suspicions, nowMs, timing);
       const nextLookAtMs = keptMs === null ? plannedMs : Math.min(keptMs, plannedMs);
       const looked = { ...held, ...scanned(held, seen, scan, timing), suspicions, nextLookAtMs };
       if (compared === null) return { state: looked };
       const text = JSON.stringify(compared.baseline);
       const isSame = text === before?.text;
       const baseline = isSame ? known : `seen_${crypto.randomUUID()}`;
-      const told = withEvents({ ...looked, baseline }, compared.events, { nowMs, siteUrl });
+      const told = addEvents({ ...looked, baseline }, compared.events, { nowMs, siteUrl });
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
       return { state: told.state, texts: [...told.texts, ...texts] };
     });
@@ -183,7 +183,7 @@ export class Look {
   async #change(next: (held: WatchState) => Changed | null): Promise<void> {
     const { store, timing } = this.#options;
     const { host } = this.#watch;
-    const changed = await changeWatch({ store, timing }, host, ofSame(this.#watch, next));
+    const changed = await changeWatch({ store, timing }, host, ifSame(this.#watch, next));
     if (changed !== null) this.#watch = changed;
   }
 
@@ -200,6 +200,6 @@ function scanned(
   timing: WatchTiming,
 ): Partial<WatchState> {
   if (seen?.by !== 'scan') return {};
-  const scannedDay = Math.max(held.scannedDay ?? 0, dayOf(seen.atMs, timing));
+  const scannedDay = Math.max(held.scannedDay ?? 0, toDay(seen.atMs, timing));
   return { scannedDay, scannedAtMs: seen.atMs, scanId: scan?.scanId ?? held.scanId };
 }

@@ -14,39 +14,39 @@ const TEN_MINUTES_AN_HOUR = 6;
 type Timed = Pick<WatchTiming, 'dayMs' | 'hourMs'>;
 
 /** 0 to 86,399: when in the UTC day a host is scanned. Hashed, so that hosts spread over the day. */
-export function secondOfDay(host: string): number {
+export function toSecondOfDay(host: string): number {
   return Number.parseInt(hash('sha256', `watch ${host}`).slice(0, 12), 16) % SECONDS_A_DAY;
 }
 
 /** The next hourly look after an instant. The daily scan falls on one of them. */
-export function nextSlotMs(host: string, afterMs: number, { hourMs }: Timed): number {
-  const phaseMs = (secondOfDay(host) * 1_000) % hourMs;
+export function findSlotMs(host: string, afterMs: number, { hourMs }: Timed): number {
+  const phaseMs = (toSecondOfDay(host) * 1_000) % hourMs;
   const slotMs = Math.floor(afterMs / hourMs) * hourMs + phaseMs;
   return slotMs > afterMs ? slotMs : slotMs + hourMs;
 }
 
-export function dayOf(atMs: number, { dayMs }: Pick<WatchTiming, 'dayMs'>): number {
+export function toDay(atMs: number, { dayMs }: Pick<WatchTiming, 'dayMs'>): number {
   return Math.floor(atMs / dayMs);
 }
 
 /** Once a UTC day from the host's second on; at once where nothing is known yet. */
 export function isScanDue(state: WatchState, nowMs: number, timing: Timed): boolean {
-  const isDone = state.scannedDay !== null && state.scannedDay >= dayOf(nowMs, timing);
+  const isDone = state.scannedDay !== null && state.scannedDay >= toDay(nowMs, timing);
   return !isDone && (state.baseline === null || isPastSecond(state.host, nowMs, timing));
 }
 
 export function isFileDue(state: WatchState, nowMs: number, timing: Timed): boolean {
-  const today = dayOf(nowMs, timing);
+  const today = toDay(nowMs, timing);
   const isRead = state.readDay !== null && state.readDay >= today;
   return !isRead && (state.scannedDay === today || isPastSecond(state.host, nowMs, timing));
 }
 
 function isPastSecond(host: string, nowMs: number, { dayMs }: Timed): boolean {
-  return nowMs % dayMs >= secondOfDay(host) * 1_000;
+  return nowMs % dayMs >= toSecondOfDay(host) * 1_000;
 }
 
 /** The look after one at `nowMs`: the next hourly one, or sooner where something is to be confirmed. */
-export function nextLookMs(
+export function planLookMs(
   host: string,
   suspicions: Readonly<Record<string, Suspicion>>,
   nowMs: number,
@@ -56,7 +56,7 @@ export function nextLookMs(
   const seconds = Object.values(suspicions).map(({ sinceMs }) => sinceMs + confirmAfterMs);
   // A second look that told nothing is repeated.
   const later = seconds.map((atMs) => (atMs > nowMs ? atMs : nowMs + confirmAfterMs));
-  return Math.min(nextSlotMs(host, nowMs, timing), ...later);
+  return Math.min(findSlotMs(host, nowMs, timing), ...later);
 }
 
 /** Whether a look is neither at its hour nor on time: those are limited, so that they do not pile up. */
@@ -66,16 +66,16 @@ export function isExtraLook(
   timing: Timed,
 ): boolean {
   if (nextLookAtMs === null || nowMs - nextLookAtMs > ON_TIME_MS) return true;
-  return nextSlotMs(host, nextLookAtMs - 1, timing) !== nextLookAtMs;
+  return findSlotMs(host, nextLookAtMs - 1, timing) !== nextLookAtMs;
 }
 
 /** Extra looks that may begin in a minute, so that no ten minutes have over 1.5 × their share. */
-export function extraLooksPerMinute(watches: number): number {
+export function countExtraLooks(watches: number): number {
   return Math.max(MIN_EXTRA_LOOKS, Math.floor((watches / TEN_MINUTES_AN_HOUR) * EXTRA_SHARE));
 }
 
 /** When something is next to be done about the origin or the watch itself; null: never. */
-export function dutyMs(state: WatchState, timing: WatchTiming): number | null {
+export function findDutyMs(state: WatchState, timing: WatchTiming): number | null {
   const { endedAtMs, agreedAtMs, createdAtMs, nextLookAtMs, endsAtMs, isEndTold } = state;
   if (endedAtMs !== null) return null;
   if (agreedAtMs === null) return createdAtMs + timing.agreeWithinMs;

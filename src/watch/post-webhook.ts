@@ -1,6 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { ResolverDown } from '../guard/failures.ts';
-import { originOf, validateUrl } from '../guard/origin.ts';
+import { toOrigin, validateUrl } from '../guard/origin.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { retryAfterMs } from '../probe/client/retry-after.ts';
 import type { PostOutcome, PostWebhook } from './delivery.ts';
@@ -50,5 +50,5 @@ export function createPostWebhook({ createClient, ...options }: PostWebhookOptio
 
 function addressOf(url: string, policy: ProbeClientOptions['policy']) {
   const valid = validateUrl(url, policy);
-  return { origin: originOf(valid), path: `${valid.pathname}${valid.search}` };
+  return { origin: toOrigin(valid), path: `${valid.pathname}${valid.search}` };
 }

@@ -64,18 +64,18 @@ export const SHOWN_DELIVERIES = 20;
 /** Beyond it the oldest are dropped: a receiver is not owed a year of an origin that flaps. */
 const MAX_WAITING = 1_000;
 
-export function nextDelivery({ deliveries }: WatchState): Delivery | null {
+export function findNextDelivery({ deliveries }: WatchState): Delivery | null {
   return deliveries.find(({ status }) => status === 'waiting') ?? null;
 }
 
 /** When a watch is pending, active or over, as status says it. */
-export function phaseOf({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'active' | 'ended' {
+export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'active' | 'ended' {
   if (endedAtMs !== null) return 'ended';
   return agreedAtMs === null ? 'pending' : 'active';
 }
 
 /** Drops finished deliveries beyond the newest, and the oldest that wait where too many do. */
-export function trimmed(state: WatchState): WatchState {
+export function trimDeliveries(state: WatchState): WatchState {
   const waiting = state.deliveries.filter(({ status }) => status === 'waiting');
   const spent = new Set(waiting.slice(0, -MAX_WAITING));
   const deliveries = state.deliveries
@@ -85,7 +85,7 @@ export function trimmed(state: WatchState): WatchState {
 }
 
 /** Ids of the stored texts that a state refers to. */
-export function textsOf({ baseline, deliveries }: WatchState): readonly string[] {
+export function listTexts({ baseline, deliveries }: WatchState): readonly string[] {
   const bodies = deliveries.filter(({ status }) => status === 'waiting').map(({ id }) => id);
   return baseline === null ? bodies : [...bodies, baseline];
 }
@@ -97,7 +97,7 @@ export function toVersion(
 ): WatchVersion {
   const { host, receiver, endedAtMs } = state;
   const isOver = endedAtMs !== null;
-  const sendAtMs = isOver ? null : (nextDelivery(state)?.nextTryAtMs ?? null);
+  const sendAtMs = isOver ? null : (findNextDelivery(state)?.nextTryAtMs ?? null);
   const json: JsonObject = state;
   return { host, receiver, n, sendAtMs, endedAtMs, state: json, ...times };
 }

@@ -21,7 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** @param scale below 1 in tests alone, which then need not wait */
-export function watchTiming(scale = 1): WatchTiming {
+export function toWatchTiming(scale = 1): WatchTiming {
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440];
   return {
     dayMs: DAY_MS,

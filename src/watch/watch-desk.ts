@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../directory/client-key.ts';
+import { feedUrl } from '../directory/host-feed.ts';
 import { requireOwner } from '../directory/listing.ts';
-import { reportUrl } from '../directory/report-url.ts';
 import { hashSecret, isSameHash, newSecret } from '../directory/verification-token.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { type Origin, type OriginPolicy, originOf, validateUrl } from '../guard/origin.ts';
+import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { type Resolver, resolveHost, systemResolver } from '../guard/resolve.ts';
 import type { Store } from '../store/contract/store.ts';
-import { changeWatch, ended, findWatch, ofSame } from './change-watch.ts';
-import { withEvents } from './events.ts';
+import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
+import { addEvents } from './events.ts';
 import { freePlaces, takePlaces } from './places.ts';
-import { dayOf } from './plan.ts';
-import { type DeliveryStatus, phaseOf, SHOWN_DELIVERIES, type WatchState } from './state.ts';
-import { type WatchTiming, watchTiming } from './timing.ts';
+import { toDay } from './plan.ts';
+import { type DeliveryStatus, SHOWN_DELIVERIES, toPhase, type WatchState } from './state.ts';
+import { toWatchTiming, type WatchTiming } from './timing.ts';
 import { NotAgreed, NotYourWatch } from './watch-errors.ts';
 
 export type WatchWish = { readonly webhook: string; readonly listingKey?: string | undefined };
@@ -62,7 +62,7 @@ export type WatchDeskOptions = {
 const SECRET_BYTES = 32;
 
 export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
-  const { store, siteUrl, timing = watchTiming() } = options;
+  const { store, siteUrl, timing = toWatchTiming() } = options;
   const context = { store, timing };
 
   /** A wrong secret and no watch at all cost the same: one look-up, one comparison. */
@@ -99,10 +99,10 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
       await changeWatch(context, host, (before) => {
         last = before;
         const state = { ...started, ...ofToday(before, nowMs, timing) };
-        return withEvents(state, [{ ...event, more }], { nowMs, siteUrl });
+        return addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
       });
       await freeOf(store, last);
-      return { host, secret, endsAt, feedUrl: `${reportUrl(siteUrl, host)}/feed.atom` };
+      return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
     },
 
     async status(origin, secret) {
@@ -111,19 +111,19 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
 
     async test(origin, secret) {
       const watch = await findOwn(origin, secret);
-      if (phaseOf(watch) !== 'active') throw new NotAgreed(phaseOf(watch) === 'ended');
+      if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const event = { type: 'watch.test', before: null, after: null } as const;
       const nowMs = store.now();
-      const tell = (held: WatchState) => withEvents(held, [event], { nowMs, siteUrl });
-      const changed = await changeWatch(context, origin.host, ofSame(watch, tell));
+      const tell = (held: WatchState) => addEvents(held, [event], { nowMs, siteUrl });
+      const changed = await changeWatch(context, origin.host, ifSame(watch, tell));
       if (changed === null) throw new NotAgreed(true);
       return statusOf(changed);
     },
 
     async stop(origin, secret) {
       const watch = await findOwn(origin, secret);
-      const end = (held: WatchState) => ({ state: ended(held, store.now()) });
-      const changed = await changeWatch(context, origin.host, ofSame(watch, end));
+      const end = (held: WatchState) => ({ state: endWatch(held, store.now()) });
+      const changed = await changeWatch(context, origin.host, ifSame(watch, end));
       await freePlaces(store, watch.places);
       return statusOf(changed ?? (await findOwn(origin, secret)));
     },
@@ -151,7 +151,7 @@ function ofToday(
   nowMs: number,
   timing: WatchTiming,
 ): Partial<WatchState> {
-  if (before === null || before.scannedDay !== dayOf(nowMs, timing)) return {};
+  if (before === null || before.scannedDay !== toDay(nowMs, timing)) return {};
   const { scannedDay, readDay, scanId, scannedAtMs, baseline } = before;
   return { scannedDay, readDay, scanId, scannedAtMs, baseline };
 }
@@ -168,7 +168,7 @@ async function freeOf(store: Store, replaced: WatchState | null): Promise<void> 
 function readWebhook(given: string, policy: OriginPolicy) {
   const url = validateUrl(given, policy);
   url.hash = '';
-  return { webhook: url.href, receiver: originOf(url) };
+  return { webhook: url.href, receiver: toOrigin(url) };
 }
 
 /** One reason for every name without a public address, so that nobody can query our DNS. */
@@ -188,7 +188,7 @@ function statusOf(watch: WatchState): WatchStatus {
   const { host, endsAtMs, endedAtMs, nextLookAtMs, deliveries } = watch;
   return {
     host,
-    state: phaseOf(watch),
+    state: toPhase(watch),
     endsAt: toIso(endedAtMs ?? endsAtMs),
     nextLookAt: nextLookAtMs === null ? null : toIso(nextLookAtMs),
     deliveries: deliveries

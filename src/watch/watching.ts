@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import { changeWatch, ended, findWatch, ofSame } from './change-watch.ts';
+import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { deliverDue } from './deliveries.ts';
 import type { PostWebhook, Result } from './delivery.ts';
-import { withEvents } from './events.ts';
+import { addEvents } from './events.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
 import { freePlaces } from './places.ts';
-import { extraLooksPerMinute, isExtraLook, nextSlotMs } from './plan.ts';
-import { phaseOf, type WatchState } from './state.ts';
-import { type WatchTiming, watchTiming } from './timing.ts';
+import { countExtraLooks, findSlotMs, isExtraLook } from './plan.ts';
+import { toPhase, type WatchState } from './state.ts';
+import { toWatchTiming, type WatchTiming } from './timing.ts';
 import { NoPlace, underLease } from './under-lease.ts';
 
 export type WatchStep = 'look-seen' | 'look-stored' | 'event-sent' | 'delivery-stored';
@@ -55,7 +55,7 @@ const MINUTE_MS = 60_000;
 const COUNT_EVERY_MS = 10 * MINUTE_MS;
 
 export function createWatching(options: WatchingOptions): Watching {
-  return new Rounds({ timing: watchTiming(), ...options });
+  return new Rounds({ timing: toWatchTiming(), ...options });
 }
 
 class Rounds implements Watching {
@@ -101,7 +101,7 @@ class Rounds implements Watching {
     this.#begin('look', host, Number.POSITIVE_INFINITY, () =>
       this.#underLease(host, async () => {
         const watch = await findWatch(this.#options.store, host);
-        if (watch === null || phaseOf(watch) !== 'active') return;
+        if (watch === null || toPhase(watch) !== 'active') return;
         await this.#compare(new Look(this.#options, watch));
       }),
     );
@@ -166,7 +166,7 @@ class Rounds implements Watching {
       const look = new Look(this.#options, watch);
       await this.#compare(look);
       if (isExtraLook(watch, store.now(), timing) && !(await this.#mayLookMore())) {
-        const nextLookAtMs = nextSlotMs(host, store.now(), timing);
+        const nextLookAtMs = findSlotMs(host, store.now(), timing);
         await this.#change(watch, (held) => ({ state: { ...held, nextLookAtMs } }));
         return;
       }
@@ -190,7 +190,7 @@ class Rounds implements Watching {
     const nowMs = store.now();
     const isLate = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
     if (isLate || nowMs >= endsAtMs) {
-      await this.#change(watch, (held) => ({ state: ended(held, nowMs) }));
+      await this.#change(watch, (held) => ({ state: endWatch(held, nowMs) }));
       await freePlaces(store, watch.places);
       return null;
     }
@@ -199,7 +199,7 @@ class Rounds implements Watching {
     const more = { endsAt: new Date(endsAtMs).toISOString() };
     const event = { type: 'watch.ending', before: null, after: null, more } as const;
     return this.#change(watch, (held) =>
-      withEvents({ ...held, isEndTold: true }, [event], { nowMs, siteUrl }),
+      addEvents({ ...held, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
   }
 
@@ -211,11 +211,11 @@ class Rounds implements Watching {
       this.#counted = { atMs: nowMs, watches: await store.watches.count() };
     }
     const { count } = await store.limits.hit('extra looks', MINUTE_MS);
-    return count <= extraLooksPerMinute(this.#counted.watches);
+    return count <= countExtraLooks(this.#counted.watches);
   }
 
-  #change(watch: WatchState, next: Parameters<typeof ofSame>[1]): Promise<WatchState | null> {
+  #change(watch: WatchState, next: Parameters<typeof ifSame>[1]): Promise<WatchState | null> {
     const { store, timing } = this.#options;
-    return changeWatch({ store, timing }, watch.host, ofSame(watch, next));
+    return changeWatch({ store, timing }, watch.host, ifSame(watch, next));
   }
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import type { AskedResource } from '../../src/watch/asked-resource.ts';
-import { secondOfDay } from '../../src/watch/plan.ts';
+import { toSecondOfDay } from '../../src/watch/plan.ts';
 import type { CannedScan } from '../scan/fake-scanner.ts';
 import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';
 
@@ -103,7 +103,7 @@ test('a daily scan begins at the second of the host, once a UTC day; between, th
   const { app } = watched;
   expect(app.scanner.began).toHaveLength(1);
   await nextDay(watched, secret);
-  expect((app.now() % DAY_MS) / 1_000).toBe(secondOfDay(HOST));
+  expect((app.now() % DAY_MS) / 1_000).toBe(toSecondOfDay(HOST));
   const startMs = app.now();
   const asked = watched.asking.length;
   for (let hour = 1; hour < 24; hour += 1) await nextLook(watched, secret);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { extraLooksPerMinute, isExtraLook, nextSlotMs, secondOfDay } from '../../src/watch/plan.ts';
-import { watchTiming } from '../../src/watch/timing.ts';
+import { countExtraLooks, findSlotMs, isExtraLook, toSecondOfDay } from '../../src/watch/plan.ts';
+import { toWatchTiming } from '../../src/watch/timing.ts';
 
-const TIMING = watchTiming();
+const TIMING = toWatchTiming();
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,16 +12,16 @@ const hosts = Array.from({ length: 10_000 }, (_, n) => `shop-${n}.example.com`);
 test('10,000 watches: no ten minutes of a day have over 1.5 × their share of looks', () => {
   const minutes = new Uint32Array(DAY_MS / MINUTE_MS);
   for (const host of hosts) {
-    for (let atMs = nextSlotMs(host, START_MS - 1, TIMING); atMs < START_MS + DAY_MS; ) {
+    for (let atMs = findSlotMs(host, START_MS - 1, TIMING); atMs < START_MS + DAY_MS; ) {
       const minute = Math.floor((atMs - START_MS) / MINUTE_MS);
       minutes[minute] = (minutes[minute] ?? 0) + 1;
-      atMs = nextSlotMs(host, atMs, TIMING);
+      atMs = findSlotMs(host, atMs, TIMING);
     }
   }
   expect(minutes.reduce((sum, count) => sum + count, 0)).toBe(24 * hosts.length);
   const share = hosts.length / 6;
   // Whatever is beside the hours is bounded to so many a minute, and eleven windows touch ten minutes.
-  const beside = 11 * extraLooksPerMinute(hosts.length);
+  const beside = 11 * countExtraLooks(hosts.length);
   for (let at = 0; at + 10 <= minutes.length; at += 1) {
     const looks = minutes.slice(at, at + 10).reduce((sum, count) => sum + count, 0);
     expect(looks + beside).toBeLessThanOrEqual(1.5 * share);
@@ -31,17 +31,17 @@ test('10,000 watches: no ten minutes of a day have over 1.5 × their share of lo
 test('daily scans spread over the day, and fall on an hourly look', () => {
   const byHour = new Uint32Array(24);
   for (const host of hosts) {
-    const second = secondOfDay(host);
+    const second = toSecondOfDay(host);
     byHour[Math.floor(second / 3_600)] = (byHour[Math.floor(second / 3_600)] ?? 0) + 1;
     const atMs = START_MS + second * 1_000;
-    expect(nextSlotMs(host, atMs - 1, TIMING)).toBe(atMs);
+    expect(findSlotMs(host, atMs - 1, TIMING)).toBe(atMs);
   }
   expect(Math.max(...byHour)).toBeLessThan((1.5 * hosts.length) / 24);
 });
 
 test('a look at its hour and on time is none beside', () => {
   const host = 'api.example.com';
-  const nextLookAtMs = nextSlotMs(host, START_MS, TIMING);
+  const nextLookAtMs = findSlotMs(host, START_MS, TIMING);
   const rows = [
     [nextLookAtMs, nextLookAtMs, false],
     [nextLookAtMs, nextLookAtMs + MINUTE_MS, false],
@@ -51,5 +51,5 @@ test('a look at its hour and on time is none beside', () => {
   for (const [planned, nowMs, isExtra] of rows) {
     expect(isExtraLook({ host, nextLookAtMs: planned }, nowMs, TIMING)).toBe(isExtra);
   }
-  expect(extraLooksPerMinute(1)).toBe(12);
+  expect(countExtraLooks(1)).toBe(12);
 });

@@ -4,7 +4,7 @@ import type { AskResources } from '../../src/watch/ask-resources.ts';
 import type { AskedResource } from '../../src/watch/asked-resource.ts';
 import type { PostWebhook } from '../../src/watch/delivery.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
-import { watchTiming } from '../../src/watch/timing.ts';
+import { toWatchTiming } from '../../src/watch/timing.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -68,7 +68,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     store,
     siteUrl: config.siteUrl,
     policy: config.originPolicy,
-    timing: watchTiming(),
+    timing: toWatchTiming(),
     scanCoordinator,
     askResources,
     fetchChallenge: async ({ host }) =>

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
-import { clientOf } from '../../directory/client-key.ts';
+import { toClient } from '../../directory/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import type { WatchDesk } from '../../watch/watch-desk.ts';
 import { errorResponses } from './error-schema.ts';
@@ -133,7 +133,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     async ({ body, ip }, reply) => {
       reply.header('cache-control', 'no-store');
       const { url, ...wish } = body;
-      return watchDesk.create(requestedOrigin(url, parts), clientOf(ip), wish);
+      return watchDesk.create(requestedOrigin(url, parts), toClient(ip), wish);
     },
   );
   for (const { path, offer: name, method, further, ...described } of OWN_ROUTES) {
