@@ -114,8 +114,7 @@ async function tryTake(
 ): Promise<HeldPlace | null> {
   const outcome = await store.slots.take({ ...wanted, endsWithOwner: false, data: host });
   if (!outcome.taken) return null;
-  const { scope, n, attempt } = outcome.slot;
-  return { scope, n, attempt };
+  return { scope: wanted.scope, attempt: outcome.slot.attempt };
 }
 
 /** Frees places whose watch is over or never was: their writer died before it freed them. */

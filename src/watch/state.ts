@@ -18,7 +18,6 @@ export type Delivery = {
 /** A place that a watch takes among those of its domain or receiver. */
 export type HeldPlace = {
   readonly scope: readonly string[];
-  readonly n: number;
   readonly attempt: string;
 };
 

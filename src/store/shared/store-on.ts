@@ -52,7 +52,6 @@ export function storeOn(engineContext: EngineContext, engine: EngineParts): Stor
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
     watches: watchesOn(context),
-    instances: engine.instances,
     signingKeys: signingKeysOn(context),
     now,
     publish: (scan, tally) => publishOn(context, scan, tally),
