@@ -6,5 +6,5 @@ import { fileURLToPath } from 'node:url';
 enableCompileCache(fileURLToPath(new URL('../.cache/compiled/', import.meta.url)));
 const { runService } = await import('./service/run-service.ts');
 await runService();
-// Not at the exit alone: a process that is killed writes nothing, and the next start would compile all again.
+// A killed process writes no cache at its exit, and the next start would compile everything again.
 flushCompileCache();

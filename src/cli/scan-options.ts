@@ -5,7 +5,7 @@ import { oneOf, readFlags } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {
-  /** As typed; null with `from`. */
+  /** Null with `from`. */
   readonly origin: string | null;
   /** Path and query of `<origin>`: a resource to request too. */
   readonly resource: string | null;

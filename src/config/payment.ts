@@ -35,7 +35,7 @@ export type PaymentConfig = {
   readonly signer: `0x${string}` | null;
 };
 
-/** Nobody has a key for this address; money that is paid to it by mistake is lost. */
+/** This address has no known key, so money that is paid to it by mistake is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
 type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];

@@ -1,4 +1,4 @@
-/** What one scan may take from an origin, and how long an origin may take. */
+/** Limits of one scan. */
 export type Limits = {
   /** Requests tried, with retries and redirects. */
   readonly maxRequests: number;

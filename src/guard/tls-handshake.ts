@@ -74,7 +74,7 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
   });
   const socket = connect({
     socket: transport,
-    // Not dialled, because `socket` is given; Node compares the certificate with it.
+    // Node compares the certificate with this name and does not connect to it, because `socket` is given.
     host: origin.hostname,
     // RFC 6066 allows no address in SNI.
     ...(isIP(origin.hostname) === 0 ? { servername: origin.hostname } : {}),

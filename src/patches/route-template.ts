@@ -71,7 +71,7 @@ const SYNTAX = {
   go: (name, isRest) => (isRest ? `{${name}...}` : `{${name}}`),
   /** Routes of the official middlewares for Express and Hono. */
   middleware: (name, isRest) => (isRest ? '*' : `:${name}`),
-  /** Of those for Python and Go, which know no colon in all their versions. */
+  /** Routes of those for Python and Go; some of their versions do not support colons. */
   brackets: (name, isRest) => (isRest ? '*' : `[${name}]`),
 } satisfies Readonly<Record<string, Writer>>;
 

@@ -5,7 +5,7 @@ export type Finding = {
   file: string;
   /** From 1; a finding about a whole file names its first line. */
   line: number;
-  /** What is wrong, and what to do instead. */
+  /** Names the fault and the remedy. */
   message: string;
 };
 

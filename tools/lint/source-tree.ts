@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Not ours, or not part of the sources. */
+/** Folders without sources of this repository. */
 const SKIPPED = new Set(['node_modules', '.git', '.cache', 'data', 'coverage']);
 
 /** The files of a checkout, read once. Paths have forward slashes and begin at the root. */

@@ -78,7 +78,7 @@ export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer
 
 export type StoredDelivery = {
   readonly answerId: string;
-  /** Not yet paid for: `transaction` is null. */
+  /** `transaction` is null, because the answer is not paid for yet. */
   readonly delivery: Delivery;
 };
 

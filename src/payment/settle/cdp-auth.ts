@@ -10,7 +10,7 @@ const METHODS = { verify: 'POST', settle: 'POST', supported: 'GET' } as const;
 
 export type CdpAuthOptions = {
   readonly key: CdpKey;
-  /** Of the facilitator; a token is valid for one method and one path below it. */
+  /** URL of the facilitator; a token is valid for one method and one path below it. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;

@@ -23,7 +23,7 @@ export type SentTransaction = {
   readonly nonce: number;
   /** Null for one that an earlier process has left. */
   readonly call: Call | null;
-  /** Of the call, newest last: any of them may be mined. */
+  /** Hashes of the call's transactions, newest last; any of them may be mined. */
   readonly hashes: Hex[];
   readonly bornMs: number;
   readonly firstFee: GasFee;
