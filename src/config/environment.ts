@@ -5,7 +5,7 @@ import { redact } from '../model/redact.ts';
 
 export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';
 
-/** One line for the operator; the start stops with it. */
+/** Stops the start; its message is one line for the operator. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 

@@ -8,8 +8,8 @@ const HEAD_START_MS = 750;
 
 /**
  * Asks sources in order, the next one after a useless answer or a delay. Returns the lookups up to the
- * first sufficient one, or all. No `turns` may reject. When their deadlines start together, all of it
- * takes one deadline.
+ * first sufficient one, or all. `turns` must not reject. If all sources share one deadline, the whole
+ * lookup ends with it.
  */
 export async function hedgedLookup<T>(
   turns: readonly Turn<T>[],

@@ -10,7 +10,6 @@ import { originOfHost } from './site/page.ts';
 
 const ATOM = 'application/atom+xml';
 
-/** The history of a host for feed readers. */
 export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const offer = config.revision.offers.feed;

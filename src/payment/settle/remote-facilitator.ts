@@ -1,4 +1,3 @@
-/** A facilitator over HTTP, by the official client, with the tokens of CDP where keys are given. */
 import { HTTPFacilitatorClient } from '@x402/core/http';
 import {
   SettleError,
@@ -29,10 +28,10 @@ export type RemoteOptions = {
 };
 
 const VERIFY_TIMEOUT_MS = 10_000;
-/** A settlement waits for a block; what takes longer is found by reconciling. */
+/** A settlement waits for a block. The reconciler looks up settlements that take longer. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
-/** A facilitator over HTTP, by the official client. */
+/** Uses the official client over HTTP, with CDP's tokens where a key is given. */
 export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
   const { url, cdpKey } = options;
   const auth = cdpKey ? { createAuthHeaders: cdpAuthHeaders({ key: cdpKey, url }) } : {};
@@ -96,7 +95,7 @@ async function settle(
   try {
     return settleOutcome(await client.settle(payload, requirements), request.payment);
   } catch (error) {
-    // Facilitators say no with 400 or 402 as well; from 500 on nothing they say is taken for sure.
+    // Facilitators refuse with 400 or 402 too. A body with a status from 500 on proves nothing.
     if (error instanceof SettleError && error.statusCode < 500) {
       return settleOutcome(responseOf(error), request.payment);
     }

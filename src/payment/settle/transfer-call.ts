@@ -1,12 +1,11 @@
-/** The call of the token that moves a payment (EIP-3009). */
 import { eip3009ABI } from '@x402/evm';
 import { encodeFunctionData, type Hex, parseSignature } from 'viem';
 import type { StoredPayment } from '../ledger/ledger.ts';
 
-/** Characters of `0x` and 65 bytes: all other signatures are of contract wallets. */
+/** Characters of `0x` and 65 bytes. Signatures of another length are those of contract wallets. */
 const PLAIN_SIGNATURE_LENGTH = 132;
 
-/** Passes plain signatures in three parts, for tokens older than contract wallets. */
+/** Encodes the token's call (EIP-3009). Plain signatures go in three parts, as older tokens take no bytes. */
 export function transferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
@@ -18,7 +17,7 @@ export function transferCall({ authorization, signature }: StoredPayment): Hex {
   });
 }
 
-/** Null for 65 bytes that are no ECDSA signature: only a contract wallet can say what they are. */
+/** Null for 65 bytes that are no ECDSA signature, which only a contract wallet can check. */
 function partsOf(signature: Hex): readonly [v: number, r: Hex, s: Hex] | null {
   try {
     const { r, s, v, yParity } = parseSignature(signature);

@@ -11,7 +11,7 @@ import { type ScanInput, scanAnswers } from './scan-answers.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 
-/** Time in which a payer may still pay for a finished scan: ten minutes, and the scan's own two. */
+/** A payer may pay for a finished scan for ten minutes after it, and a scan takes up to two. */
 const WAITING_MS = 12 * 60_000;
 const MIN_VALIDITY_MS = 90_000;
 
