@@ -1,5 +1,6 @@
 /** A fold that breaks off anywhere neither loses a host nor counts one twice. */
 import { expect, test } from 'vitest';
+import { utcDay } from '../../src/store/contract/statistics.ts';
 import { foldDays, insertHostDay, statisticsOn } from '../../src/store/shared/statistics.ts';
 import type { Tables } from '../../src/store/shared/tables.ts';
 import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
@@ -21,7 +22,7 @@ test.each(['before the call', 'after the call'] as const)(
     const { now } = clock;
     let isDone = false;
     for (let call = 1; !isDone; call += 1) {
-      const day = Math.floor(now() / DAY_MS);
+      const day = utcDay(now());
       for (let n = 0; n < HOSTS; n += 1) {
         await insertHostDay({ tables, now }, publishedScan({ host: `h${n}.com` }), ['origins']);
       }
@@ -38,6 +39,34 @@ test.each(['before the call', 'after the call'] as const)(
       expect(await counts(), `finished after call ${call}`).toBe(HOSTS);
       expect(await tables.hostDays.all({})).toEqual([]);
     }
+  },
+);
+
+test.each(['before', 'after'] as const)(
+  'a day that is folded %s its sum is looked for counts once',
+  async (when) => {
+    using connection = openConnection();
+    const tables = sqliteTables(connection.held);
+    const { now } = new TestClock();
+    const day = utcDay(now());
+    await insertHostDay({ tables, now }, publishedScan(), ['origins']);
+    const folding = <T extends object>(table: T): T =>
+      new Proxy(table, {
+        get(target, name, receiver) {
+          const method: unknown = Reflect.get(target, name, receiver);
+          if (name !== 'all' || typeof method !== 'function') return method;
+          return async (...args: unknown[]) => {
+            const fold = () => foldDays({ tables, now }, now() + DAY_MS);
+            if (when === 'before') await fold();
+            const answer: unknown = await method.apply(target, args);
+            if (when === 'after') await fold();
+            return answer;
+          };
+        },
+      });
+    const racing = { ...tables, daySums: folding(tables.daySums) };
+    const read = await statisticsOn({ tables: racing, now }).counts({ fromDay: day, toDay: day });
+    expect(read).toEqual(new Map([['origins', 1]]));
   },
 );
 

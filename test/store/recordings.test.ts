@@ -50,6 +50,30 @@ describe('an embedded store of a program with fewer tables', () => {
   });
 });
 
+describe('an embedded store of a program with fewer columns', () => {
+  it('gets those that are missing, and keeps its rows', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    const path = join(folder, 'scanner.db');
+    const host = 'api.example.com';
+    try {
+      const first = await openStore(`sqlite:${path}`, { clock });
+      await first.publish(publishedScan({ host, scannedAtMs: NOW_MS, payableBy: 'default' }));
+      await first.close();
+      const file = new DatabaseSync(path);
+      file.exec('ALTER TABLE history DROP COLUMN payableBy');
+      file.close();
+      const store = await openStore(`sqlite:${path}`, { clock });
+      const later = publishedScan({ host, scannedAtMs: NOW_MS + 1, payableBy: 'nobody' });
+      await store.publish(later);
+      const history = await store.history.list(host);
+      expect(history.map(({ payableBy }) => payableBy)).toEqual([undefined, 'nobody']);
+      await store.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 const server = await startMongoServer();
 
 describe('a database of schema 1', needs('uri' in server ? null : server.unavailable), () => {

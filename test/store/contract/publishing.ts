@@ -11,7 +11,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       const scan = publishedScan();
       expect(await store.directory.get(scan.host)).toBeNull();
       expect(await store.directory.gradeOf(scan.host)).toBeNull();
-      await store.publish(scan);
+      await store.publish({ ...scan, payableBy: 'settings' });
       const again = await subject.restart(store);
       expect(await again.directory.get(scan.host)).toEqual({
         ...scan,
@@ -24,7 +24,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       });
       const { scanId, grade, score, scannedAtMs, checksVersion } = scan;
       expect(await again.history.list(scan.host)).toEqual([
-        { scanId, grade, score, scannedAtMs, checksVersion },
+        { scanId, grade, score, scannedAtMs, checksVersion, payableBy: 'settings' },
       ]);
       expect((await again.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
     });

@@ -50,7 +50,7 @@ export function statisticsSum(subject: ContractSubject): void {
       await Promise.all([store.publish(scan, ['a']), store.publish(scan, ['a'])]);
       await store.publish(publishedScan({ scannedAtMs: clock.now() + 1 }), ['b']);
       expect(await countsOf(store, clock)).toEqual({ a: 1 });
-      clock.advance(DAY_MS);
+      await store.purge(clock.advance(DAY_MS));
       // Another payer of the same scan, on another day.
       await store.publish(scan, ['a']);
       expect(await countsOf(store, clock)).toEqual({ a: 1 });
