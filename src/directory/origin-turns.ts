@@ -45,7 +45,7 @@ export type OriginTurnsOptions = {
 };
 
 const AT_ONCE = 8;
-/** Interval of free connections while scans run: they do not starve and hardly delay the scans. */
+/** Interval of free connections while scans run; short enough for callers, long enough for the scans. */
 const BESIDE_SCANS_MS = 1_000;
 const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;
@@ -59,7 +59,7 @@ const TICK_MS = 50;
 const HANDSHAKE_BUDGET_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const MAX_BLOCKS = 10_000;
-/** Far more targets than can begin within a second. */
+/** Bounds the memory; at most a few dozen targets begin within a second. */
 const MAX_TARGETS = 10_000;
 
 type Waiter = {

@@ -10,7 +10,7 @@ export type PurgeTimerOptions = {
 };
 
 const INTERVAL_MS = 10 * 60_000;
-/** Drift that only a changed clock or a machine that slept explains. */
+/** A larger drift means that the clock was changed or the machine slept. */
 const MAX_DRIFT_MS = 3_600_000;
 
 /**

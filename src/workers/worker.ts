@@ -19,8 +19,8 @@ const MAX_DETAIL_CHARS = 2_000;
 const LOADED: Done = { kind: 'done', output: null, cpuMs: 0 };
 
 /**
- * Piscina calls it on the thread. A failure is reported and never resolves: the host then kills the
- * thread, so that no other task runs on what a failed one left.
+ * Piscina calls this function on the thread. After a failure the promise never resolves: the host kills
+ * the thread, so that no later task runs in the state of a failed one.
  */
 export default async function perform(job: Job | LoadJob): Promise<Done> {
   if (job.kind === 'load') {

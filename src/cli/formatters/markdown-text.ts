@@ -2,8 +2,8 @@
 const MARKUP = /[\\`*_{}[\]()#+!|<>~&@]|:(?=\/\/)|(?<=www)\./gi;
 
 /**
- * For text of origins. In code GitHub links no @name and no #number. Entities escape markup, links and
- * cell borders; a backslash would fail for a pipe behind a backslash.
+ * For text of origins. GitHub links no @name and no #number inside code. Entities escape markup, links
+ * and cell borders; a backslash cannot escape a pipe that follows another backslash.
  */
 export function asCode(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();

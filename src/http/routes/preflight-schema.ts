@@ -11,38 +11,51 @@ const codes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed
 export const preflightSchema = Type.Unsafe<Preflight>(
   Type.Object(
     {
-      verdict: oneOf(VERDICTS, 'Whether to pay.'),
+      verdict: oneOf(VERDICTS, 'Says whether to pay.'),
       reasons: Type.Array(
         Type.Object({
-          code: oneOf(codes, 'Stable: decide by it.'),
-          evidence: Type.String({ description: 'What was seen; text of the seller is quoted.' }),
+          code: oneOf(codes, 'Codes are stable, so programs may decide by them.'),
+          evidence: Type.String({
+            description: 'Says what was seen, and quotes text of the seller.',
+          }),
         }),
       ),
       terms: nullable(
         Type.Object({
           x402Version: nullable(Type.Integer()),
           resourceUrl: shown,
-          payableBy: nullable(oneOf(PAYABLE_BY, 'Whose client can pay.')),
+          payableBy: nullable(
+            oneOf(
+              PAYABLE_BY,
+              'The least capable client that can pay: one with defaults, one with settings, or nobody.',
+            ),
+          ),
           offers: Type.Array(
             Type.Object({
-              pointer: Type.String({ description: 'Into the challenge: "/accepts/0".' }),
+              pointer: Type.String({
+                description: 'JSON pointer into the challenge, such as "/accepts/0".',
+              }),
               scheme: shown,
               network: shown,
               asset: shown,
-              amount: nullable(Type.String({ description: 'Base units.' })),
+              amount: nullable(Type.String({ description: 'In base units of the asset.' })),
               payTo: shown,
               maxTimeoutSeconds: nullable(Type.Number()),
               price: nullable(
-                Type.String({ description: '"0.05 USDC", where the asset is known.' }),
+                Type.String({ description: 'Such as "0.05 USDC"; null for an unknown asset.' }),
               ),
               isTestnet: Type.Boolean(),
-              client: nullable(oneOf(OFFER_VERDICTS, 'What the official client does with it.')),
+              client: nullable(
+                oneOf(OFFER_VERDICTS, 'Verdict of the official client on this offer.'),
+              ),
             }),
           ),
         }),
       ),
-      termsDigest: nullable(Type.String({ description: 'Equal digests are equal terms.' })),
+      termsDigest: nullable(
+        Type.String({ description: 'A hash of the terms: equal terms have equal digests.' }),
+      ),
     },
-    { description: 'Whether to pay, why, and the terms as they stood.' },
+    { description: 'Says whether to pay, gives the reasons, and lists the terms that were seen.' },
   ),
 );

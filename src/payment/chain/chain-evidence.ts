@@ -8,27 +8,27 @@ import { NonceUses } from './nonce-use.ts';
 import { judgeReceipt, type Proof, tokenAbi } from './payment-proof.ts';
 
 /**
- * `isFinal`: read at a block so far past `validBefore` that no reorganisation will bring an earlier
- * use of the authorization. `isExpired`: past `validBefore`, so that no later block can use it.
+ * `isExpired`: the block is past `validBefore`, so no later block can use the authorization. `isFinal`:
+ * the block is so far past it that no reorganisation can add an earlier use.
  */
 export type ChainVerdict =
   | { readonly kind: 'paid'; readonly transaction: Hex }
-  /** Used up, and not to pay us: cancelled, or spent on another transfer. */
+  /** The authorization was cancelled, or spent on another transfer. */
   | { readonly kind: 'spent_elsewhere'; readonly isFinal: boolean }
-  /** Used up, and the node shows no event that says for what. */
+  /** The authorization was used, and the node shows no event of that use. */
   | { readonly kind: 'unexplained' }
   | {
       readonly kind: 'unused';
       readonly isExpired: boolean;
       readonly isFinal: boolean;
-      /** The transaction that we know of was mined and moved nothing: another would do the same. */
+      /** The known transaction was mined and reverted; another one would revert too. */
       readonly isReverted: boolean;
     };
 
 export type LookUp = {
   /** Time of the claim, ms. */
   readonly sinceMs: number;
-  /** The transaction that the ledger knows, asked for first; null where none was told. */
+  /** Looked up first; null where the ledger has no transaction. */
   readonly transaction: Hex | null;
 };
 
@@ -42,10 +42,10 @@ export type ChainEvidence = {
   prove(payment: StoredPayment, transaction: Hex): Promise<Proof | 'absent' | null>;
 };
 
-/** Clocks of chains and databases differ. */
+/** The clocks of chain and database may differ by this much. */
 const CLOCK_SLACK_MS = 10 * 60_000;
 const FIRST_STEP_BACK = 256n;
-/** Blocks; a search that is off by so many costs a strict node two calls. */
+/** Blocks. Logs of this many more blocks cost at most two calls, even at a node that limits ranges. */
 const NEAR_ENOUGH = 16n;
 
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
@@ -70,7 +70,7 @@ async function lookUp(
   const latest = await client.getBlock();
   const isExpired = latest.timestamp >= validBefore;
   const isFinal = latest.timestamp >= validBefore + BigInt(FINAL_AFTER_MS / 1000);
-  // At that very block: a node behind a balancer may be older than the one that gave its time.
+  // Names the block, because another node behind the balancer may be at an older one.
   const isUsed = await client.readContract({
     address: payment.requirements.asset,
     abi: tokenAbi,
@@ -91,7 +91,7 @@ async function lookUp(
     : { kind: 'spent_elsewhere', isFinal };
 }
 
-/** Never rejects: without a receipt the state of the nonce is asked next. */
+/** Never rejects, because the state of the nonce can still be read without a receipt. */
 async function proofBy(
   client: PublicClient,
   hash: Hex,

@@ -1,4 +1,3 @@
-/** Finality, apart from the reader of the chain, which is slow to load. */
 
-/** A block so much later than `validBefore` is proof of what did not happen. */
+/** A block this much later than `validBefore` proves that an authorization was never used. */
 export const FINAL_AFTER_MS = 10 * 60_000;

@@ -26,11 +26,11 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>;
   isSent = false;
   hasAnswerBegun = false;
-  /** Settled: bytes that still arrive here are dropped. */
+  /** True once settled; later bytes are dropped. */
   isOver = false;
   /** The connection that carries it. */
   socket: GuardedSocket | null = null;
-  /** The connection stood before: the origin may have closed it as the request went out. */
+  /** True for a reused connection, which the origin may have closed meanwhile. */
   isOnKept = false;
   /** A connection was opened, or taken, for this request. */
   hasConnected = false;
@@ -67,7 +67,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     socket.carried = this;
   }
 
-  /** Ends the request and its connection; a header that was seen outlives its body. */
+  /** Ends the request and its connection; a status and headers that have arrived are kept. */
   end(failure: Failure): void {
     if (this.isOver) return;
     this.#conclude(failure);

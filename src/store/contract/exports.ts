@@ -7,16 +7,16 @@ export type ExportRecord = DirectoryRecord & {
 };
 
 export type ExportSnapshot = {
-  /** Records that `records` will yield. */
+  /** Number of `records`. */
   readonly count: number;
-  /** True: the directory has more than the limit; those scanned most recently are included. */
+  /** True where the directory has more records than the limit; the most recently scanned are included. */
   readonly truncated: boolean;
   readonly exportedAtMs: number;
-  /** Read in batches; what is published after the snapshot was taken does not show. Once only. */
+  /** Can be iterated once. Read in batches; later publications are left out. */
   readonly records: AsyncIterable<ExportRecord>;
 };
 
-/** The whole directory in one consistent piece, opted-out hosts left out. */
+/** Reads a consistent snapshot of the directory, without opted-out hosts. */
 export type ExportStore = {
   /** Newest scan first, at most `limit` records. */
   snapshot(limit: number): Promise<ExportSnapshot>;
