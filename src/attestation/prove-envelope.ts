@@ -3,7 +3,7 @@ import type { NamedKey } from './read-key-set.ts';
 
 export type Proof = {
   readonly isProved: boolean;
-  /** What was proved, or what was changed, in a clause. */
+  /** A clause that says what was proved, or what differs. */
   readonly says: string;
 };
 

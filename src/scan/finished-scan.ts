@@ -22,7 +22,7 @@ export type FinishedScan = {
   readonly reached: boolean;
   /** The origin answered with 429 alone. */
   readonly rateLimited: boolean;
-  /** Of its canonical observations; null where they could not be digested. */
+  /** Digest of the canonical observations; null where they could not be digested. */
   readonly observationsSha256: string | null;
   /** Keeps the recording and returns it; absent in scans that were read back from the store. */
   readonly keepRecording?: () => Promise<KeptRecording>;

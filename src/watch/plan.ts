@@ -3,9 +3,9 @@ import type { Suspicion, WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 
 const SECONDS_A_DAY = 86_400;
-/** A look that begins later than this after its time is caught up with. */
+/** Looks that are later than this count as extra looks. */
 const ON_TIME_MS = 60_000;
-/** Looks beside those at their hour that may begin in a minute, whatever the number of watches. */
+/** Smallest limit of extra looks a minute. */
 const MIN_EXTRA_LOOKS = 12;
 /** Eleven windows of a minute touch any ten minutes: 11 × 0.036 and the hashed hours stay below 1.5 shares. */
 const EXTRA_SHARE = 0.036;
@@ -13,12 +13,12 @@ const TEN_MINUTES_AN_HOUR = 6;
 
 type Timed = Pick<WatchTiming, 'dayMs' | 'hourMs'>;
 
-/** 0 to 86,399: when in the UTC day a host is scanned. Hashed, so that hosts spread over the day. */
+/** 0 to 86,399, by a hash of the host, so that the daily scans spread over the UTC day. */
 export function toSecondOfDay(host: string): number {
   return Number.parseInt(hash('sha256', `watch ${host}`).slice(0, 12), 16) % SECONDS_A_DAY;
 }
 
-/** The next hourly look after an instant. The daily scan falls on one of them. */
+/** Returns the time of the next hourly look. One of the hourly looks is the daily scan. */
 export function findSlotMs(host: string, afterMs: number, { hourMs }: Timed): number {
   const phaseMs = (toSecondOfDay(host) * 1_000) % hourMs;
   const slotMs = Math.floor(afterMs / hourMs) * hourMs + phaseMs;
@@ -29,7 +29,7 @@ export function toDay(atMs: number, { dayMs }: Pick<WatchTiming, 'dayMs'>): numb
   return Math.floor(atMs / dayMs);
 }
 
-/** Once a UTC day from the host's second on; at once where nothing is known yet. */
+/** True once a UTC day after the host's second, and before the first scan of a host. */
 export function isScanDue(state: WatchState, nowMs: number, timing: Timed): boolean {
   const isDone = state.scannedDay !== null && state.scannedDay >= toDay(nowMs, timing);
   return !isDone && (state.baseline === null || isPastSecond(state.host, nowMs, timing));
@@ -45,7 +45,7 @@ function isPastSecond(host: string, nowMs: number, { dayMs }: Timed): boolean {
   return nowMs % dayMs >= toSecondOfDay(host) * 1_000;
 }
 
-/** The look after one at `nowMs`: the next hourly one, or sooner where something is to be confirmed. */
+/** Returns the time of the next look: at the next hour, or sooner to confirm a suspicion. */
 export function planLookMs(
   host: string,
   suspicions: Readonly<Record<string, Suspicion>>,
@@ -54,12 +54,12 @@ export function planLookMs(
 ): number {
   const { confirmAfterMs } = timing;
   const seconds = Object.values(suspicions).map(({ sinceMs }) => sinceMs + confirmAfterMs);
-  // A second look that told nothing is repeated.
+  // A confirming look without a result is repeated.
   const later = seconds.map((atMs) => (atMs > nowMs ? atMs : nowMs + confirmAfterMs));
   return Math.min(findSlotMs(host, nowMs, timing), ...later);
 }
 
-/** Whether a look is neither at its hour nor on time: those are limited, so that they do not pile up. */
+/** True for a look off its hour, or late. Such looks are limited, so that they do not pile up. */
 export function isExtraLook(
   { host, nextLookAtMs }: Pick<WatchState, 'host' | 'nextLookAtMs'>,
   nowMs: number,
@@ -69,12 +69,12 @@ export function isExtraLook(
   return findSlotMs(host, nextLookAtMs - 1, timing) !== nextLookAtMs;
 }
 
-/** Extra looks that may begin in a minute, so that no ten minutes have over 1.5 × their share. */
+/** Limit of extra looks a minute; keeps any ten minutes under 1.5 times their share of all looks. */
 export function countExtraLooks(watches: number): number {
   return Math.max(MIN_EXTRA_LOOKS, Math.floor((watches / TEN_MINUTES_AN_HOUR) * EXTRA_SHARE));
 }
 
-/** When something is next to be done about the origin or the watch itself; null: never. */
+/** Returns the time of the next work for a watch; null for one that has ended. */
 export function findDutyMs(state: WatchState, timing: WatchTiming): number | null {
   const { endedAtMs, agreedAtMs, createdAtMs, nextLookAtMs, endsAtMs, isEndTold } = state;
   if (endedAtMs !== null) return null;

@@ -1,4 +1,4 @@
-/** Bytes of a body to text: one content encoding at most, bounded, then the character set. */
+/** Decodes a body: at most one content encoding, up to a limit, then the character set. */
 import type { Transform } from 'node:stream';
 import {
   constants,
