@@ -1,12 +1,17 @@
 /** The pages of the catalog and of one check. Their text is the check's README. */
 import { marked } from 'marked';
+import type { CheckStatistics } from '../../directory/statistics.ts';
 import type { Catalog, CatalogCheck } from '../../engine/catalog/catalog.ts';
-import type { Explanation } from '../../engine/catalog/explain.ts';
+import type { Explanation, ExplanationSection } from '../../engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../engine/score.ts';
+import { toPhrase } from '../../model/check-phrases.ts';
 import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
+import { countText } from './count-text.ts';
+import { patchBlocks } from './patch-blocks.ts';
+import { STACK_NAMES } from './stack-names.ts';
 
 export function checksPage(catalog: Catalog) {
   return {
@@ -23,6 +28,7 @@ export function checksPage(catalog: Catalog) {
         .map(({ id, title, severity }) => ({
           id,
           title,
+          phrase: toPhrase(title),
           severity,
           points: POINTS[severity],
         })),
@@ -30,28 +36,70 @@ export function checksPage(catalog: Catalog) {
   };
 }
 
-export function checkPage(explanation: Explanation) {
-  const { id, title, severity, category, impl, outcomes, sections } = explanation;
+export type CheckPageInput = {
+  readonly explanation: Explanation;
+  /** "Protocol & payment surface" */
+  readonly categoryLabel: string;
+  /** How sellers did in the last days; null where no statistics are told. */
+  readonly found: CheckStatistics | null;
+  readonly days: number;
+};
+
+/** What is left of the page's text once the reader has mended the finding. */
+const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
+
+export function checkPage({ explanation, categoryLabel, found, days }: CheckPageInput) {
+  const { id, title, severity, impl, says, outcomes } = explanation;
+  const phrase = toPhrase(title);
+  // These READMEs are ours; they hold no text of an origin.
+  const sections = explanation.sections.map((section) => ({
+    heading: section.heading,
+    html: toHtml(section),
+  }));
   return {
-    title: `${id} ${title}`,
+    title: `${phrase} (${id} ${title})`,
     summary: `Why ${id} is checked, its rule, and how to mend what it finds`,
     id,
-    name: title,
+    slug: title,
+    phrase,
     severity,
-    category,
+    points: POINTS[severity],
+    categoryLabel,
     impl,
+    says,
     outcomes,
-    // These READMEs are ours; they hold no text of an origin.
-    sections: sections.map(({ heading, text }) => ({
-      heading,
-      // A code block may scroll sideways, and keyboards scroll only focusable elements.
-      html: marked.parse(text, { async: false }).replaceAll('<pre>', '<pre tabindex="0">'),
-    })),
+    found: found === null ? null : foundText(found, days),
+    sections: sections.filter(({ heading }) => !LAST_SECTIONS.has(heading)),
+    lastSections: sections.filter(({ heading }) => LAST_SECTIONS.has(heading)),
     patches: patchesOf(id),
   };
 }
 
-type Block = { readonly heading: string; readonly code: string | null };
+/** Marks what passes, warns and fails, and lets keyboards scroll blocks of code. */
+function toHtml({ heading, text }: ExplanationSection): string {
+  const html = marked.parse(text, { async: false });
+  let blocks = 0;
+  return html
+    .replaceAll('<pre>', () => {
+      blocks += 1;
+      return `<pre class="copyable" tabindex="0" role="region" aria-label="${heading}, block ${blocks}">`;
+    })
+    .replace(
+      /(<code>[^<]+<\/code>) \((pass|warn|fail)\b([^)]*)\)/g,
+      '<span class="state $2">$2</span> $1$3',
+    );
+}
+
+/** "64 of …": a count of 1 to 4, and one that would tell such a count, is not told. */
+function foundText({ pass, warn, fail, notDetermined }: CheckStatistics, days: number) {
+  const counts = [pass, warn, fail, notDetermined];
+  if (counts.every((count) => count === 0)) return null;
+  const all = counts.every((count) => count !== null)
+    ? counts.reduce((sum, one) => sum + one, 0)
+    : null;
+  const passed = all !== null && pass !== null ? ` (${Math.floor((100 * pass) / all)} %)` : '';
+  return `Sellers of the last ${days} days, each counted once a day: ${countText(pass)} passed${passed}, ${countText(warn)} warned, ${countText(fail)} failed, ${countText(notDetermined)} not determined.`;
+}
 
 /** Patches with placeholders, because the page has no seller; standing checks have none. */
 function patchesOf(id: string) {
@@ -59,11 +107,6 @@ function patchesOf(id: string) {
   return STACKS.flatMap((stack) => {
     const found = patchesFor(id, stack, values);
     if (found === null) return [];
-    const blocks: readonly Block[] = found.patches.flatMap(({ topic, patch }): readonly Block[] =>
-      'whyNot' in patch
-        ? [{ heading: `${topic}: ${patch.whyNot}`, code: null }]
-        : patch.parts.map(({ file, code }) => ({ heading: `${topic}: ${file}`, code })),
-    );
-    return [{ stack, lead: found.lead, blocks }];
+    return [{ stack, label: STACK_NAMES[stack], lead: found.lead, blocks: patchBlocks(found) }];
   });
 }

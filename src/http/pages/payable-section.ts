@@ -2,30 +2,50 @@ import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { money, toOfferPrice } from '../../payable/offer-price.ts';
+import { cutText } from './cut-text.ts';
 
 const VERDICTS: Readonly<Record<OfferVerdict, { readonly mark: string; readonly about: string }>> =
   {
     signs: { mark: '✓', about: 'pays as it comes' },
-    limited: { mark: '◐', about: 'pays once the buyer lifts its limits' },
+    limited: { mark: '◐', about: 'pays once its limits are lifted' },
     refuses: { mark: '✗', about: 'refuses' },
-    unsupported: { mark: '–', about: 'no client here has it' },
+    unsupported: { mark: '–', about: 'has no such scheme' },
   };
+const NOT_ITS = { verdict: 'none', mark: '·', about: 'is for other networks' } as const;
+/** It reads challenges for the others, and pays none. */
+const READER = '@x402/core';
+/** The page stays small; the report of the API has every offer. */
+const MAX_OFFERS = 12;
+const MAX_CELL_BYTES = 200;
 
 /** Null for a report that was stored before reports had `payableBy`. */
 export function payableSection(report: ScanReport) {
+  const clients = report.clients.filter(({ name }) => name !== READER);
+  const offers = (report.payability ?? []).flatMap(({ method, path, offers }) =>
+    offers.map((offer) => ({ ...offer, resource: cutText(`${method} ${path}`, MAX_CELL_BYTES) })),
+  );
   return {
     answer: answerLine(report),
     payableBy: report.payableBy,
-    clients: report.clients.map(({ name, version }) => `${name} ${version}`).join(', '),
-    resources: (report.payability ?? []).map(({ method, path, offers, words }) => ({
-      name: `${method} ${path}`,
-      words,
-      offers: offers.map((offer) => ({
-        ...offer,
-        ...VERDICTS[offer.verdict],
-        price: priceText(offer),
-      })),
+    clients,
+    reader: report.clients.find(({ name }) => name === READER) ?? null,
+    rows: offers.slice(0, MAX_OFFERS).map((offer) => ({
+      ...offer,
+      price: priceText(offer),
+      asset: shorten(offer.asset ?? '?'),
+      network: shorten(offer.network ?? '?'),
+      cells: clients.map(({ name }) => cellOf(offer, name)),
     })),
+    furtherRows: Math.max(0, offers.length - MAX_OFFERS),
+  };
+}
+
+function cellOf({ client, verdict, words }: OfferPayability, name: string) {
+  if (client !== name && verdict !== 'unsupported') return { ...NOT_ITS, words: null };
+  return {
+    verdict,
+    ...VERDICTS[verdict],
+    words: words === null ? null : cutText(words, MAX_CELL_BYTES),
   };
 }
 
@@ -33,4 +53,11 @@ export function payableSection(report: ScanReport) {
 function priceText(offer: OfferPayability): string | null {
   const price = toOfferPrice(offer);
   return price === null ? null : `$${money(price.dollars)}, ${price.name}`;
+}
+
+/** "0x833589…2913"; the report of the API has the whole text. */
+function shorten(text: string): string {
+  return text.length > 24
+    ? `${text.slice(0, 15).toWellFormed()}…${text.slice(-4).toWellFormed()}`
+    : text;
 }

@@ -2,8 +2,10 @@ import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS } from '../../engine/score.ts';
-import { scoreCosts } from '../../engine/score-costs.ts';
+import { type ScoreCost, scoreCosts } from '../../engine/score-costs.ts';
+import { toPhrase } from '../../model/check-phrases.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
+import { cutText } from './cut-text.ts';
 
 /** The rule of each check in three sentences, by id. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
@@ -20,18 +22,23 @@ export function sentencesOf(catalog: Catalog, checks: readonly DiscoveredCheck[]
 }
 
 const RANK = { critical: 0, major: 1, minor: 2 } as const;
+const MAX_FIRST = 3;
 /** Begins the evidence of a check whose prerequisite failed (`notEvaluated`). */
 const FOLLOWS = /^Not evaluated, see ([A-Z]\d+):/;
 
-type Judged = Pick<ScanReport, 'results' | 'payableBy' | 'score'>;
+type Judged = Pick<ScanReport, 'results' | 'payableBy'>;
+type Row = ReturnType<typeof rowOf>;
+export type Finding = Row & {
+  /** Findings that are not judged because of this one. */
+  readonly follows: readonly Row[];
+  /** Its own cost and that of what follows from it. */
+  readonly cost: number;
+};
 
 export function reportFindings(report: Judged, catalog: Catalog, says: SentencesById) {
-  const costs = new Map(
-    scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy).map(
-      ({ id, points }) => [id, points],
-    ),
-  );
-  const rows = report.results.map((result) => rowOf(result, costs.get(result.id) ?? 0, says));
+  const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
+  const points = new Map(costs.map((cost) => [cost.id, cost.points]));
+  const rows = report.results.map((result) => rowOf(result, points.get(result.id) ?? 0, says));
   const causes = new Set(
     rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
   );
@@ -40,20 +47,41 @@ export function reportFindings(report: Judged, catalog: Catalog, says: Sentences
   const judged = rows.filter(
     (row) => isOwn(row) || (row.cause !== null && !following.includes(row)),
   );
+  const problems = judged.filter(({ status }) => status !== 'pass').map(withConsequences);
+  const first = findFirst(problems, costs);
   const categories = catalog.categories.map(({ key, label }) => {
-    const own = judged.filter(({ category }) => category === key);
-    const by = (status: CheckResult['status']) =>
-      own
-        .filter((row) => row.status === status)
-        .sort((a, b) => RANK[a.severity] - RANK[b.severity]);
-    const problems = [...by('fail'), ...by('warn')].map((row) => ({
-      ...row,
-      follows: following.filter(({ cause }) => cause === row.id),
-    }));
-    return { label, problems, passed: by('pass') };
+    const inCategory = ({ category }: Row) => category === key;
+    const others = problems.filter((one) => inCategory(one) && !first.includes(one));
+    const byGravity = (one: Row, other: Row) =>
+      Number(other.status === 'fail') - Number(one.status === 'fail') ||
+      RANK[one.severity] - RANK[other.severity];
+    const passed = judged.filter((one) => inCategory(one) && one.status === 'pass');
+    return {
+      label,
+      key,
+      above: first.filter(inCategory).map(({ id }) => id),
+      problems: others.toSorted(byGravity),
+      passed,
+    };
   });
   const undetermined = rows.filter(({ basis }) => basis === 'not_determined');
-  return { categories, undetermined, waterfall: waterfall(report, costs) };
+  return { first, categories, undetermined, costs };
+
+  function withConsequences(row: Row): Finding {
+    const follows = following.filter(({ cause }) => cause === row.id);
+    return { ...row, follows, cost: follows.reduce((sum, one) => sum + one.points, row.points) };
+  }
+}
+
+/** The findings that cost most, across categories; of equals, the graver one. */
+function findFirst(problems: readonly Finding[], costs: readonly ScoreCost[]): readonly Finding[] {
+  const order = costs.map(({ id }) => id);
+  return problems
+    .filter(({ cost }) => cost > 0)
+    .toSorted(
+      (one, other) => other.cost - one.cost || order.indexOf(one.id) - order.indexOf(other.id),
+    )
+    .slice(0, MAX_FIRST);
 }
 
 function rowOf(result: CheckResult, points: number, says: SentencesById) {
@@ -64,22 +92,16 @@ function rowOf(result: CheckResult, points: number, says: SentencesById) {
   const cause = result.basis === 'not_evaluated' ? FOLLOWS.exec(result.evidence)?.[1] : null;
   return {
     ...result,
+    evidence: cutText(result.evidence),
+    phrase: toPhrase(result.title),
     points,
-    sentence: sentence ?? result.title,
+    sentence: sentence ?? '',
     isUnjudged,
     cause: cause ?? null,
   };
 }
 
 /** True for a finding that is neither undetermined nor the consequence of another one. */
-function isOwn({ basis, cause }: ReturnType<typeof rowOf>): boolean {
+function isOwn({ basis, cause }: Row): boolean {
   return basis !== 'not_determined' && cause === null;
-}
-
-/** "100 − P3 8 − S5 6 = 86"; findings that cost nothing are left out. */
-function waterfall({ score }: Judged, costs: ReadonlyMap<string, number>): string {
-  const terms = [...costs]
-    .filter(([, points]) => points > 0)
-    .map(([id, points]) => `${id} ${points}`);
-  return terms.length === 0 ? `${score}` : `100 − ${terms.join(' − ')} = ${score}`;
 }

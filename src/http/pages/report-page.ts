@@ -1,17 +1,25 @@
 /** The view of the report page of one host (interface spec 2.2). */
-
+import { findGradeRank } from '../../directory/grade-rank.ts';
 import type { GradeSummary } from '../../directory/grade-summary.ts';
 import { reportUrl } from '../../directory/report-url.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
-import type { Grade, ScanReport, SubScores } from '../../model/report.ts';
+import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
-import { copyableRequests } from './copyable-requests.ts';
+import { copyableRequests, localScan } from './copyable-requests.ts';
+import { cutText } from './cut-text.ts';
+import { fixFirst } from './fix-first.ts';
 import { payableSection } from './payable-section.ts';
+import { checkStrip } from './pictures/check-strip.ts';
+import { type GradeCounts, gradeHistogram } from './pictures/grade-histogram.ts';
+import { scoreHistory } from './pictures/score-history.ts';
+import { scoreWaterfall, waterfallText } from './pictures/score-waterfall.ts';
 import { reportFindings, type SentencesById } from './report-findings.ts';
-import { gradeHistogram, historyPlot } from './report-plots.ts';
+
+/** One published scan of the last 24 hours. */
+export type DayScan = Pick<ScanReport, 'scannedAt' | 'results'>;
 
 export type ReportPageInput = {
   readonly host: string;
@@ -20,9 +28,12 @@ export type ReportPageInput = {
   readonly checksVersion: string | null;
   /** The published report while it is fresh and free to read; null otherwise. */
   readonly report: ScanReport | null;
+  /** The scans of the last 24 hours whose results are kept, newest first; the report's own among them. */
+  readonly dayScans: readonly DayScan[];
+  /** Oldest first. */
   readonly history: readonly HistoryRow[];
   /** Counts of all listed origins. */
-  readonly gradeCounts: Readonly<Record<Grade, number>>;
+  readonly gradeCounts: GradeCounts;
   readonly catalog: Catalog;
   readonly says: SentencesById;
   readonly baseUrl: string;
@@ -30,7 +41,12 @@ export type ReportPageInput = {
   /** "$0.05" */
   readonly scanPrice: string;
   readonly reportIsFree: boolean;
+  /** As the reader asked for it; null and unknown names are the default stack. */
+  readonly stack: string | null;
 };
+
+/** The page stays small; the report of the API has every row. */
+const MAX_INDEXED = 12;
 
 const PARTS = [
   ['Protocol', 'protocol', 'protocol', 'The 402 challenge, price, recipient, HEAD.'],
@@ -41,7 +57,7 @@ const PARTS = [
 /** Thresholds of the meters: red below the first, green from the second. */
 const [[, GOOD_FROM], , [, FAIR_FROM]] = GRADES;
 
-const VERDICTS: Record<string, string> = {
+const VERDICTS: Readonly<Record<Grade, string>> = {
   A: 'Agents can find, understand and pay it.',
   B: 'Agents can pay it; something that matters is off.',
   C: 'Agents may manage; several things are off.',
@@ -50,27 +66,22 @@ const VERDICTS: Record<string, string> = {
 };
 
 export function reportPage(input: ReportPageInput) {
-  const { host, summary, report, history } = input;
-  const findings = report === null ? null : reportFindings(report, input.catalog, input.says);
-  // The API counts undetermined checks as warnings; the page does not, because nothing wrong was seen.
-  const undetermined = findings?.undetermined.length ?? 0;
+  const { host, summary, report, gradeCounts } = input;
+  const { grade } = summary;
+  const findings = report === null ? null : findingsSection(report, input);
   return {
-    title: summary.grade === null ? `${host}: not scanned yet` : `${host}: grade ${summary.grade}`,
+    title: grade === null ? `${host}: not scanned yet` : `${host}: grade ${grade}`,
     summary: `x402 conformance of ${host}`,
     host,
-    grade: summary.grade,
+    grade,
     score: summary.score,
-    verdict: VERDICTS[summary.grade ?? ''] ?? '',
+    verdict: grade === null ? '' : VERDICTS[grade],
+    rank: grade === null ? null : findGradeRank(gradeCounts, grade),
     fresh: summary.fresh,
     scannedAt: summary.scannedAt,
-    scannedAtText: summary.scannedAt?.replace('T', ' ').replace(/\.\d+Z$/, ' UTC') ?? '',
+    scannedAtText: summary.scannedAt === null ? '' : minuteText(summary.scannedAt),
     checksVersion: input.checksVersion,
-    counts: {
-      pass: summary.passCount,
-      warn: (summary.warnCount ?? 0) - undetermined,
-      fail: summary.failCount,
-      undetermined,
-    },
+    counts: countsOf(summary, findings?.undetermined.length ?? 0),
     subScores: PARTS.map(([label, key, category, about]) => ({
       label,
       about: `${about} Weight ${WEIGHTS[category]}.`,
@@ -80,20 +91,73 @@ export function reportPage(input: ReportPageInput) {
     totalChecks: TOTAL_CHECKS,
     payable: report === null ? null : payableSection(report),
     findings,
-    advice: report?.advice ?? [],
+    strips: stripsOf(input),
+    advice: (report?.advice ?? []).map((one) => ({ ...one, evidence: cutText(one.evidence) })),
     indexed: indexedSection(report?.indexed ?? []),
-    history: historyPlot(history),
-    histogram: gradeHistogram(input.gradeCounts, summary.grade),
-    requests: copyableRequests({ ...input, origin: summary.origin }),
+    history: historySection(input.history),
+    histogram: grade === null ? null : gradeHistogram(gradeCounts, grade),
+    requests: [
+      ...copyableRequests({ ...input, origin: summary.origin }),
+      localScan({ origin: summary.origin }),
+    ],
     badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
   };
 }
 
+function findingsSection(report: ScanReport, { catalog, says, stack }: ReportPageInput) {
+  const { first, costs, ...others } = reportFindings(report, catalog, says);
+  const { score, grade } = report;
+  return {
+    ...others,
+    ...fixFirst(report, first, stack),
+    waterfall: scoreWaterfall({ score, grade, costs }),
+    waterfallText: waterfallText({ score, grade, costs }),
+  };
+}
+
+/** The API counts undetermined checks as warnings; the page does not, because nothing wrong was seen. */
+function countsOf({ passCount, warnCount, failCount }: GradeSummary, undetermined: number) {
+  return { pass: passCount, warn: (warnCount ?? 0) - undetermined, fail: failCount, undetermined };
+}
+
+function stripsOf({ dayScans, catalog }: ReportPageInput) {
+  const scans = dayScans.map(({ scannedAt, results }) => ({
+    time: scannedAt.slice(11, 16),
+    results: inOrder(results, catalog),
+  }));
+  if (scans.length === 0) return [];
+  return catalog.categories.map(({ key, label }) => ({
+    label,
+    picture: checkStrip({ category: key, label }, scans),
+  }));
+}
+
+/** By the catalog, so that the columns of scans by different catalogs are the same checks. */
+function inOrder(results: readonly CheckResult[], { checks }: Catalog): readonly CheckResult[] {
+  const byId = new Map(results.map((result) => [result.id, result]));
+  return checks.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+function historySection(history: readonly HistoryRow[]) {
+  if (history.length < 2) return null;
+  const versions = new Set(history.map(({ checksVersion }) => checksVersion));
+  const rows = history.toReversed().map(({ scannedAtMs, grade, score, checksVersion }) => {
+    const at = new Date(scannedAtMs).toISOString();
+    return { text: minuteText(at), grade, score, checksVersion };
+  });
+  return { picture: scoreHistory(history), rows, hasMarks: versions.size > 1 };
+}
+
 function indexedSection(rows: readonly IndexedRow[]) {
   if (!isWorthShowing(rows)) return [];
-  return rows.map((row) => ({
+  return rows.slice(0, MAX_INDEXED).map((row) => ({
     index: INDEX_NAMES[row.index],
     resource: `${row.method} ${row.resource}`,
-    words: indexedWords(row),
+    words: cutText(indexedWords(row)),
   }));
+}
+
+/** "2026-09-01 12:00 UTC" */
+function minuteText(at: string): string {
+  return `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
 }

@@ -194,9 +194,14 @@ describe('the front page answers', () => {
 
 test('newcomers and changed grades are shown, rescans and opted-out hosts are not', async () => {
   await using service = await startApp();
-  await service.publish('moved.example.com', { grade: 'A', score: 95 });
-  await service.publish('moved.example.com', { grade: 'C', score: 70 });
-  await service.publish('moved.example.com', { grade: 'C', score: 71 });
+  for (const [grade, score] of [
+    ['A', 95],
+    ['C', 70],
+    ['C', 71],
+  ] as const) {
+    await service.publish('moved.example.com', { grade, score });
+    service.advance(1_000);
+  }
   await service.publish('hidden.other.com', { grade: 'B', score: 85 });
   await service.store.listing.set('hidden.other.com', { listed: false });
   const { body } = await service.get('/');

@@ -1,18 +1,69 @@
-/** A report in which every part of its page has something to show. */
+/** A report in which every part of its page has something to show; its score is that of its results. */
+import { scoreResults } from '../../../src/engine/score.ts';
+import type { CheckResult } from '../../../src/model/report.ts';
+import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 import type { CannedScan } from '../../scan/fake-scanner.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 
-export const REPORT: CannedScan = {
-  grade: 'B',
-  score: 86,
-  results: {
-    P3: {
-      status: 'warn',
-      outcome: 'limited',
-      evidence: 'GET /weather /accepts/1: the official client says "over the limit"',
+type Change = Partial<Pick<CheckResult, 'status' | 'basis' | 'outcome' | 'evidence' | 'fix'>>;
+
+/** A whole report: what `changes` leaves out passes. */
+export function reportWith(
+  changes: Readonly<Record<string, Change>>,
+  more: Partial<NonNullable<CannedScan['report']>> = {},
+): CannedScan {
+  const results = readCatalog('2026-08-14.2').checks.map(({ id, title, category, severity }) => ({
+    ...{ id, title, category, severity },
+    ...{ status: 'pass' as const, basis: 'measured' as const, outcome: 'fine' },
+    ...{ evidence: `Evidence of ${id}.`, fix: `Fix of ${id}.` },
+    ...changes[id],
+  }));
+  const { score, grade, subScores } = scoreResults(results, more.payableBy ?? null);
+  return { score, grade, report: { results, subScores, ...more } };
+}
+
+export const REPORT: CannedScan = reportWith(
+  {
+    P4: {
+      status: 'fail',
+      outcome: 'missing',
+      evidence:
+        '2 of 2: GET /weather: status 402 without PAYMENT-REQUIRED; POST /summaries: the same',
+      fix: 'Send the challenge as base64 JSON in the PAYMENT-REQUIRED header of each 402.',
     },
-    S5: { status: 'fail', outcome: 'absent', evidence: 'POST /summaries: no extensions.bazaar' },
+    S1: {
+      status: 'fail',
+      outcome: 'absent',
+      evidence:
+        'GET /openapi.json: 404; neither /.well-known/openapi.json nor /api/openapi.json is one',
+      fix: 'Serve an OpenAPI 3.1 document at /openapi.json.',
+    },
+    S2: {
+      status: 'fail',
+      basis: 'not_evaluated',
+      outcome: 'prerequisite-failed',
+      evidence: 'Not evaluated, see S1: there is no document',
+    },
+    S4: {
+      status: 'fail',
+      basis: 'not_evaluated',
+      outcome: 'prerequisite-failed',
+      evidence: 'Not evaluated, see S1: there is no document',
+    },
+    S5: {
+      status: 'fail',
+      outcome: 'absent',
+      evidence: 'POST /summaries: no extensions.bazaar, neither in the header nor in the body',
+      fix: 'Declare an input example with declareDiscoveryExtension.',
+    },
+    S7: {
+      status: 'warn',
+      outcome: 'no-summary',
+      evidence: '/llms.txt: no ">" line below "Weather"',
+      fix: 'Add "> summary" below the H1 of /llms.txt.',
+    },
     D1: {
       status: 'warn',
       basis: 'not_determined',
@@ -20,9 +71,36 @@ export const REPORT: CannedScan = {
       evidence: 'nobody was asked',
     },
   },
-  report: {
+  {
     payableBy: 'default',
-    clients: [{ name: '@x402/evm', version: '2.27.0' }],
+    clients: [
+      { name: '@x402/core', version: '2.27.0' },
+      { name: '@x402/evm', version: '2.27.0' },
+      { name: '@x402/svm', version: '2.27.0' },
+    ],
+    routes: {
+      paid: [
+        {
+          method: 'GET',
+          template: '/weather',
+          path: '/weather',
+          offers: [
+            {
+              scheme: 'exact',
+              network: 'eip155:8453',
+              asset: USDC,
+              amount: '10000',
+              payTo: PAY_TO,
+            },
+          ],
+          description: 'Weather of a city',
+          mimeType: 'application/json',
+        },
+      ],
+      signIn: [],
+      free: [],
+      isComplete: true,
+    },
     payability: [
       {
         method: 'GET',
@@ -50,6 +128,16 @@ export const REPORT: CannedScan = {
             verdict: 'limited',
             words: 'amount is over the spend limit <b>1 USD</b>',
           },
+          {
+            pointer: '/accepts/2',
+            scheme: 'exact',
+            network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+            asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+            amount: '10000',
+            client: '@x402/svm',
+            verdict: 'refuses',
+            words: 'feePayer is missing',
+          },
         ],
       },
     ],
@@ -61,4 +149,4 @@ export const REPORT: CannedScan = {
       },
     ],
   },
-};
+);

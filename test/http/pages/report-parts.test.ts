@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { scoreResults } from '../../../src/engine/score.ts';
 import { scoreCosts } from '../../../src/engine/score-costs.ts';
 import { reportFindings } from '../../../src/http/pages/report-findings.ts';
-import { gradeHistogram, historyPlot } from '../../../src/http/pages/report-plots.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 
@@ -78,41 +77,42 @@ test('what only follows from a finding stands beneath it, what was not determine
     S2: follows('S1'),
     D3: { status: 'warn', basis: 'not_determined' },
   });
-  const { categories, undetermined } = reportFindings(
-    { results: all, payableBy: null, score: scoreResults(all).score },
+  const { first, categories, undetermined } = reportFindings(
+    { results: all, payableBy: null },
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
   );
-  const shown = categories.flatMap(({ problems }) =>
-    problems.map(({ id, follows }) => [id, follows.map((one) => `${one.id} ${one.sentence}`)]),
-  );
+  const others = categories.flatMap(({ problems }) => problems);
+  const shown = [...first, ...others].map(({ id, follows }) => [
+    id,
+    follows.map((one) => `${one.id} ${one.sentence}`.trim()),
+  ]);
   // S1 passed: what names it as its cause stands for itself.
   expect(shown).toEqual([
-    ['P2', ['P3 It is not known.', 'S4 paid-ops-security-402']],
+    ['P2', ['P3 It is not known.', 'S4']],
     ['S2', []],
   ]);
   expect(undetermined.map(({ id }) => id)).toEqual(['D3']);
 });
 
-test('a history is marked where another catalog judged', () => {
-  const row = (day: number, score: number, checksVersion: string) => ({
-    ...{ scanId: `${day}`, grade: 'B' as const, score, checksVersion },
-    scannedAtMs: Date.UTC(2026, 7, day),
+test('the three that cost most come first, with what follows from them, and are not listed again', () => {
+  const follows = { status: 'fail' as const, basis: 'not_evaluated' as const };
+  const all = results({
+    S1: { status: 'fail' },
+    S2: { ...follows, evidence: 'Not evaluated, see S1: none' },
+    S4: { ...follows, evidence: 'Not evaluated, see S1: none' },
+    S7: { status: 'fail' },
+    S6: { status: 'fail' },
+    P6: { status: 'warn' },
+    S8: { status: 'warn' },
   });
-  const plot = historyPlot([
-    row(1, 80, '2026-07-25.1'),
-    row(2, 85, '2026-07-25.1'),
-    row(3, 100, '2026-08-14.2'),
-  ]);
-  expect(plot.points.map(({ x }) => x)).toEqual([0, 300, 600]);
-  expect(plot.marks).toEqual([{ x: 450, label: 'checks 2026-08-14.2' }]);
-  expect(plot.points[2]?.y).toBeLessThan(plot.points[0]?.y ?? 0);
-});
-
-test('a histogram marks the place of this origin', () => {
-  const { total, bars } = gradeHistogram({ A: 3, B: 1, C: 0, D: 0, F: 4 }, 'B');
-  expect(total).toBe(8);
-  expect(bars.filter(({ isOwn }) => isOwn).map(({ grade }) => grade)).toEqual(['B']);
-  expect(bars.map(({ percent }) => percent)).toEqual([38, 13, 0, 0, 50]);
-  expect(bars.map(({ width }) => width)).toEqual([75, 25, 0, 0, 100]);
+  const catalog = readCatalog('2026-08-14.2');
+  const found = reportFindings({ results: all, payableBy: null }, catalog, new Map());
+  expect(found.first.map(({ id }) => id)).toEqual(['S1', 'S6', 'P6']);
+  const [worst] = found.first;
+  const cost = (id: string) => found.costs.find((one) => one.id === id)?.points ?? 0;
+  expect(worst?.cost).toBe(cost('S1') + cost('S2') + cost('S4'));
+  const listed = found.categories.flatMap(({ problems }) => problems.map(({ id }) => id));
+  expect(listed).toEqual(['S7', 'S8']);
+  expect(found.categories.map(({ above }) => above)).toEqual([['P6'], ['S1', 'S6'], []]);
 });

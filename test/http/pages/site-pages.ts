@@ -1,8 +1,11 @@
 /** Every page of the site, with something to show in each of its parts. */
 import type { Page } from 'playwright-core';
+import { gradeOf } from '../../../src/engine/score.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
-import { REPORT } from './full-report.ts';
+import { REPORT, reportWith } from './full-report.ts';
+
+const HOUR_MS = 3_600_000;
 
 export type SitePage = {
   readonly path: string;
@@ -16,11 +19,16 @@ const typing = (text: string) => async (page: Page) => {
   await page.locator('#answer h2').waitFor();
 };
 
+const unfold = async (page: Page) => {
+  for (const summary of await page.locator('summary').all()) await summary.click();
+};
+
 export const PAGES: Readonly<Record<string, SitePage>> = {
   home: { path: '/' },
   answer: { path: '/', prepare: typing('new.example.com/weather') },
   problem: { path: '/', prepare: typing('shop') },
   report: { path: '/o/shop.example.com' },
+  patches: { path: '/o/shop.example.com?stack=fastapi', prepare: unfold },
   unscanned: { path: '/o/never.example.com' },
   checks: { path: '/checks' },
   check: { path: '/checks/P6' },
@@ -64,12 +72,19 @@ export async function startSite(): Promise<Site> {
   for (const [index, grade] of (['A', 'A', 'B', 'C', 'C', 'F'] as const).entries()) {
     await service.publish(`api.seller${index}.com`, { grade, score: 95 - index * 9 });
   }
-  await service.publish('shop.example.com', {
-    grade: 'A',
-    score: 97,
-    report: { checksVersion: '2026-07-25.1' },
-  });
-  service.advance(DAY_MS);
+  const older = { checksVersion: '2026-07-25.1' };
+  for (const [day, score] of [78, 82, 97].entries()) {
+    const grade = gradeOf(score);
+    await service.publish('shop.example.com', { grade, score, report: day < 2 ? older : {} });
+    service.advance(DAY_MS);
+  }
+  for (const changes of [
+    { S7: { status: 'warn' } },
+    { S7: { status: 'warn' }, P6: { status: 'fail' } },
+  ] as const) {
+    await service.publish('shop.example.com', reportWith(changes));
+    service.advance(3 * HOUR_MS);
+  }
   await service.publish('shop.example.com', REPORT);
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   return { service, base, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };

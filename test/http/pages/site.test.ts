@@ -92,7 +92,7 @@ describe('the public site', needs(browserUnavailable()), () => {
 
   it('explains a check by its own README', () =>
     read('/checks', async (page) => {
-      await page.getByRole('link', { name: 'P6 price-integrity' }).click();
+      await page.getByRole('link', { name: 'P6 Price integrity' }).click();
       await page.getByRole('heading', { name: 'Fix' }).waitFor();
       expect(await page.locator('main').textContent()).toContain('x-payment-info');
     }));

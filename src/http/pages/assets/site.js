@@ -11,7 +11,7 @@ function addCopyButtons(root) {
       await navigator.clipboard.writeText(text);
       button.textContent = 'Copied';
     });
-    block.append(button);
+    block.prepend(button);
   }
 }
 

@@ -4,8 +4,8 @@ import { type Markup, markup } from './markup.ts';
 export type GradeCounts = Readonly<Record<Grade, number>>;
 
 const ROW = 30;
-const BAR = { x: 34, width: 210, height: 20 } as const;
-const WIDTH = 360;
+const BAR = { x: 34, width: 170, height: 20 } as const;
+const WIDTH = 400;
 
 /** A bar for each grade, with the number of listed origins; `own` marks the bar of one origin. */
 export function gradeHistogram(counts: GradeCounts, own: Grade | null = null): Markup {

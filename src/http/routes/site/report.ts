@@ -2,16 +2,26 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { findFreshReport } from '../../../directory/fresh-report.ts';
+import { isFresh } from '../../../directory/freshness.ts';
 import { gradeSummary } from '../../../directory/grade-summary.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
-import type { FinishedScan } from '../../../scan/finished-scan.ts';
+import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
+import type { HistoryRow } from '../../../store/contract/history.ts';
+import type { Store } from '../../../store/contract/store.ts';
 import { sentencesOf } from '../../pages/report-findings.ts';
-import { reportPage } from '../../pages/report-page.ts';
+import type { DayScan } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost, priceText, sendMessage } from './page.ts';
 
-const HISTORY_POINTS = 60;
+const HISTORY_POINTS = 40;
+/** Scans of the last day whose checks are shown. */
+const DAY_SCANS = 5;
+
+/** Loaded with the first page: it imports all patches. */
+const page = () => import('../../pages/report-page.ts');
+
 const params = Type.Object({ host: Type.String({ maxLength: 300 }) });
+const querystring = Type.Object({ stack: Type.Optional(Type.String({ maxLength: 20 })) });
 
 export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, catalog, checks } = parts;
@@ -23,7 +33,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
 
   app.get(
     '/o/:host',
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params } },
+    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, params, querystring } },
     async (request, reply) => {
       const origin = originOfHost(request.params.host, parts);
       if (origin === null) {
@@ -43,6 +53,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         store.directory.grades(),
         reportIsFree ? findFreshReport(store, origin.host) : null,
       ]);
+      const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
+      const { reportPage } = await page();
       const view = reportPage({
         host: origin.host,
         // Hosts in SCAN_ALLOW_HOSTS may use http; the report has the scheme.
@@ -50,6 +62,8 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
         report: fresh?.report ?? null,
+        dayScans,
+        stack: request.query.stack ?? null,
         history,
         gradeCounts,
         catalog,
@@ -76,4 +90,22 @@ function proofUrl(
 ): string | null {
   const isSigned = revision.offers.attestation !== undefined && fresh?.observationsSha256;
   return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(fresh.origin)}` : null;
+}
+
+/** The published scans of the last 24 hours, newest first; their results are kept no longer. */
+async function readDayScans(
+  store: Store,
+  history: readonly HistoryRow[],
+  fresh: FinishedScan,
+): Promise<readonly DayScan[]> {
+  const nowMs = store.now();
+  const rows = history.filter(({ scannedAtMs }) => isFresh(scannedAtMs, nowMs)).slice(-DAY_SCANS);
+  const scans = await Promise.all(
+    rows.toReversed().map(async ({ scanId }) => {
+      if (scanId === fresh.scanId) return fresh.report;
+      const result = await store.results.byScan(scanId);
+      return result === null ? null : fromStoredReport(result).report;
+    }),
+  );
+  return scans.filter((scan) => scan !== null);
 }

@@ -1,0 +1,71 @@
+/** Weight and requests of every page, the heaviest report included. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADVICE_IDS } from '../../../src/model/advice.ts';
+import { readCatalog } from '../../fixtures/service/test-catalog.ts';
+import type { CannedScan } from '../../scan/fake-scanner.ts';
+import { REPORT, reportWith } from './full-report.ts';
+import { PAGES, type Site, startSite } from './site-pages.ts';
+
+const MAX_BYTES = 60 * 1_024;
+const LONG = '<"&\''.repeat(125);
+
+/** Text of every part is as long as it may be. */
+function heaviestReport(): CannedScan {
+  const checks = readCatalog('2026-08-14.2').checks;
+  const failed = { status: 'fail', outcome: 'absent', evidence: LONG } as const;
+  const [resource] = REPORT.report?.payability ?? [];
+  const [route] = REPORT.report?.routes?.paid ?? [];
+  if (resource === undefined || route === undefined) throw new Error('the report sells nothing');
+  const many = Array.from({ length: 50 }, (_, at) => `/${at}/${'x'.repeat(200)}`);
+  return reportWith(Object.fromEntries(checks.map(({ id }) => [id, failed])), {
+    ...REPORT.report,
+    routes: {
+      paid: many.map((path) => ({ ...route, path, template: path })),
+      ...{ signIn: [], free: [], isComplete: false },
+    },
+    payability: many.map((path) => ({
+      ...resource,
+      path,
+      offers: resource.offers.map((offer) => ({ ...offer, words: LONG.slice(0, 200) })),
+    })),
+    advice: ADVICE_IDS.map((id) => ({ id, evidence: LONG, fix: 'Do what the advice says.' })),
+  });
+}
+
+describe('a page', () => {
+  let site: Site;
+
+  beforeAll(async () => {
+    site = await startSite();
+    for (let scan = 0; scan < 45; scan += 1) {
+      await site.service.publish('heavy.example.com', heaviestReport());
+    }
+  });
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  const stacks = ['express', 'hono', 'next', 'fastapi', 'flask', 'go', 'nginx'];
+  const checks = readCatalog('2026-08-14.2').checks.map(({ id }) => `/checks/${id}`);
+  const paths = [
+    ...Object.values(PAGES).map(({ path }) => path),
+    ...['heavy', 'shop'].flatMap((host) =>
+      stacks.map((stack) => `/o/${host}.example.com?stack=${stack}`),
+    ),
+    ...checks,
+  ];
+
+  test.each([...new Set(paths)])(
+    '%s weighs under 60 KiB with its styles and script',
+    async (path) => {
+      const { body } = await site.service.get(path);
+      expect(Buffer.byteLength(body)).toBeLessThan(MAX_BYTES);
+      // Nothing but images is loaded besides the page.
+      const loaded = body.match(
+        /<(?:script|iframe|object|embed|audio|video)[^>]*\ssrc=|rel="stylesheet"|@import|url\(/g,
+      );
+      expect(loaded).toBeNull();
+      expect((body.match(/<img /g) ?? []).length).toBeLessThanOrEqual(1);
+    },
+  );
+});

@@ -1,0 +1,133 @@
+/** Pictures: the numbers of the API, marks beside colours, and text that is escaped. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ReportBody } from '../../../src/directory/report-body.ts';
+import { scoreResults } from '../../../src/engine/score.ts';
+import { scoreCosts } from '../../../src/engine/score-costs.ts';
+import { checkStrip } from '../../../src/http/pages/pictures/check-strip.ts';
+import { gradeHistogram } from '../../../src/http/pages/pictures/grade-histogram.ts';
+import { markup } from '../../../src/http/pages/pictures/markup.ts';
+import { scoreHistory } from '../../../src/http/pages/pictures/score-history.ts';
+import { scoreWaterfall, waterfallText } from '../../../src/http/pages/pictures/score-waterfall.ts';
+import { type Site, startSite } from './site-pages.ts';
+
+describe('the pictures of a report page say what the API says', () => {
+  let site: Site;
+  let html: string;
+  let report: ReportBody;
+
+  beforeAll(async () => {
+    site = await startSite();
+    html = (await site.service.get('/o/shop.example.com')).body;
+    report = (await site.service.get('/v1/report?url=shop.example.com')).json();
+  });
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  const labelOf = (picture: string) =>
+    new RegExp(`<svg class="picture ${picture}"[^>]* aria-label="([^"]*)"`).exec(html)?.[1];
+
+  test('the waterfall ends at the score', () => {
+    const { results, payableBy, score } = report;
+    const costs = scoreCosts(results, scoreResults, payableBy);
+    const terms = costs.filter(({ points }) => points > 0);
+    expect(100 - terms.reduce((sum, { points }) => sum + points, 0)).toBe(score);
+    const text = `${['100', ...terms.map(({ id, points }) => `${id} −${points}`)].join(', ')} = ${score}`;
+    expect(labelOf('waterfall')).toBe(text);
+    expect(html).toContain(`<p class="meta">${text}</p>`);
+  });
+
+  test('the strip has each check of each scan of the day', () => {
+    const strips = [...html.matchAll(/<svg class="picture strip"[\s\S]*?<\/svg>/g)].map(
+      ([svg]) => svg,
+    );
+    expect(strips).toHaveLength(3);
+    const marks = strips.join('').match(/class="mark-[a-z]+">[^<]+/g) ?? [];
+    const count = (mark: string) =>
+      marks
+        .join('')
+        .split('')
+        .filter((character) => character === mark).length;
+    const all = count('✓') + count('!') + count('✗') + count('?');
+    expect(all).toBe(3 * 25);
+    const failed = report.results.filter(({ status }) => status === 'fail');
+    // The scan before failed P6, the one before that nothing.
+    expect(count('✗')).toBe(failed.length + 1);
+    for (const { id } of failed) expect(strips.join('')).toContain(`${id} fail`);
+  });
+
+  test('the matrix has each offer with the word of its client', () => {
+    const matrix = /<table class="matrix">[\s\S]*?<\/table>/.exec(html)?.[0] ?? '';
+    const offers = (report.payability ?? []).flatMap(({ offers }) => offers);
+    expect(matrix.match(/<th scope="row">/g)).toHaveLength(offers.length);
+    for (const { verdict } of offers) expect(matrix).toContain(`verdict-${verdict}`);
+    expect(matrix.match(/verdict-none/g)).toHaveLength(offers.length);
+  });
+
+  test('the histogram has the counts of the directory, and marks this origin', async () => {
+    const { projects } = (await site.service.get('/v1/directory')).json();
+    const grades: string[] = projects.map(({ grade }: { grade: string }) => grade);
+    const told = ['A', 'B', 'C', 'D', 'F'].map(
+      (grade) => `${grade} ${grades.filter((one) => one === grade).length}`,
+    );
+    expect(labelOf('histogram')).toBe(
+      `Grades of ${grades.length} listed origins: ${told.join(', ')}. This origin has ${report.grade}.`,
+    );
+    expect(html).toContain(`of ${grades.length} listed origins.`);
+  });
+
+  test('the history has a point for each scan, and a table beside it', async () => {
+    const rows = await site.service.store.history.list('shop.example.com');
+    const svg = /<svg class="picture history"[\s\S]*?<\/svg>/.exec(html)?.[0] ?? '';
+    expect(svg.match(/<circle /g)).toHaveLength(rows.length);
+    for (const { score, grade } of rows) {
+      expect(html).toContain(`<td>${grade}</td><td>${score}</td>`);
+    }
+  });
+});
+
+test('a history is dashed where another catalog judged', () => {
+  const row = (day: number, score: number, checksVersion: string) => ({
+    ...{ grade: 'B' as const, score, checksVersion },
+    scannedAtMs: Date.UTC(2026, 7, day),
+  });
+  const svg = String(
+    scoreHistory([
+      row(1, 80, '2026-07-25.1'),
+      row(2, 85, '2026-07-25.1'),
+      row(3, 100, '2026-08-14.2'),
+    ]),
+  );
+  expect(svg.match(/class="catalog"/g)).toHaveLength(1);
+  expect(svg).toContain('x1="460"');
+  const heights = [...svg.matchAll(/cy="(\d+)"/g)].map(([, y]) => Number(y));
+  expect(heights).toEqual(heights.toSorted((one, other) => other - one));
+});
+
+test('a waterfall of many costs folds the last ones into one step, and tells all of them', () => {
+  const costs = Array.from({ length: 14 }, (_, at) => ({ id: `S${at + 1}`, points: 2 }));
+  const waterfall = { score: 72, grade: 'C' as const, costs };
+  const svg = String(scoreWaterfall(waterfall));
+  expect(svg).toContain('>5 more<');
+  expect(svg).toContain('>−10<');
+  expect(waterfallText(waterfall)).toContain('S14 −2 = 72');
+  expect(svg).toContain(waterfallText(waterfall));
+});
+
+test('a histogram of nothing has no bars', () => {
+  const svg = String(gradeHistogram({ A: 0, B: 0, C: 0, D: 0, F: 0 }));
+  expect(svg.match(/width="0"/g)).toHaveLength(5);
+});
+
+test('what is interpolated is escaped, once', () => {
+  const hostile = '<script>"&\'</script>';
+  const inner = markup`<b>${hostile}</b>`;
+  expect(String(markup`<i>${inner}${[inner]}${hostile}</i>`)).toBe(
+    `<i>${'<b>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</b>'.repeat(2)}&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</i>`,
+  );
+  const results = [{ id: hostile, category: 'docs', status: 'fail', basis: 'measured' }] as const;
+  const svg = String(
+    checkStrip({ category: 'docs', label: hostile }, [{ time: hostile, results }]),
+  );
+  expect(svg).not.toContain('<script');
+});
