@@ -28,7 +28,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
   const signed = payload && readStatement(payload);
   const source = sourceOf(call, signed?.site ?? null);
   if (source === null) {
-    await writeLines(out, ['NOT proved  signature: the payload is no statement about a scan']);
+    await writeLines(out, ['NOT proved signature: the payload is no statement about a scan']);
     return 1;
   }
   const signature = proveSignature(envelope, await readKeys(source));
@@ -46,7 +46,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
     lineOf('signature', signature),
     lineOf('time', time),
     recording === null
-      ? 'not asked   recording: --recording FILE judges what was seen again'
+      ? 'not asked recording: --recording FILE judges what was seen again'
       : lineOf('recording', recording),
   ]);
   const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);
@@ -106,7 +106,7 @@ function keysLine({ at, isStated }: KeySource): string {
 }
 
 function lineOf(what: string, { isProved, says }: Proof): string {
-  return `${isProved ? 'proved    ' : 'NOT proved'}  ${what}: ${says}`;
+  return `${isProved ? 'proved' : 'NOT proved'} ${what}: ${says}`;
 }
 
 async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {

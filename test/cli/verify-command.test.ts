@@ -30,7 +30,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'verify-'));
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
   const url = new URL(seller.url).host;
-  host = await startHost({ STORE_URL: 'sqlite::memory:', SCAN_ALLOW_HOSTS: url });
+  host = await startHost({
+    STORE_URL: 'sqlite::memory:',
+    SCAN_ALLOW_HOSTS: url,
+    SIGNING_KEY,
+    LOG_LEVEL: 'trace',
+  });
   const { headers } = await newPurchase('scan');
   const bought = await host.post('/v1/scan', { url: seller.url, include: ['recording'] }, headers);
   expect([bought.status, bought.json['error']]).toEqual([200, undefined]);
@@ -68,6 +73,7 @@ async function verify(...args: readonly string[]) {
   };
 }
 
+const SIGNING_KEY = makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const WAIT = { timeout: 30_000 };
 const ALL = ['proved signature', 'proved time', 'proved recording'];
 const statement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
@@ -221,6 +227,12 @@ describe('verify', () => {
     for (const { code, proofs } of [raised, passed, fewer, other]) {
       expect([code, proofs]).toEqual([1, [...ALL.slice(0, 2), 'NOT proved recording']]);
     }
+  });
+
+  test('the key of the service is in no log', async () => {
+    const [, secret = ''] = SIGNING_KEY.split('\n');
+    await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT);
+    expect(host.out() + host.err()).not.toContain(secret);
   });
 
   test('usage, files that are not there, and what is no envelope, are refused with one line', async () => {
