@@ -4,7 +4,7 @@ type Sentence = (host: string, evidence: string) => string;
 
 const PAYMENT_UNASKED = 'No: nothing here asked for a payment.';
 
-/** By P1's outcome: why no request could be made. */
+/** Reasons that no request could be made, by P1's outcome. */
 const UNREACHABLE: Readonly<Record<string, Sentence>> = {
   dns: (host) => `${host} does not resolve`,
   refused: (host) => `${host} refuses connections`,
@@ -18,7 +18,7 @@ const UNREACHABLE: Readonly<Record<string, Sentence>> = {
   'tls-other': (host) => `${host} speaks no TLS that clients accept`,
 };
 
-/** By P2's outcome: the requests and their answers. */
+/** Summaries of requests and answers, by P2's outcome. */
 const UNCHALLENGED: Readonly<Record<string, Sentence>> = {
   'none-found': (host, evidence) =>
     evidence.startsWith('nothing declares a paid path')

@@ -43,18 +43,18 @@ export type DiscoveryExample = {
   };
 };
 
-/** Work that costs something, whether or not its payer stays: so much of it is done at once. */
+/** Limits costly work, which goes on when its payer leaves. */
 export type WorkLimit<Input> = {
   /** Limit of computations at once in this process. */
   readonly places: number;
-  /** True where the work is done or under way already: paying for that takes no place. */
+  /** True where the work is done or under way, so that this call adds none. */
   isShared(input: Input, payer: string): Promise<boolean>;
   /** True where this payer's own earlier call has finished the work that it asks for. */
   isFinished(input: Input, payer: string): Promise<boolean>;
 };
 
 export type PaidRoute<Input = unknown> = {
-  /** First word of the request as the ledger knows it; never changes. */
+  /** First word of the request in the ledger; must never change. */
   readonly name: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -70,7 +70,7 @@ export type PaidRoute<Input = unknown> = {
 
   /** Throws the error to be answered (400) where the input is bad. Local and quick. */
   parse(request: PaidRequest): Input;
-  /** Refuses what must not be worked on, by means of the network; for new work alone. */
+  /** Refuses input after a look at the network; called for new work alone. */
   admit?(input: Input): Promise<void>;
   /** Equal for inputs that one payment may buy. */
   canonical(input: Input): string;
@@ -78,14 +78,14 @@ export type PaidRoute<Input = unknown> = {
   host?(input: Input): string;
   /** True while new work would be refused; asked before anything is verified. */
   isSaturated?(input?: Input): boolean;
-  /** Goes on when its caller has left: what it finishes waits for its payer. */
+  /** Goes on when its caller leaves; the result is kept for the payer. */
   compute(input: Input, context: ComputeContext): Promise<ComputedAnswer>;
   /** Makes a paid scan public. May be run again after a crash, and by several hosts at once. */
   publish?(scanId: string): Promise<void>;
   readonly workLimit?: WorkLimit<Input> | undefined;
 };
 
-/** One authorization buys one of these. */
+/** Names the request that one authorization buys. */
 export function toRequestName<Input>(route: PaidRoute<Input>, input: Input): string {
   return `${route.name} ${route.canonical(input)}`;
 }
@@ -106,7 +106,7 @@ export type Authorization = {
   readonly nonce: Hex;
 };
 
-/** A payment header, decoded and checked for form alone: nothing in it is proved. */
+/** A payment header, decoded and checked for its form; the signature is not verified yet. */
 export type SignedPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
@@ -130,9 +130,9 @@ export type PaidCall = {
   readonly request: PaidRequest;
   /** Address or block of addresses, for fair shares; null where it cannot be known. */
   readonly client: string | null;
-  /** Instant of the 504, as `performance.now()` tells it; a payment that is being settled goes on. */
+  /** Time of the 504 by `performance.now()`; a settlement that has begun goes on. */
   readonly deadlineMs: number;
-  /** Aborted when the client has gone before its answer was written. */
+  /** Aborted when the client disconnects before its answer is written. */
   readonly disconnect: AbortSignal;
 };
 
@@ -140,6 +140,6 @@ export type PaidAnswer = {
   readonly status: 200 | 402;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<Uint8Array>;
-  /** To be called when the last byte was handed to the client's connection. */
+  /** Must be called when the last byte was handed to the client's connection. */
   written(): void;
 };

@@ -1,4 +1,3 @@
-/** Puts the parts of payments together: gate, recovery, facilitator, node. */
 import type { Store } from '../store/contract/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
@@ -36,11 +35,11 @@ export type PaymentsOptions = {
   readonly isRateLimited: boolean;
   readonly failpoints?: Failpoints | undefined;
   readonly onError: (message: string, error: unknown) => void;
-  /** Told what happens to money, for metrics and the log. */
+  /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
-  /** For one request to the node; default 5 s. */
+  /** Timeout of a request to the node; default 5 s. */
   readonly rpcTimeoutMs?: number | undefined;
-  /** The node may lack the receipt of a facilitator's success for so long; default 5 s. */
+  /** Wait for the node to have the receipt of a facilitator's success; default 5 s. */
   readonly receiptWithinMs?: number | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
@@ -56,16 +55,16 @@ export type PaymentsOptions = {
 export type Payments = {
   readonly gate: PaymentGate;
   readonly recovery: Recovery;
-  /** Real money, or nothing at all: as `/health` says it. */
+  /** The value that `/health` shows. */
   readonly mode: 'live' | 'mock';
   readonly facilitator: Facilitator;
-  /** Why nothing can be settled at this moment; null while it can. */
+  /** Reason that nothing can be settled now; null while it can. */
   trouble(): string | null;
-  /** Facilitator or node work for a payment at this moment. */
+  /** True while facilitator or node work for a payment. */
   isBusy(): boolean;
-  /** Throws `UnsupportedByFacilitator` or `WrongNode`; who does not answer is asked again later. */
+  /** Throws `UnsupportedByFacilitator` or `WrongNode`; retries later where one does not answer. */
   start(): Promise<void>;
-  /** Settles nothing that is not under way, and waits for what is. */
+  /** Starts no settlement, and waits for those under way. */
   stop(): Promise<void>;
 };
 
@@ -165,7 +164,7 @@ function evidenceOf(node: NodeRequests): ChainEvidence {
   };
 }
 
-/** Null for the mock: what it settles is on no chain. */
+/** Null for the mock, whose settlements are on no chain. */
 function nodeFor(
   { facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions,
   work: WorkInProgress,
@@ -194,7 +193,7 @@ function publishByRoute(routes: readonly PaidRoute[]): PublishByRoute {
   );
 }
 
-/** At the start rather than at the first caller: throws where a challenge would be too long. */
+/** Throws at the start where a challenge would be too long, before a caller sees it. */
 function checkChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
   const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
   for (const route of routes) challengeFor(toRouteOffer(route, terms, baseUrl), longest);

@@ -2,21 +2,21 @@ import type { BudgetName } from '../model/report.ts';
 
 /** Processor time that tasks of one scan have used, and may use. */
 export type WorkAccount = {
-  /** Sum over all accounts of the scan: the queue serves the scan that used least. */
+  /** Sum over all accounts of the scan; the queue serves the scan with the lowest sum. */
   scanUsedMs(): number;
   leftMs(): number;
   isSpent(): boolean;
   charge(ms: number): void;
-  /** Ends the budget, as where the scan ran out of time. */
+  /** Marks the budget as spent, such as at the end of the scan's time. */
   exhaust(): void;
-  /** A task took longer than a first try: the next ones go to the slow threads at once. */
+  /** Called when a task exceeds a first try, so that later tasks go straight to the slow threads. */
   markHeavy(): void;
   isHeavy(): boolean;
 };
 
 /**
- * The accounts of one scan. An origin's own documents and the data of third parties are paid for
- * apart, so that neither spoils the other.
+ * The accounts of one scan. Documents of the origin and data of third parties have separate budgets, so
+ * that neither can use up the other's.
  */
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   /** The key of the scan in the caches of the workers. */
@@ -27,15 +27,15 @@ export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
 };
 
 export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
-  /** A scan that used less is light. */
+  /** Scans that used less count as light. */
   readonly lightMs: number;
 };
 
-/** A budget with less left is spent: timers tell no shorter time. */
+/** A budget with less left counts as spent, because timers measure no shorter time. */
 const REST_MS = 1;
 const BUDGETS = ['origin', 'standing'] as const satisfies readonly BudgetName[];
 
-/** `scale`: how many times as long this machine takes as the one that the budgets are of. */
+/** `scale`: slowness of this machine relative to the one that the budgets were measured on. */
 export function openScanAccount(
   key: string,
   budgets: ScanBudgets,
@@ -75,7 +75,7 @@ export function openScanAccount(
   };
 }
 
-/** For work that no scan asked for. */
+/** An account for work outside scans. */
 export function openEndlessAccount(key: string): ScanAccount {
   return openScanAccount(key, { origin: Infinity, standing: Infinity, lightMs: Infinity });
 }

@@ -1,5 +1,3 @@
-/** Paid answers: stored, redelivered, and told when they were written in full. */
-
 import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
 import { AnswerExpired } from '../../model/errors.ts';
@@ -49,7 +47,7 @@ export async function findDelivery(
 export type SendOptions = {
   /** The request carried `X-PAYMENT`. */
   readonly legacyHeader: boolean;
-  /** This is not the call that was charged for it. */
+  /** True for every call but the charged one. */
   readonly isRedelivered: boolean;
   readonly failpoints: Failpoints;
   written(): void;
@@ -82,7 +80,7 @@ export type StoredDelivery = {
   readonly delivery: Delivery;
 };
 
-/** Stores what a route computed, whole and durable, before anything is charged for it. */
+/** Stores the whole answer durably before it is charged. */
 export async function storeDelivery(
   answers: AnswerStore,
   purchase: Purchase,
@@ -98,7 +96,7 @@ export async function storeDelivery(
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
   if (typeof body !== 'string')
     return deliveryFrom(purchase, await requireAnswer(answers, answerId));
-  // Kept at hand: should the store fail once this is paid for, it is sent all the same.
+  // Kept in memory too, so that it can be sent if the store fails after the settlement.
   return { answerId, delivery: { ...unpaid(purchase), headers, bodyBytes, body } };
 }
 
@@ -124,7 +122,7 @@ async function requireAnswer(answers: AnswerStore, answerId: string): Promise<St
   return stored;
 }
 
-/** An error that another host answered, for those who waited there with the same header. */
+/** An error of another host, for calls that waited there with the same header. */
 class MirroredError extends ServiceError {}
 
 /** Data of a `released` step: the error that ended the call, and whether its payer chose to end it. */
@@ -142,7 +140,7 @@ export function releasedData(reason: string, outcome: Outcome): JsonObject {
   return kept;
 }
 
-/** No fault of ours, and no 504: such ends count against a key and against an identifier. */
+/** True for ends by the payer, which count against key and identifier: neither our faults nor a 504. */
 function isPayersDoing(outcome: Outcome): boolean {
   if (outcome.kind === 'disconnected') return true;
   if (outcome.kind !== 'refused') return false;
@@ -171,7 +169,7 @@ export function errorOfReleased({ data }: LedgerRow): ServiceError | PaymentRefu
   });
 }
 
-/** Acknowledgements of delivery: which answers were written in full, known at once and told to the ledger. */
+/** Records which answers were written in full: at once in memory, then in the ledger. */
 export class Acknowledgements {
   readonly #ledger: LedgerStore;
   readonly #onError: (message: string, error: unknown) => void;

@@ -1,4 +1,3 @@
-/** Prices, and the 402 that asks for them. */
 import { encodePaymentRequiredHeader, encodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
@@ -40,8 +39,8 @@ export function parseChainId(network: EvmNetwork): number {
 }
 
 /**
- * Why no payment was taken. The codes are stable: clients key on them. They stand before the colon
- * of `error` in a 402.
+ * Reasons of a refusal, stable because clients key on them. A 402 has the code before the colon of
+ * `error`.
  */
 export type RefusalCode =
   | 'payment_required'
@@ -58,7 +57,7 @@ export type RefusalCode =
   | 'verification_failed'
   | 'settlement_failed';
 
-/** Room that a challenge leaves for the message; facilitators' own words are cut to fit. */
+/** Longest message in a challenge; longer words of a facilitator are cut. */
 export const MAX_REFUSAL_LENGTH = 240;
 
 /** Answered as a 402 with a fresh challenge; nothing was charged. The message says what to do. */
@@ -75,7 +74,7 @@ export class PaymentRefused extends Error {
   }
 }
 
-/** A facilitator's reason as a word of ours: its text is not ours to send on as it is. */
+/** Reduces a facilitator's reason to one word, because its text is untrusted. */
 export function reasonWord(reason: string): string {
   return reason.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 60) || 'unknown';
 }
@@ -111,7 +110,7 @@ export function toRouteOffer<Input>(
       maxTimeoutSeconds: route.maxTimeoutSeconds,
       extra: { name: terms.assetName, version: terms.assetVersion },
     },
-    // From configuration alone: a Host header is the caller's to forge.
+    // Not from the Host header, which the caller can forge.
     resource: {
       url: new URL(route.path, baseUrl).href,
       description: route.description,
@@ -160,7 +159,7 @@ export function challengeFor(offer: RouteOffer, { code, message }: PaymentRefuse
   };
 }
 
-/** A settlement as `PAYMENT-RESPONSE` tells it. */
+/** Content of `PAYMENT-RESPONSE`. */
 export type SettlementNotice = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;

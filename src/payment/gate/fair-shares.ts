@@ -1,4 +1,4 @@
-/** Fair shares: limits of open calls by payer and client, and the queue for them. */
+/** Limits the open calls of each payer and client, and queues the calls above the limits. */
 import { randomUUID } from 'node:crypto';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
 import type { Share } from '../../store/contract/shares.ts';
@@ -8,18 +8,18 @@ import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type Ended, withDeadline } from './waiting.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** A payer has no more open than this, so no more is counted. */
+/** Settlements are counted up to this number, because no payer opens more calls. */
 const MAX_SETTLED = 1_000;
-/** Longer than any call, and any scan that its caller left behind. */
+/** Longer than any call, and than any scan that goes on without its caller. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
-/** Between two looks for what other instances have given back. */
+/** Poll interval for shares that other instances have released. */
 const POLL_INTERVAL_MS = 250;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_A_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
 export type Turn =
-  /** `hasWaited`: what was read before may have changed. */
+  /** `hasWaited`: the caller must read the ledger again. */
   | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
   | { readonly kind: 'refused'; readonly error: Error }
   | { readonly kind: Ended };
@@ -30,7 +30,7 @@ type Waiter = {
   isOver: boolean;
 };
 
-/** Places that are taken in this process, of one route. */
+/** Number of running computations of one route in this process. */
 type Places = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
 
 export class FairShares {
@@ -64,7 +64,7 @@ export class FairShares {
         const hasWaited = performance.now() - beganMs > POLL_INTERVAL_MS;
         return { kind: 'taken', hasWaited, release: waited.value };
       }
-      // The call that serves it this very moment gives back what it took.
+      // A share that is granted at this moment is released at once.
       waiter.isOver = true;
       waiter.taken.promise.then((release) => release()).catch(() => undefined);
       if (waited.kind !== 'late') return waited;
@@ -78,7 +78,7 @@ export class FairShares {
     return [...this.#waiting].filter(({ purchase }) => purchase.payer === payer).length;
   }
 
-  /** One pass at a time over all who wait; a payer's later calls never overtake his earlier ones. */
+  /** Runs one pass at a time over the queue, so that a payer's later calls never overtake earlier ones. */
   #serve(): void {
     this.#isCalledAgain = true;
     if (this.#isServing) return;
@@ -96,7 +96,7 @@ export class FairShares {
     });
   }
 
-  /** Payers side by side, the calls of each one after the other. */
+  /** Serves payers in parallel, and the calls of each payer in order. */
   async #pass(): Promise<void> {
     const byPayer = Map.groupBy(this.#waiting, ({ purchase }) => purchase.payer);
     await Promise.all([...byPayer.values()].map((waiters) => this.#serveInOrder(waiters)));
@@ -116,7 +116,7 @@ export class FairShares {
     }
   }
 
-  /** Gives back by the function that it returns; null where there is no room. */
+  /** Returns the function that releases the share; null where there is no room. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
     const { store, onError } = this.#gate;
     const { route, input, payer, call } = purchase;
@@ -131,7 +131,7 @@ export class FairShares {
     if (places !== null && !hasRoom(places, workLimit?.places ?? 0, purchase, settled > 0)) {
       return null;
     }
-    // Before anything is waited for: others look for room meanwhile.
+    // Synchronous with the check, because other calls check for room at every await.
     if (places !== null) occupy(places, payer, call.client, 1);
     const vacate = () => {
       if (places !== null) occupy(places, payer, call.client, -1);
@@ -177,7 +177,7 @@ export class FairShares {
 
 type Tally = Map<string, number>;
 
-/** A quarter for each payer and client, and the last quarter for those who have paid here before. */
+/** A payer or client gets at most a quarter; the last quarter is for payers who have paid before. */
 function hasRoom(
   { total, byPayer, byClient }: Places,
   all: number,

@@ -1,4 +1,3 @@
-/** The payment gate: reads top to bottom as the order of decisions about one paid call. */
 import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
 import { PaymentsUnavailable, Saturated, ScanProcessing } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
@@ -29,9 +28,9 @@ import { awaitPayment, type Ended, findEnd, InFlightCalls, withDeadline } from '
 type Decision = PaidAnswer | 'disconnected' | 'again';
 
 /**
- * Stands before every paid route: an answer is charged if and only if it is a delivered, or
- * redeliverable, 200. Errors that are no challenge are thrown, and `charged` says what became of the
- * payment that came along.
+ * Decides about every paid call: an answer is charged if and only if it is a delivered, or
+ * redeliverable, 200. Errors other than challenges are thrown, and their `charged` says whether the
+ * call's payment was charged.
  */
 export class PaymentGate {
   readonly #options: GateOptions;
@@ -85,7 +84,7 @@ export class PaymentGate {
     }
   }
 
-  /** Adds to an error of a paid call whether the payment that came along was charged. */
+  /** Adds `charged` to an error of a paid call. */
   async withCharged(error: unknown, { authorization }: SignedPayment): Promise<unknown> {
     if (error instanceof PaidCallFailed) return error;
     if (error instanceof ServiceError && error.charged !== undefined) return error;
@@ -97,7 +96,7 @@ export class PaymentGate {
     return new PaidCallFailed(error, charged);
   }
 
-  /** Ends what is not being settled yet, and waits for what is. */
+  /** Ends calls that have not begun to settle, and waits for the others. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#inFlight.allEnded();
@@ -171,7 +170,7 @@ export class PaymentGate {
     }
   }
 
-  /** New work: admitted, in its turn, and then claimed, computed and settled. */
+  /** Admits new work, waits for its turn, then claims, computes and settles it. */
   async #begin<Input>(
     purchase: Purchase<Input>,
     read: Pick<RunOptions, 'entry' | 'identifier' | 'isVerified'>,
@@ -183,7 +182,7 @@ export class PaymentGate {
     const turn = await this.#shares.take(purchase, stopping);
     if (turn.kind === 'refused') throw turn.error;
     if (turn.kind !== 'taken') return this.#ended(turn.kind);
-    // The ledger decides all other races; these two it does not see.
+    // These two races are within this process, where the ledger does not see them.
     if (this.#inFlight.has(key) || (turn.hasWaited && (await this.#findLost(purchase)) !== null)) {
       turn.release();
       return 'again';

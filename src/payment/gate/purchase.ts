@@ -1,5 +1,3 @@
-/** One purchase, how it can end, and what the gate gives it to work with. */
-
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/contract/identifiers.ts';
 import type { Store } from '../../store/contract/store.ts';
@@ -10,7 +8,7 @@ import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
 import type { PaymentTerms, RouteOffer } from './challenge.ts';
 
-/** One paid request, decoded: who wants what, and which payment is to pay for it. */
+/** A decoded paid request: payer, route, input and payment. */
 export type Purchase<Input = unknown> = {
   readonly route: PaidRoute<Input>;
   readonly input: Input;
@@ -44,9 +42,9 @@ export type Outcome =
   | { readonly kind: 'paid'; readonly delivery: Delivery }
   /** Answered with this error; the payment settles nothing, now or later. */
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** Answered with this error; whether money moved, reconciling will find out. */
+  /** Answered with this error; the reconciler finds out whether money moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
-  /** Another writer holds the key: those who still wait begin anew. */
+  /** Another writer holds the key; calls that still wait start again. */
   | { readonly kind: 'abandoned' }
   /** The client hung up: no caller is left to be answered. */
   | { readonly kind: 'disconnected' };
@@ -73,9 +71,9 @@ export type GateOptions = {
   readonly retryWithinMs?: number | undefined;
   /** Wait of a call in the queue of fair shares; default 30 s. */
   readonly turnWithinMs?: number | undefined;
-  /** Told of trouble that no caller meets. */
+  /** Reports errors that no caller sees. */
   readonly onError: (message: string, error: unknown) => void;
-  /** Told what happens to money. */
+  /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 

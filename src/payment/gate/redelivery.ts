@@ -1,4 +1,4 @@
-/** Redelivery: a payment gets the answer that it bought, that of its identifier, or one that was lost. */
+/** Finds the answer that a payment, or its identifier, has bought already. */
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import {
@@ -16,15 +16,15 @@ import { differingField, payerOf } from './authorization.ts';
 import type { PaymentTerms } from './challenge.ts';
 import type { Purchase } from './purchase.ts';
 
-/** An answer that was never delivered whole is owed to its payer for so long after its settlement. */
+/** Time after the settlement in which a payer may fetch an answer that was not delivered whole. */
 const OWED_MS = 10 * 60_000;
-/** A private answer opens to its bare header for so long after it was written in full. */
+/** Time after its delivery in which a payment header alone opens a private answer. */
 const OPEN_MS = 10 * 60_000;
 const WRONG_IDENTIFIERS = 8;
 /** Longer than any answer is kept. */
 const GUESS_LIFETIME_MS = 48 * 3_600_000;
 const LINKS_AN_IDENTIFIER = 8;
-/** Links read of each identifier: a key that is live, or was paid with, is among its newest. */
+/** Number of newest links that are read of an identifier; a live or paid key is among them. */
 const NEWEST_LINKS = 16;
 const CLAIMS_A_KEY = 20;
 /** A key that was never sent is purged after an hour, at the latest ten minutes late. */
@@ -32,7 +32,7 @@ const FORGOTTEN_AFTER_MS = 70 * 60_000;
 
 type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
 
-/** Throws where the payload names an identifier that is none; null where it names none. */
+/** Throws for a malformed identifier; null for a payload without one. */
 export function toIdentifierScope(
   payment: SignedPayment,
   terms: PaymentTerms,
@@ -86,7 +86,7 @@ export async function refuseStranger(
   if (purchase.route.isPublic || writtenAtMs === null) return;
   if (stores.now() < writtenAtMs + OPEN_MS) return;
   if (purchase.scope === null) throw new AnswerPrivate();
-  // Counted before it is looked at, and given back where it was right: guesses cannot race.
+  // Counted before the comparison and uncounted after a match, so that guesses in parallel count too.
   const guess = await stores.shares.take({
     holder: `identifier of ${key}`,
     limit: WRONG_IDENTIFIERS,
@@ -105,7 +105,7 @@ export async function refuseStranger(
   await stores.shares.release(guess);
 }
 
-/** Refuses a payment that was claimed, and given up by its payer, again and again. */
+/** Refuses a payment whose payer has claimed and abandoned it too often. */
 export function refuseWornOut(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countedClaims(entry) < CLAIMS_A_KEY) return;
   throw new TooManyTries(
@@ -188,9 +188,8 @@ function isLive({ last }: LedgerEntry): boolean {
 }
 
 /**
- * The key under which this payer has paid, or may have, for this very request without having got
- * the answer in full: clients that lose an answer sign anew, and must not pay twice. Null where
- * there is none.
+ * Finds the key by which this payer has paid, or may have paid, for the same request without a complete
+ * delivery: clients that lose an answer sign again, and must not pay twice.
  */
 export async function findLostAnswer(
   stores: Pick<Store, 'ledger' | 'now'>,

@@ -1,4 +1,4 @@
-/** Signers of payments: recovered here, or vouched for by the facilitator. */
+/** Checks who signed a payment: by recovery of the signer, or by the facilitator. */
 import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import { storedPayment, toProgress } from '../ledger/ledger.ts';
@@ -15,15 +15,15 @@ import type { GateOptions, Purchase } from './purchase.ts';
 import { findRefusal } from './purchase-run.ts';
 import { withDeadline } from './waiting.ts';
 
-/** Verifications of signatures that we cannot recover ourselves, a minute and process. */
+/** Limit of facilitator calls for signatures whose signer cannot be recovered here, per process. */
 const VERIFICATIONS_A_MINUTE = 60;
-/** Looks for a contract at the address of a payer: each is one quick call of the node. */
+/** Limit of look-ups for a contract at a payer's address; each is one quick call of the node. */
 const CODE_LOOKUPS_A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /**
- * A bucket for all callers together: signatures of contract wallets are free to make up, from any
- * number of addresses, and each costs a call to the facilitator. Never switched off.
+ * A token bucket that all callers share, because anybody can make up signatures of contract wallets from
+ * any number of addresses, and each costs a call. `RATE_LIMIT=off` does not switch it off.
  */
 export class CallBudget {
   readonly #perMinute: number;
@@ -38,7 +38,7 @@ export class CallBudget {
     this.#countedMs = now();
   }
 
-  /** Zero where one was taken; else the seconds until there is one again. */
+  /** Takes a token and returns 0; without a token, returns the seconds until the next one. */
   take(): number {
     const nowMs = this.#now();
     const gained = ((nowMs - this.#countedMs) / MINUTE_MS) * this.#perMinute;
@@ -52,7 +52,7 @@ export class CallBudget {
   }
 }
 
-/** Junk signatures end here: they neither claim a key, nor join a call, nor fetch an answer. */
+/** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
 export class SignatureProofs {
   readonly #gate: GateOptions;
   readonly #stopping: AbortSignal;
@@ -67,8 +67,8 @@ export class SignatureProofs {
   }
 
   /**
-   * Throws where neither mathematics, chain nor facilitator vouches for the signature.
-   * `isVerified`: the facilitator was asked already. `known`: the key as the ledger has it; `mayAsk` throws where nothing is to be verified now.
+   * Throws for a signature that neither recovery, chain nor facilitator confirms. `isVerified` is true after
+   * a call of the facilitator. `known` is the ledger's entry of the key; `mayAsk` throws to forbid the call.
    */
   async prove(
     purchase: Purchase,
@@ -93,7 +93,7 @@ export class SignatureProofs {
     return this.#ask(purchase);
   }
 
-  /** Known without the facilitator: where no contract is, an account must sign by its own key. */
+  /** An address without a contract is a plain account, which must sign by its own key. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment) || this.#codeLookups.take() > 0) return false;
     const looking = this.#gate.isContract(payment.authorization.from);
@@ -118,8 +118,8 @@ export class SignatureProofs {
 }
 
 /**
- * The very bytes that the facilitator vouched for when the key was claimed; asking again would fail
- * once the nonce is spent.
+ * True for the signature that the facilitator confirmed when the key was claimed. It would refuse the same
+ * signature after the nonce is spent.
  */
 function isVouchedFor({ payment }: Purchase, known: LedgerEntry | null): boolean {
   if (known === null || toProgress(known.last.state) === 'free') return false;

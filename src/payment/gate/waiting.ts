@@ -1,4 +1,3 @@
-/** Waits for the fate of a payment, for as long as its caller does. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
@@ -21,7 +20,7 @@ import {
 } from './purchase.ts';
 import { refuseConflict } from './redelivery.ts';
 
-/** Between two looks at what another host does. */
+/** Poll interval while another host works on the key. */
 const POLL_INTERVAL_MS = 200;
 
 /** Reasons that end a call before its work is done. */
@@ -34,7 +33,7 @@ export function findEnd(call: PaidCall, stopping?: AbortSignal): Ended | null {
   return leftMs(call) === 0 ? 'late' : null;
 }
 
-/** Waits for work while its caller does. The work goes on all the same; its rejection is passed on. */
+/** Waits for work until the caller leaves or its deadline passes; the work itself goes on. */
 export function withDeadline<T>(
   work: Promise<T>,
   call: PaidCall,
@@ -63,7 +62,7 @@ function leftMs({ deadlineMs }: PaidCall): number {
 /** A purchase that this process works on at this moment. */
 export type CallInFlight = {
   readonly purchase: Purchase;
-  /** From here on money may move, whatever becomes of the client. */
+  /** After this, money may move even if the client disconnects. */
   readonly isSettling: boolean;
   readonly outcome: Promise<Outcome>;
 };
@@ -101,7 +100,7 @@ export class InFlightCalls {
   }
 }
 
-/** Fate of a key: an answer, an error to be answered, or none, as the key is free. */
+/** An answer, an error to be answered, or null for a free key. */
 export type Fate =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
   /** `entry` is null where this process has just sold it. */
@@ -137,7 +136,7 @@ export async function awaitPayment(
     if (entry === null) return { kind: 'free', entry };
     const fate = await fateOf(gate, entry, purchase, wasBusy);
     if (fate !== null) return fate;
-    // A late call still gets an answer that is stored already, but waits for none.
+    // After its deadline a call still gets a stored answer, but does not wait.
     if (findEnd(purchase.call) === 'late') return { kind: 'refused', error: lateError(entry) };
     wasBusy = true;
     const doubt = await awaitElsewhere(gate, entry, purchase);
@@ -182,7 +181,7 @@ async function fateOf(
   }
 }
 
-/** Null where the other caller left: those who still wait begin anew. */
+/** Null where the other caller left; calls that still wait start again. */
 async function join(other: CallInFlight, purchase: Purchase, isOwn: boolean): Promise<Fate | null> {
   const { payment, offer, request } = other.purchase;
   if (isOwn) {
@@ -222,7 +221,7 @@ async function awaitElsewhere(
   const { owner, state } = entry.last;
   const isOurs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOthers = !isOurs && (await store.instances.isAlive(owner));
-  // A live host that works on the key, or settles it, knows its fate first.
+  // A live host that works on the key writes its end to the ledger.
   if (isOthers && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
     return null;

@@ -1,7 +1,7 @@
 import type { InstanceStore } from '../contract/instances.ts';
 import type { Owner } from '../contract/owner.ts';
 
-/** Membership of a store that one process has alone: none can disagree, none is waited for. */
+/** Membership of a store with one process, which has no other instance to compare or to wait for. */
 export function onlyInstance(owner: Owner): InstanceStore {
   return {
     async join() {},
