@@ -1,5 +1,3 @@
-/** The steps of a payment: which may follow which, who writes them, what they keep. */
-
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
 import { checksummed } from '../../config/evm-address.ts';
@@ -16,15 +14,15 @@ import type { Requirements } from '../gate/challenge.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 
 /**
- * Which step may follow which. Once a payload is `settling` money may have moved, so nothing leads
- * back from there to a free key but a definite refusal of the first send (`released`).
+ * The steps that may follow each step. After `settling` money may have moved, so only a definite refusal
+ * of the first send (`released`) frees the key.
  */
 const FOLLOWERS: Readonly<Record<LedgerState | 'none', readonly LedgerState[]>> = {
   none: ['claimed'],
   claimed: ['computed', 'released'],
   computed: ['settling', 'released'],
   settling: ['settled', 'released', 'unknown', 'failed'],
-  // Again for every further send, before it is made, and for what it taught.
+  // Written before every further send, and with what that send showed.
   unknown: ['unknown', 'settled', 'failed'],
   settled: ['published'],
   published: [],
@@ -37,8 +35,8 @@ export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean 
 }
 
 /**
- * Says what a state means for a call that meets a key. Everything that decides by states asks it, and a
- * state that is added does not compile until it has its meaning here.
+ * Meaning of a state for a call that finds the key. All decisions by state go through `toProgress`, where a
+ * new state does not compile until it has a meaning.
  * - `free`: the authorization is as if it had never been seen.
  * - `working`: claimed, and nothing was sent.
  * - `in_doubt`: money may have moved; only the facilitator or the chain can tell.
@@ -65,7 +63,7 @@ export function toProgress(state: LedgerState): Progress {
   }
 }
 
-/** Value of `charged` in an error, for the payment that came along. */
+/** Value of `charged` in an error about this payment. */
 export function toCharged(progress: Progress): boolean | null {
   switch (progress) {
     case 'free':
@@ -87,12 +85,12 @@ export function isInDoubt(state: LedgerState): boolean {
   return toProgress(state) === 'in_doubt';
 }
 
-/** Another writer made the step: the loser stops, and may read the key again. */
+/** Another writer made the step first; the caller stops, and may read the key again. */
 export class StepLost extends Error {
   override readonly name = 'StepLost';
 }
 
-/** Facts of a claim, the same over its steps or known from some step on. */
+/** Facts of a claim that do not change from the step that adds them. */
 export type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
@@ -102,7 +100,7 @@ export type ClaimFacts = {
   readonly answerId?: string | undefined;
 };
 
-/** One try more tells a writer whose reply was lost whether its step is in. */
+/** A second try shows whether the step was written when the first reply was lost. */
 const TRIES = 2;
 /**
  * Writes the steps of one claim, each its own last step + 1, and stops for good once another
@@ -122,7 +120,7 @@ export class LedgerWriter {
     this.#state = last?.state ?? 'none';
   }
 
-  /** Goes on where the last step of a key stands, as a host does that takes it over. */
+  /** Continues after the last step of a key, for a host that takes the key over. */
   static onEntry(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
     const { key, payer, request, validBeforeMs, scanId, answerId } = last;
     return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
@@ -174,14 +172,14 @@ export class LedgerWriter {
   }
 }
 
-/** Data of a claim: any host can settle it later at the terms of its day. */
+/** Data of a claim, so that any host can settle it later at the same terms. */
 export type StoredPayment = {
   readonly authorization: Authorization;
   readonly signature: Hex;
   readonly requirements: Requirements;
 };
 
-/** JSON has no bigint, and numbers of it lose digits. */
+/** Texts, because JSON has no bigint and its numbers lose digits. */
 type StoredPaymentJson = {
   readonly authorization: Readonly<Record<keyof Authorization, string>>;
   readonly signature: Hex;
@@ -213,7 +211,7 @@ export function currentClaim(entry: LedgerEntry): LedgerRow {
   return claim;
 }
 
-/** Data of a new claim, with the counts of those before it: the last claim alone is read. */
+/** Data of a new claim. It has the counts of earlier claims, because only the last claim is read. */
 export function claimAfter(
   entry: LedgerEntry | null,
   payment: SignedPayment,
@@ -225,7 +223,7 @@ export function claimAfter(
   };
 }
 
-/** Ended claims that count against a key: those that their payer ended, and no fault of ours did. */
+/** Number of earlier claims that their payer ended; claims that failed by our fault do not count. */
 export function countedClaims(entry: LedgerEntry): number {
   const { countedBefore } = currentClaim(entry).data;
   const { state, data } = entry.last;
@@ -251,7 +249,7 @@ export function storedPayment(entry: LedgerEntry): StoredPayment {
   };
 }
 
-/** The transaction that moved the money, or that may have; null where none was told. */
+/** Finds the transaction that moved, or may have moved, the money; null where none is known. */
 export function findTransaction(entry: LedgerEntry): Hex | null {
   const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
   const transaction = row?.data['transaction'];
@@ -263,13 +261,13 @@ export function settledAtMs(entry: LedgerEntry): number | null {
   return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
 }
 
-/** Sends of a payment, by whichever process, as its steps tell. */
+/** Sends of a payment by all processes. */
 export type Sends = {
   readonly count: number;
   /** Times at which the first and the last were announced, database time. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** A transaction of it was mined and reverted: another would do the same, at our cost. */
+  /** True where its transaction was mined and reverted; another would revert too, at our cost. */
   readonly isReverted: boolean;
 };
 

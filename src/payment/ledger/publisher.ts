@@ -1,13 +1,12 @@
-/** The step after `settled`. */
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import { parseRouteName } from '../paid-route.ts';
 import { type LedgerWriter, StepLost } from './ledger.ts';
 import { UNPROVED } from './reconcile.ts';
 
-/** Makes what a paid scan found public; routes by name, those that publish something. */
+/** Publishes a paid scan, by the name of its route. */
 export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
 
-/** Given to its payer without proof that it was paid for: so it is the payer's alone. */
+/** An answer without proof of payment belongs to its payer and is not published. */
 export function isUnproved(entry: LedgerEntry): boolean {
   return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
 }
@@ -27,7 +26,7 @@ export async function publishSettled(
   try {
     await writer.write('published', {});
   } catch (error) {
-    // Another host has published the same, which is as good.
+    // Another host has published the same scan.
     if (!(error instanceof StepLost)) throw error;
   }
 }

@@ -1,5 +1,5 @@
 export type ReconcileTiming = {
-  /** Between two looks while a caller waits. */
+  /** Interval of look-ups while a caller waits. */
   readonly lookIntervalMs: number;
   /**
    * Instants of the further sends, counted from the first send; the last is made at three quarters of the
@@ -7,7 +7,7 @@ export type ReconcileTiming = {
    * sends of one process.
    */
   readonly resendAfterMs: readonly number[];
-  /** Between two looks in the background: from the first to the second, doubling. */
+  /** Intervals of look-ups in the background: they double from the first to the second. */
   readonly firstBackoffMs: number;
   readonly lastBackoffMs: number;
 };
@@ -19,7 +19,7 @@ export const TIMING: ReconcileTiming = {
   lastBackoffMs: 3_600_000,
 };
 
-/** Share of a backoff that is random, so that keys of one moment are not looked at in step. */
+/** Random share of a backoff, so that keys of one moment are not looked up together. */
 const JITTER = 0.25;
 /**
  * Wait until the next look in the background, ms: its backoff, and no longer than until the payment is

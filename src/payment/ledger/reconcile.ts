@@ -1,4 +1,4 @@
-/** One look at a payment that was sent and whose outcome is not known: what it proves, and no more. */
+/** Looks once at a payment in doubt, and concludes no more than the look proves. */
 import type { Hex } from 'viem';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
@@ -19,15 +19,15 @@ export type ReconcileOptions = {
   readonly now: () => number;
 };
 
-/** Sends the payment once more; null where it is only to be looked at. */
+/** Sends the payment again; null where it may only be looked up. */
 export type Resend = (() => Promise<SettleOutcome>) | null;
 
-/** A payment that could not be looked up ends in the payer's favour, and nothing is published. */
+/** A payment without proof ends in the payer's favour, and its scan is not published. */
 export const UNPROVED = 'unproved';
 
 /**
- * Without proof for so long after the authorization ended, a payment is given up: no node and no
- * facilitator will ever say more, and the answer it was for must not be kept for ever.
+ * Time after `validBefore` at which a payment without proof is given up. No node or facilitator will prove
+ * it later, and its answer cannot be kept for ever.
  */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
@@ -53,7 +53,7 @@ export async function reconcileOnce(
       : await askChain(evidence, entry, payment, resend);
   const endsAtMs = Number(payment.authorization.validBefore) * 1000;
   if (verdict.kind !== 'open' || now() <= endsAtMs + GIVE_UP_AFTER_MS) return verdict;
-  // A node that stands still has shown at least who got the money.
+  // Even a node that has stopped following the chain proves a payment that it shows.
   if (seen?.kind === 'spent_elsewhere') return { kind: 'failed', reason: 'nonce spent elsewhere' };
   return { kind: 'settled', transaction: null, how: UNPROVED };
 }
@@ -97,7 +97,7 @@ function verdictOfChain(found: ChainVerdict): ReconcileVerdict | null {
   }
 }
 
-/** Only the payer could gain by a lie here: it gets an answer, and pays nothing more. */
+/** Trusts the facilitator: by a false answer only the payer gains, and gains one answer. */
 async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<Lookup> {
   if (resend === null) return { verdict: stillOpen(null, 'waiting') };
   const sent = await resend();

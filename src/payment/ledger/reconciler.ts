@@ -1,4 +1,4 @@
-/** Finds out what became of settlements, for callers who wait and for those who have gone. */
+/** Finds out how settlements in doubt ended, whether or not their callers still wait. */
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Hex } from 'viem';
@@ -25,15 +25,15 @@ export type ReconcilerOptions = ReconcileOptions &
     readonly timing?: Partial<ReconcileTiming> | undefined;
   };
 
-/** Concurrency of each queue: an outage must not end in a herd of look-ups. */
+/** Concurrency of each queue, so that an outage does not end in a burst of look-ups. */
 const LOOKS_AT_ONCE = 2;
-/** Between two looks for which the store did not answer. */
+/** Interval of look-ups while the store does not answer. */
 const LONGEST_BLIND_MS = 60_000;
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #timing: ReconcileTiming;
-  /** Two queues: thousands of keys without a waiting call must not hold up a call that waits. */
+  /** Two queues, so that keys without a waiting call do not delay a call that waits. */
   readonly #queues = {
     waiting: new PQueue({ concurrency: LOOKS_AT_ONCE }),
     background: new PQueue({ concurrency: LOOKS_AT_ONCE }),
@@ -42,7 +42,7 @@ export class Reconciler {
   readonly #watched = new Map<string, Promise<void>>();
   readonly #resends: Resends;
   readonly #overdue = new Set<string>();
-  /** Settled for sure, while the store could not be told. */
+  /** Settlements that are proved and not yet written to the store. */
   readonly #unrecorded = new Map<string, Hex>();
   readonly #stopped = new AbortController();
 
@@ -93,7 +93,7 @@ export class Reconciler {
     this.#watched.set(key, watching);
   }
 
-  /** The facilitator said that it settled, and the store could not be told: told until it hears. */
+  /** Writes a settlement that the facilitator confirmed until the store takes it. */
   recordLater(key: string, transaction: Hex): void {
     this.#unrecorded.set(key, transaction);
     this.watch(key);
@@ -126,7 +126,7 @@ export class Reconciler {
         sendMs = this.#resends.nextMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
-        // Blind: whether proof is due may not be known yet.
+        // Without the entry nothing is known of when proof is due.
         longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
       }
       // Once proof can be had, the first look that did not find it is followed by quick ones.
@@ -166,7 +166,7 @@ export class Reconciler {
       }
       await this.#record(writer, await this.#verdict(writer, entry));
     } catch (error) {
-      // Another host was quicker; what it found is read below.
+      // Another host wrote first; its step is read below.
       if (!(error instanceof StepLost)) throw error;
     }
     return this.#forget(key, await ledger.entry(key));
@@ -192,7 +192,7 @@ export class Reconciler {
     return verdict;
   }
 
-  /** Proof could be had for as long again as it takes, and none was given. */
+  /** True where proof has been possible for twice the usual time, and there is none. */
   #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;

@@ -11,16 +11,16 @@ export type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
   readonly publish: PublishByRoute;
-  /** Keys that this process works on: not to be recovered. */
+  /** Keys that this process works on, which recovery leaves alone. */
   readonly isInFlight: (key: string) => boolean;
   readonly onError: (message: string, error: unknown) => void;
   readonly sweepIntervalMs?: number | undefined;
-  /** Monotonic, ms: for what is tried again later. */
+  /** Monotonic clock for retries, ms. */
   readonly elapsedMs?: (() => number) | undefined;
 };
 
 export const SWEEP_INTERVAL_MS = 5_000;
-/** Between two tries to publish one key: doubling, from the first to the last. */
+/** Intervals of retries to publish a key: they double from the first to the last. */
 const FIRST_RETRY_MS = 5_000;
 const LAST_RETRY_MS = 3_600_000;
 
@@ -32,8 +32,8 @@ export type Census = {
 };
 
 /**
- * Ends what processes that died, or calls of this one that failed half-way, have left open. Nothing
- * waits for it: a call that meets a key before the sweep does settles its fate at once.
+ * Ends keys that dead processes, or failed calls of this process, have left open. No call waits for it: a
+ * call that finds such a key before the sweep ends it itself.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
@@ -75,11 +75,11 @@ export class Recovery {
           currentClaim(seen).atMs,
         );
       }
-      // The embedded store answers without a turn of the event loop: callers need one of their own.
+      // The SQLite store answers without a turn of the event loop, which other callers need.
       await turn();
       if (this.#stopped.signal.aborted) return;
       if (this.#isLookedAfter(key) || !(await isDead(last.owner))) continue;
-      // The key may have gone on since it was read.
+      // Another writer may have made a step since the key was read.
       const entry = await this.#options.store.ledger.entry(key);
       if (entry !== null && !this.#isLookedAfter(key)) await this.#recover(entry);
     }
@@ -115,7 +115,7 @@ export class Recovery {
     }
   }
 
-  /** A scan that cannot be published is tried again ever more rarely. */
+  /** Retries publications at growing intervals. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
     const { elapsedMs = () => performance.now() } = this.#options;
@@ -128,7 +128,7 @@ export class Recovery {
     this.#unpublished.delete(key);
   }
 
-  /** Asks of each owner once a sweep. Calls of this process that are open are in flight. */
+  /** Looks up each owner once in a sweep; open calls of this process count as alive. */
   #deathRegister(): (owner: Owner) => Promise<boolean> {
     const { store } = this.#options;
     const answers = new Map<string, Promise<boolean>>();

@@ -1,20 +1,19 @@
-/** Facilitators, and the outcomes of their calls. */
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { RouteOffer } from '../gate/challenge.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 
-/** A payment as a facilitator is asked about it. */
+/** Input of verify and settle. */
 export type FacilitatorRequest = {
   readonly payment: StoredPayment;
-  /** Goes along so that facilitators can list the resource; null after the route has gone. */
+  /** Lets facilitators list the resource; null for a route that no longer exists. */
   readonly offer: RouteOffer | null;
 };
 
 export type VerifyOutcome =
   | { readonly kind: 'valid' }
   | { readonly kind: 'invalid'; readonly reason: string }
-  /** The facilitator said nothing about the payment: ours to retry. */
+  /** The facilitator did not judge the payment; we may retry. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /**
@@ -33,7 +32,7 @@ export type SettleOutcome =
       readonly kind: 'unclear';
       readonly reason: string;
       readonly transaction: Hex | null;
-      /** Mined and reverted: another send would do the same, at our cost. */
+      /** True where it was mined and reverted; another send would revert too, at our cost. */
       readonly isReverted?: boolean;
     };
 
@@ -68,11 +67,11 @@ export type Facilitator = {
   supported(): Promise<readonly SupportedKind[]>;
   verify(request: FacilitatorRequest): Promise<VerifyOutcome>;
   settle(request: FacilitatorRequest): Promise<SettleOutcome>;
-  /** Why nothing can be settled at this moment, in words for operators; null while it can. */
+  /** Reason for operators that nothing can be settled now; null while it can. */
   trouble?(): string | null;
   /** The account that settles, where it is our own. */
   account?(): AccountStatus | null;
-  /** Begins what it does on its own account, once it was reached; `stop` ends it. */
+  /** Starts background work, once the facilitator was reached; `stop` ends it. */
   start?(): void;
   stop?(): Promise<void>;
 };
@@ -109,7 +108,7 @@ export type PaymentEvent =
       readonly key: string;
       readonly reason: string;
     }
-  /** A payment whose end should be known by now, and is not. */
+  /** A payment whose proof is overdue. */
   | { readonly kind: 'overdue'; readonly key: string; readonly reason: string };
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;

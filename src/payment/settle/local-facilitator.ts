@@ -52,7 +52,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
     const key = keyOf(payment);
-    // It was sent before, and its transaction is on its way still.
+    // An earlier send of this payment is still under way.
     const sent = account.queue.find(key) ?? (await sendNow(key, request));
     return 'nonce' in sent ? outcomeOf(sent, payment, { node, timeoutMs }) : sent;
   }
@@ -146,7 +146,7 @@ async function outcomeOf(
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };
 }
 
-/** Nothing was sent, so whatever the reason is, it is the authorization's, but for a used nonce. */
+/** Nothing was sent, so the reason lies in the authorization, except for a used nonce. */
 function refusal(reason: string, payment: StoredPayment): SettleOutcome {
   const { network } = payment.requirements;
   const response = { success: false, errorReason: reason, transaction: '', network };

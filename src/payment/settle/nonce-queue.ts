@@ -1,4 +1,3 @@
-/** The nonces of the account that settles: given out in order, and each brought to its end. */
 import type { Hex, LocalAccount, PublicClient } from 'viem';
 import { clientOn } from '../chain/node-client.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
@@ -16,20 +15,20 @@ export type NonceQueueOptions = {
   readonly node: NodeRequests;
   readonly account: LocalAccount;
   readonly chainId: number;
-  /** Between two looks at what is unconfirmed; default 500 ms. */
+  /** Interval of looks at unconfirmed transactions; default 500 ms. */
   readonly pollIntervalMs?: number | undefined;
-  /** Unmined for so long, a transaction is replaced; default 30 s. */
+  /** Time after which an unmined transaction is replaced; default 30 s. */
   readonly replaceAfterMs?: number | undefined;
 };
 
-/** Nothing was sent: the account, or its node, is not ready. */
+/** Nothing was sent, because the account or its node is not ready. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
 }
 
 const POLL_INTERVAL_MS = 500;
 const REPLACE_AFTER_MS = 30_000;
-/** Interval at which a transaction that may not have been heard is broadcast again. */
+/** Interval of repeated broadcasts, because a node may have missed the first one. */
 const REPEAT_AFTER_MS = 3_000;
 const MAX_REPLACEMENTS = 4;
 const MAX_FEE_TIMES = 10n;
@@ -38,8 +37,8 @@ const LOOKS_FOR_RECEIPT = 20;
 const TRIES = 4;
 
 /**
- * One transaction after another: the same nonce again at a higher fee where one is stuck or lost,
- * then an empty one takes it, so that nothing stops those behind it for good.
+ * Gives out nonces in order. A stuck or lost transaction is sent again at a higher fee, and in the end an
+ * empty transaction takes its nonce, so that those behind it are not blocked.
  */
 export class NonceQueue {
   readonly #options: NonceQueueOptions;
@@ -56,7 +55,7 @@ export class NonceQueue {
     this.#client = clientOn(options.node);
   }
 
-  /** Sent and not at their end. */
+  /** Transactions that have not ended. */
   get unconfirmed(): number {
     return this.#sent.length;
   }
@@ -66,7 +65,7 @@ export class NonceQueue {
     return this.#gap;
   }
 
-  /** Transactions of an earlier process that are not mined: which payments they are for is not known. */
+  /** Unmined transactions of an earlier process, whose payments are not known. */
   get adopted(): number {
     return this.#sent.filter(({ call }) => call === null).length;
   }
@@ -201,7 +200,7 @@ export class NonceQueue {
     }
     const [head] = this.#sent;
     if (head === undefined || head.nonce < used) return;
-    // Those behind it wait for nothing but it.
+    // Later transactions wait for this one alone.
     const { replaceAfterMs = REPLACE_AFTER_MS } = this.#options;
     const restedMs = performance.now() - head.sentMs;
     if (restedMs >= replaceAfterMs) await this.#replace(head);
@@ -229,7 +228,7 @@ export class NonceQueue {
     sent.ended.resolve(end);
   }
 
-  /** The same again, at a fee that nodes take for a replacement; in the end, nothing instead of it. */
+  /** Sends the call again at a higher fee; after the last try, sends an empty transaction instead. */
   async #replace(sent: SentTransaction): Promise<void> {
     const { account, chainId } = this.#options;
     const fee = higherFee(sent.fee, await this.fee());

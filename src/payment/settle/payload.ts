@@ -1,4 +1,3 @@
-/** The message that a facilitator gets: the signed fields and our own terms, nothing else of the client's. */
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { FacilitatorRequest } from './facilitator.ts';
 
@@ -8,8 +7,8 @@ export type FacilitatorMessage = {
 };
 
 /**
- * A payment in the words of the protocol, version 2, whichever version it came in. Terms, resource
- * and extensions are our own: what the client echoed of them is not looked at, and not passed on.
+ * Writes a payment as version 2, even where it came as version 1. Terms, resource and extensions are our
+ * own; those that the client sent back are neither read nor passed on.
  */
 export function facilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
   const { from, to, value, validAfter, validBefore, nonce } = payment.authorization;

@@ -1,4 +1,3 @@
-/** A facilitator whose successes are held against the receipts that they name. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChainEvidence } from '../chain/chain-evidence.ts';
 import type { Facilitator, FacilitatorRequest, SettleOutcome } from './facilitator.ts';

@@ -4,7 +4,7 @@ import type { NodeRequests } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../gate/challenge.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
 
-/** The facilitator answers, and does not take our kind of payment: no retry would help. */
+/** The facilitator does not support our kind of payment, so a retry would not help. */
 export class UnsupportedByFacilitator extends Error {
   override readonly name = 'UnsupportedByFacilitator';
 }
@@ -17,7 +17,7 @@ export type ReadinessOptions = {
   readonly retryIntervalMs?: number | undefined;
   /** Wait of the start for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
-  /** Told of each try that failed, and of what turns out to be wrong for good. */
+  /** Reports each failed try, and faults that no retry mends. */
   readonly onError?: ((message: string, error: Error) => void) | undefined;
 };
 
@@ -63,7 +63,7 @@ export class PaymentsReadiness {
     } catch (error) {
       if (!isUnreachable(error)) throw error;
       onError?.(UNREACHED, error);
-      // The first try may still be under way; its failure is told of by the next one.
+      // The first try may still run; the next one reports its failure.
       asking.catch(() => undefined);
       this.#retryLater();
     } finally {

@@ -1,4 +1,3 @@
-/** The further sends of payments in doubt: few, announced, and each by one host alone. */
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
@@ -8,9 +7,9 @@ import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.t
 
 export type ResendsOptions = {
   readonly facilitator: Facilitator;
-  /** Offer of the route now; null after the route has gone. */
+  /** Present offer of the route; null for a route that no longer exists. */
   readonly findOffer: (request: string) => RouteOffer | null;
-  /** The chain can be asked; without it, to send again is the only way to look. */
+  /** False without a node; then another send is the only way to learn of the payment. */
   readonly hasChain: boolean;
   /** See `ReconcileTiming`. */
   readonly resendAfterMs: readonly number[];
@@ -38,11 +37,11 @@ export function resendTimesMs(
   return [...earlier, lastMs].map((afterMs) => firstMs + afterMs);
 }
 
-/** Last send of a key by this process; the ledger counts them all. */
+/** Last send of a key by this process; the ledger counts the sends of all processes. */
 type OwnSend = {
   /** `performance.now()` of the last one. */
   readonly sentMs: number;
-  /** The step that announced it, where it never left: the next send needs no other. */
+  /** The announced step of a send that failed before it left; the next send uses it. */
   readonly unsentStep: number | null;
 };
 
@@ -54,7 +53,7 @@ export class Resends {
     this.#options = options;
   }
 
-  /** Sends the payment once more; null where it is only to be looked at now. */
+  /** Sends the payment again; null where no send is due. */
   next(writer: LedgerWriter, entry: LedgerEntry): (() => Promise<SettleOutcome>) | null {
     return this.#isDue(writer, entry) ? () => this.#send(writer, entry) : null;
   }
@@ -80,7 +79,7 @@ export class Resends {
     if (isReverted) return false;
     if (own?.unsentStep === writer.step) return true;
     if (count > resendAfterMs.length) return false;
-    // Instants that were missed, as by a restart, are made up for by one send, not by a burst of them.
+    // Several missed instants, such as after a restart, lead to one send and not to a burst.
     return this.#timesOf(entry).some((timeMs) => lastMs < timeMs && timeMs <= now());
   }
 
@@ -112,7 +111,7 @@ export class Resends {
   }
 }
 
-/** Facts that the ledger does not know yet and any host may use; null where there are none. */
+/** Facts for the ledger that other hosts can use; null where there are none. */
 function learnedFrom(outcome: SettleOutcome, known: Hex | null): JsonObject | null {
   switch (outcome.kind) {
     case 'refused':

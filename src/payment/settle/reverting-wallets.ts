@@ -1,4 +1,3 @@
-/** Wallets whose payments were mined and reverted: each cost gas, and the second is the day's last. */
 import type { LedgerStore } from '../../store/contract/ledger.ts';
 import { isReverted } from '../ledger/ledger.ts';
 import type { Facilitator } from './facilitator.ts';
@@ -34,7 +33,7 @@ export function refusingReverters(
       if (refused === null) return { kind: 'unavailable', reason: 'the ledger does not answer' };
       return refused ? { kind: 'invalid', reason: REFUSED } : facilitator.verify(request);
     },
-    // Asked again: payments that were verified side by side are settled one after the other.
+    // Checked again, because payments that were verified in parallel settle one after the other.
     async settle(request) {
       const refused = await isRefused(request.payment.authorization.from).catch(() => null);
       if (refused === null) return { kind: 'not_sent', reason: 'the ledger does not answer' };

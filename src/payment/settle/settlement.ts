@@ -1,4 +1,3 @@
-/** The one send that a claim makes, and what is made of its answer. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
@@ -106,7 +105,7 @@ export class Settlement {
       await this.#writer.write('released', releasedData(reasonWord(reason), refused));
       return refused;
     } catch (failure) {
-      // Still `settling` in the ledger, so it may be sent again: no promise can be made.
+      // The ledger still says `settling`, so another host may send it: it may yet be charged.
       this.#gate.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);
       this.#gate.reconciler.watch(this.#purchase.key);
       return this.#unknown(null);
@@ -146,7 +145,7 @@ export class Settlement {
     }
   }
 
-  /** The entry when its fate is known, or as it is when the call's patience ends. */
+  /** Returns the entry once its end is known, or at the call's deadline. */
   async #lookWithin(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
     const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#gate;
     const { key } = this.#purchase;
@@ -159,7 +158,7 @@ export class Settlement {
         reconciler.watch(key);
         return store.ledger.entry(key).catch(() => null);
       });
-    // One look may take as long as a slow node likes, and the payer has waited long enough.
+    // A slow node may take longer than the rest of the call's time.
     const late = pause(reconcileWithinMs, null, { signal: patience.signal }).catch(() => null);
     return await Promise.race([looking, late]).finally(() => patience.abort());
   }
@@ -179,7 +178,7 @@ export class Settlement {
   }
 }
 
-/** The error that tells a payer that it is not known yet whether its money has moved. */
+/** Error for a payer while it is not known whether the money has moved. */
 export function unknownSettlement(
   { from, nonce }: Authorization,
   network: EvmNetwork,
@@ -188,7 +187,7 @@ export function unknownSettlement(
   return new SettlementUnknown({ network, payer: from, nonce, transaction });
 }
 
-/** Error for a payer whose authorization can never pay us, as is proved. */
+/** Error for a payer after proof that the authorization can never pay us. */
 export function endedUnpaid(): PaymentRefused {
   return new PaymentRefused(
     'settlement_failed',

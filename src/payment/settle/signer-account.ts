@@ -1,4 +1,3 @@
-/** The account that pays the gas of `local` mode: whether it can, and what it sends. */
 import { formatEther, type Hex, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { clientOn } from '../chain/node-client.ts';
@@ -14,7 +13,7 @@ export type SignerAccountOptions = {
   readonly replaceAfterMs?: number | undefined;
   /** A transaction that is unconfirmed for longer makes the service take no payments; default 60 s. */
   readonly stuckAfterMs?: number | undefined;
-  /** Between two looks at the balance; default 30 s. */
+  /** Interval of looks at the balance; default 30 s. */
   readonly balanceIntervalMs?: number | undefined;
 };
 
@@ -43,14 +42,14 @@ export class SignerAccount {
     this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, replaceAfterMs });
   }
 
-  /** Why nothing new may be sent, for operators; null while it may. */
+  /** Reason for operators that nothing new may be sent; null while it may. */
   trouble(): string | null {
     const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
     const { oldestMs } = this.queue;
     if (oldestMs > stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestMs / 1000)} s; it is replaced by itself`;
     }
-    // Sent once more, a payment that one of them settles would be a revert at our cost.
+    // A payment that one of them settles would revert, at our cost, when it is sent again.
     if (this.queue.adopted > 0) return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
     if (balance === null || balance >= this.#costOfOne * MIN_SETTLEMENTS) return null;
@@ -81,7 +80,7 @@ export class SignerAccount {
     if (this.#timer !== null) return;
     const { balanceIntervalMs = BALANCE_INTERVAL_MS } = this.#options;
     this.#timer = setInterval(() => {
-      // A node that does not answer leaves what was known; it is asked again soon.
+      // The last values stay while the node does not answer; it is asked again soon.
       this.#readBalance().catch(() => undefined);
     }, balanceIntervalMs);
     this.#timer.unref();
