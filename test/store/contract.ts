@@ -13,7 +13,6 @@ import { ownershipCounts } from './contract/ownership.ts';
 import { publishingRepeats } from './contract/publishing.ts';
 import { purgeForgets } from './contract/purge.ts';
 import { resultsWait } from './contract/results.ts';
-import { sharesAreCounted } from './contract/shares.ts';
 import { signingKeysFollow } from './contract/signing-keys.ts';
 import { slotsBound } from './contract/slots.ts';
 import { snapshotsStandIn } from './contract/snapshots.ts';
@@ -35,7 +34,6 @@ export function storeContract(name: string, subject: ContractSubject): void {
     changesAreNumbered(subject);
     ownershipCounts(subject);
     leasesTakeTurns(subject);
-    sharesAreCounted(subject);
     signingKeysFollow(subject);
     slotsBound(subject);
     limitsCount(subject);

@@ -1,7 +1,6 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
-import { randomUUID } from 'node:crypto';
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
-import type { Share } from '../../store/contract/shares.ts';
+import type { Slot } from '../../store/contract/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
 import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
@@ -146,24 +145,25 @@ export class FairShares {
     }
     return () => {
       vacate();
-      const released = store.shares.release(share);
+      const released = store.slots.release(share);
       released
         .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error))
         .finally(() => this.#serve());
     };
   }
 
-  async #share(payer: string, settled: number): Promise<Share | null> {
+  async #share(payer: string, settled: number): Promise<Slot | null> {
     const { store } = this.#gate;
     const debts = await findDebts(store, payer);
     // A payer with nothing open may always open one call: `refuseDebtor` alone judges debts.
     const limit = Math.max(1, UNPAID_AN_HOUR + settled - debts.length);
-    return store.shares.take({
-      holder: `open calls of ${payer}`,
+    const outcome = await store.slots.take({
+      scope: ['share', `open calls of ${payer}`],
       limit,
-      attempt: randomUUID(),
       lifetimeMs: SHARE_LIFETIME_MS,
+      endsWithOwner: true,
     });
+    return outcome.taken ? outcome.slot : null;
   }
 
   #placesOf(route: PaidRoute): Places {

@@ -30,7 +30,7 @@ const CLAIMS_A_KEY = 20;
 /** A key that was never sent is purged after an hour, at the latest ten minutes late. */
 const FORGOTTEN_AFTER_MS = 70 * 60_000;
 
-type Stores = Pick<Store, 'identifiers' | 'ledger' | 'shares' | 'now'>;
+type Stores = Pick<Store, 'identifiers' | 'ledger' | 'slots' | 'now'>;
 
 /** Throws for a malformed identifier; null for a payload without one. */
 export function toIdentifierScope(
@@ -87,14 +87,13 @@ export async function refuseStranger(
   if (stores.now() < writtenAtMs + OPEN_MS) return;
   if (purchase.scope === null) throw new AnswerPrivate();
   // Counted before the comparison and uncounted after a match, so that guesses in parallel count too.
-  const guess = await stores.shares.take({
-    holder: `identifier of ${key}`,
+  const guess = await stores.slots.take({
+    scope: ['share', `identifier of ${key}`],
     limit: WRONG_IDENTIFIERS,
-    attempt: randomUUID(),
     lifetimeMs: GUESS_LIFETIME_MS,
-    outlivesOwner: true,
+    endsWithOwner: false,
   });
-  if (guess === null) {
+  if (!guess.taken) {
     throw new TooManyTries(
       `${WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, and it opens to none now. Sign a new payment for a new answer.`,
       GUESS_LIFETIME_MS / 1000,
@@ -102,7 +101,7 @@ export async function refuseStranger(
     );
   }
   if (!(await namesBuyer(stores, purchase, key))) throw new AnswerPrivate();
-  await stores.shares.release(guess);
+  await stores.slots.release(guess.slot);
 }
 
 /** Refuses a payment whose payer has claimed and abandoned it too often. */

@@ -33,11 +33,8 @@ export type InstanceStore = {
     readonly onEvicted?: ((reason: Error) => void) | undefined;
   }): Promise<void>;
 
-  /** Whether the owner of a row still lives. Embedded store: only this very process does. */
+  /** True while the owner of a row lives. Embedded store: only this very process does. */
   isAlive(owner: Owner): Promise<boolean>;
-
-  /** Owners that are alive now. */
-  alive(): Promise<readonly Owner[]>;
 
   /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
   leave(): Promise<void>;

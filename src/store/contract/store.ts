@@ -13,7 +13,6 @@ import type { Owner } from './owner.ts';
 import type { OwnershipStore } from './ownership.ts';
 import type { PublishedScan } from './published-scan.ts';
 import type { ScanResultStore } from './results.ts';
-import type { ShareStore } from './shares.ts';
 import type { SigningKeyStore } from './signing-keys.ts';
 import type { SlotStore } from './slots.ts';
 import type { SnapshotStore } from './snapshots.ts';
@@ -57,7 +56,6 @@ export type Store = {
   readonly ownership: OwnershipStore;
   readonly listing: ListingStore;
   readonly leases: LeaseStore;
-  readonly shares: ShareStore;
   readonly slots: SlotStore;
   readonly limits: LimitStore;
   readonly snapshots: SnapshotStore;

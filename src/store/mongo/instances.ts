@@ -62,11 +62,6 @@ export class MongoInstances implements InstanceStore {
     return ownerLives(this.#context, owner);
   }
 
-  async alive(): Promise<readonly Owner[]> {
-    const living = await liveInstances(this.#context);
-    return living.map(({ host, boot }) => ({ host, boot }));
-  }
-
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     const signer = this.#signer;

@@ -1,15 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
-import { StoreError } from '../contract/store-error.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
 import type { EngineContext } from '../shared/context.ts';
 import { leasesOn } from '../shared/leases.ts';
 import { RETENTION_MS } from '../shared/retention.ts';
 import { storeOn } from '../shared/store-on.ts';
 import { type AnyTableSpec, openTables } from '../shared/table.ts';
-import { TABLES, type Tables } from '../shared/tables.ts';
+import { TABLES } from '../shared/tables.ts';
 import { startClock } from './database-clock.ts';
 import { guardOf, mongoError } from './error.ts';
 import { MongoInstances } from './instances.ts';
@@ -89,7 +87,9 @@ async function assemble(
     limits: mongoLimits(database, guard, now),
     instances,
     purge: (nowMs) => purgeOwn(own, nowMs),
-    ping: () => ping(tables, location),
+    async ping() {
+      await guard(() => database.command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS }));
+    },
     async close() {
       if (closed) return;
       clock?.stop();
@@ -106,20 +106,4 @@ async function purgeOwn({ limits, instances }: MongoContext, nowMs: number): Pro
   const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
   const counters = await limits.removeInBatches({ resetAtMs: { upTo: nowMs } }, PURGE_BATCH);
   return counters + (await instances.removeInBatches(silent, PURGE_BATCH));
-}
-
-async function ping({ owners }: Tables, location: string): Promise<void> {
-  const timer = new AbortController();
-  const late = delay(PING_TIMEOUT_MS, undefined, { signal: timer.signal }).then(() => {
-    const message = `the database ${location} did not answer within ${PING_TIMEOUT_MS} ms: check that it runs and that this machine reaches it`;
-    throw new StoreError('unavailable', message);
-  });
-  const answer = owners.first({});
-  try {
-    await Promise.race([answer, late]);
-  } finally {
-    // The promise that settles second is no longer awaited, and must not count as unhandled.
-    for (const loser of [answer, late]) loser.catch(() => undefined);
-    timer.abort();
-  }
 }

@@ -53,6 +53,19 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
     return held[0];
   }
 
+  /** Null where the reply got lost, or the conflicting row may still vanish. */
+  async function tryDecide(row: AnyRow, isLate: () => boolean): Promise<InsertOutcome | null> {
+    try {
+      if (await table.insert(row)) return 'won';
+      const holder = await holderOf(row);
+      if (holder === undefined) return null;
+      return holder['attempt'] === row['attempt'] ? 'won' : 'lost';
+    } catch (error) {
+      if (mayDecideLater(error) && !isLate()) return null;
+      throw error;
+    }
+  }
+
   const table: Table<AnyRow> = {
     insert: (row) =>
       guard(async () => {
@@ -65,12 +78,17 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
         }
       }),
 
-    decide: (row) =>
-      decide(
-        row,
-        () => table.insert(row),
-        () => holderOf(row),
-      ),
+    async decide(row) {
+      const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
+      const isLate = () => performance.now() > deadlineMs;
+      for (;;) {
+        const outcome = await tryDecide(row, isLate);
+        if (outcome !== null) return outcome;
+        const message = 'a row of the database is not with a majority of its servers: check them';
+        if (isLate()) throw new StoreError('unavailable', message);
+        await delay(RETRY_DELAY_MS);
+      }
+    },
 
     async get(...key) {
       return (await find({ _id: idFor(key) }, {}))[0] ?? null;
@@ -139,27 +157,6 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
       // A consumer that stops early, or a lost server: nothing more can be done about the cursor.
       await cursor.close().catch(() => undefined);
     }
-  }
-}
-
-/** A reply that got lost, or a conflicting row that no majority has yet, is asked about again. */
-async function decide(
-  row: AnyRow,
-  insert: () => Promise<boolean>,
-  findHolder: () => Promise<AnyRow | undefined>,
-): Promise<InsertOutcome> {
-  const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
-  for (;;) {
-    try {
-      if (await insert()) return 'won';
-      const holder = await findHolder();
-      if (holder) return holder['attempt'] === row['attempt'] ? 'won' : 'lost';
-      const message = 'a row of the database is not with a majority of its servers: check them';
-      if (performance.now() > deadlineMs) throw new StoreError('unavailable', message);
-    } catch (error) {
-      if (!mayDecideLater(error) || performance.now() > deadlineMs) throw error;
-    }
-    await delay(RETRY_DELAY_MS);
   }
 }
 

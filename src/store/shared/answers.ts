@@ -40,15 +40,29 @@ export function answersOn(context: StoreContext): AnswerStore {
           yield piece;
         }
       }
-      const pieces = new KeptPieces(context, row);
+      const kept = report === null ? measured() : packedAgainst(report, measured());
+      const pieces = rechunk(kept);
+      const first = await pieces.next();
+      const bytes = first.done ? NOTHING : first.value;
+      const complete = (storedBytes: number) => {
+        const bodySha256 = sha256.digest('hex');
+        const measures = { bodyBytes, bodySha256, storedBytes };
+        return { status: head.status, headers, ...measures, storedAtMs: now() };
+      };
+      // Only the last piece is shorter than the others.
+      if (bytes.length <= MAX_INLINE_BYTES) {
+        const manifest = complete(bytes.length);
+        await insertNew(context, { ...row, ...manifest, bytes });
+        return { bodyBytes, bodySha256: manifest.bodySha256 };
+      }
+      await insertNew(context, row);
       try {
-        const kept = report === null ? measured() : packedAgainst(report, measured());
-        for await (const piece of rechunk(kept)) await pieces.add(piece);
-        const measures = { bodyBytes, bodySha256: sha256.digest('hex') };
-        await pieces.complete({ status: head.status, headers, ...measures, storedAtMs: now() });
-        return measures;
+        // Written last, so that an answer that is not complete does not exist.
+        const manifest = complete(await insertChunks(context, answerId, bytes, pieces));
+        await tables.answers.set({ answerId }, manifest);
+        return { bodyBytes, bodySha256: manifest.bodySha256 };
       } catch (cause) {
-        await pieces.dropQuietly();
+        await dropQuietly(context, answerId);
         throw cause;
       }
     },
@@ -72,68 +86,37 @@ export function answersOn(context: StoreContext): AnswerStore {
   };
 }
 
-type Manifest = Pick<
-  Row<'answers'>,
-  'status' | 'headers' | 'bodyBytes' | 'bodySha256' | 'storedAtMs'
->;
+async function insertNew({ tables }: StoreContext, row: Row<'answers'>): Promise<void> {
+  if (await tables.answers.insert(row)) return;
+  const message = `the answer id ${row.answerId} is in use; take a new random one`;
+  throw new StoreError('conflict', message);
+}
 
-/** The pieces that are kept of one body, the last of them in hand: a single small one needs no row of its own. */
-class KeptPieces {
-  readonly #context: StoreContext;
-  readonly #row: Row<'answers'>;
-  #isReserved = false;
-  #n = 0;
-  #storedBytes = 0;
-  #last: Uint8Array | null = null;
-
-  constructor(context: StoreContext, row: Row<'answers'>) {
-    this.#context = context;
-    this.#row = row;
+/** Resolves to the bytes of all pieces. */
+async function insertChunks(
+  { tables }: StoreContext,
+  answerId: string,
+  first: Uint8Array,
+  others: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  await tables.answerChunks.insert({ answerId, n: 0, bytes: first });
+  let storedBytes = first.length;
+  let n = 1;
+  for await (const bytes of others) {
+    await tables.answerChunks.insert({ answerId, n, bytes });
+    storedBytes += bytes.length;
+    n += 1;
   }
+  return storedBytes;
+}
 
-  async add(piece: Uint8Array): Promise<void> {
-    await this.#write(this.#last);
-    this.#last = piece;
-    this.#storedBytes += piece.length;
-  }
-
-  /** Written last, so that an answer that is not complete does not exist. */
-  async complete(manifest: Manifest): Promise<void> {
-    const whole = { ...manifest, storedBytes: this.#storedBytes };
-    if (!this.#isReserved && this.#storedBytes <= MAX_INLINE_BYTES) {
-      return this.#insert({ ...this.#row, ...whole, bytes: this.#last ?? NOTHING });
-    }
-    await this.#write(this.#last);
-    await this.#context.tables.answers.set({ answerId: this.#row.answerId }, whole);
-  }
-
-  /** The purge takes what cannot be removed now; the first error matters more. */
-  async dropQuietly(): Promise<void> {
-    // An id that could not be reserved is that of another answer.
-    if (!this.#isReserved) return;
-    const { answers, answerChunks } = this.#context.tables;
-    const { answerId } = this.#row;
-    try {
-      await answerChunks.remove({ answerId });
-      await answers.remove({ answerId });
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-    }
-  }
-
-  async #write(piece: Uint8Array | null): Promise<void> {
-    if (piece === null) return;
-    if (!this.#isReserved) await this.#insert(this.#row);
-    this.#isReserved = true;
-    const { answerId } = this.#row;
-    await this.#context.tables.answerChunks.insert({ answerId, n: this.#n, bytes: piece });
-    this.#n += 1;
-  }
-
-  async #insert(row: Row<'answers'>): Promise<void> {
-    if (await this.#context.tables.answers.insert(row)) return;
-    const message = `the answer id ${row.answerId} is in use; take a new random one`;
-    throw new StoreError('conflict', message);
+/** The purge takes what cannot be removed now; the first error matters more. */
+async function dropQuietly({ tables }: StoreContext, answerId: string): Promise<void> {
+  try {
+    await tables.answerChunks.remove({ answerId });
+    await tables.answers.remove({ answerId });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
   }
 }
 

@@ -8,9 +8,6 @@ export function onlyInstance(owner: Owner): InstanceStore {
     async isAlive({ boot }) {
       return boot === owner.boot;
     },
-    async alive() {
-      return [owner];
-    },
     async leave() {},
   };
 }

@@ -14,7 +14,6 @@ import { ownershipOn } from './ownership.ts';
 import { publishOn } from './publish.ts';
 import { purgeOn } from './purge.ts';
 import { resultsOn } from './results.ts';
-import { sharesOn } from './shares.ts';
 import { signingKeysOn } from './signing-keys.ts';
 import { slotsOn } from './slots.ts';
 import { snapshotsOn } from './snapshots.ts';
@@ -48,7 +47,6 @@ export function storeOn(engineContext: EngineContext, engine: EngineParts): Stor
     slots,
     listing: listingOn(context),
     leases: leasesOn(context),
-    shares: sharesOn(slots),
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),
     watches: watchesOn(context),

@@ -47,6 +47,14 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take(one)).taken).toBe(true);
     });
 
+    it('are told again to a taker whose reply was lost', async () => {
+      const { slots } = await subject.fresh();
+      const request = { ...REQUEST, limit: 1, attempt: 'attempt of this slot' };
+      const first = await slots.take(request);
+      expect(first.taken).toBe(true);
+      expect(await slots.take(request)).toEqual(first);
+    });
+
     it('count all that are taken where the limit has shrunk, or grown', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
