@@ -4,6 +4,7 @@ import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { StoreContext } from './context.ts';
 import { readListed } from './directory.ts';
 import { toHistoryRow } from './history.ts';
+import { byScan } from './table.ts';
 
 /** Hosts whose history is read together: up to 400 rows each. */
 const HISTORY_BATCH = 25;
@@ -30,15 +31,8 @@ async function* withHistory(
 ): AsyncGenerator<ExportRecord> {
   for (let at = 0; at < records.length; at += HISTORY_BATCH) {
     const batch = records.slice(at, at + HISTORY_BATCH);
-    const rows = await tables.history.all(
-      { host: { in: batch.map((record) => record.host) } },
-      {
-        order: [
-          ['scannedAtMs', 'asc'],
-          ['scanId', 'asc'],
-        ],
-      },
-    );
+    const host = { in: batch.map((record) => record.host) };
+    const rows = await tables.history.all({ host }, { order: byScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
       // Later rows have greater numbers.

@@ -27,7 +27,7 @@ export function ledgerOn(context: StoreContext): LedgerStore {
         const keys = new Set(open.map(({ key }) => key).filter((key) => !seen.has(key)));
         for (const entry of await readEntries(context, keys)) {
           seen.add(entry.key);
-          if (isTerminal(entry.last.state)) await removeMarkers(context, entry.last);
+          if (isTerminal(entry.last.state)) await ledgerOpen.remove(markersBefore(entry.last));
           else yield entry;
         }
       }
@@ -38,9 +38,11 @@ export function ledgerOn(context: StoreContext): LedgerStore {
         ledger.all({ payer, request, state: 'settled', atMs: { from: sinceMs } }),
         ledgerOpen.all({ payer, request }),
       ]);
-      const settled = steps.map((row) => row.key);
-      const wanted = unwritten ? await withoutWritten(context, settled) : settled;
-      const keys = new Set([...wanted, ...open.map((row) => row.key)]);
+      const keys = new Set(steps.map((row) => row.key));
+      // A busy payer settles hundreds of keys in a few minutes, and has nearly all of their answers.
+      const written = unwritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
+      for (const { key } of written) keys.delete(key);
+      for (const { key } of open) keys.add(key);
       const entries = await readEntries(context, keys);
       // A marker may outlive what it marks.
       const isRecent = ({ last, rows }: LedgerEntry) =>
@@ -65,17 +67,6 @@ export function ledgerOn(context: StoreContext): LedgerStore {
   };
 }
 
-/** A busy payer settles hundreds of keys in a few minutes, and has nearly all of their answers. */
-async function withoutWritten(
-  { tables }: StoreContext,
-  keys: readonly string[],
-): Promise<readonly string[]> {
-  if (keys.length === 0) return keys;
-  const marks = await tables.ledgerWritten.all({ key: { in: keys } });
-  const written = new Set(marks.map((mark) => mark.key));
-  return keys.filter((key) => !written.has(key));
-}
-
 async function append(context: StoreContext, row: LedgerAppend): Promise<InsertOutcome> {
   const { ledger, ledgerOpen } = context.tables;
   const atMs = context.now();
@@ -92,16 +83,13 @@ async function append(context: StoreContext, row: LedgerAppend): Promise<InsertO
   // A step within a claim has its claim before it, which no purge takes while it is unfinished.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
   const outcome = await decideNext(ledger, next, previous, { key, step, attempt });
-  if (outcome === 'won' && isTerminal(state)) await removeMarkers(context, row);
+  if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(markersBefore(row));
   return outcome;
 }
 
-/** Only those of claims before this end: a later claim has a marker of its own. */
-async function removeMarkers(
-  { tables }: StoreContext,
-  { key, step }: { readonly key: string; readonly step: number },
-): Promise<void> {
-  await tables.ledgerOpen.remove({ key, claimStep: { before: step } });
+/** The markers of claims before this end: a later claim has a marker of its own. */
+function markersBefore({ key, step }: { readonly key: string; readonly step: number }) {
+  return { key, claimStep: { before: step } };
 }
 
 /** Steps before the last claim are not touched: any caller can make a key have many. */

@@ -3,6 +3,7 @@ import type { StoreContext } from './context.ts';
 import { packReport, unpackReport } from './packing.ts';
 import { findReport } from './reports.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import { byScan } from './table.ts';
 import type { Row } from './tables.ts';
 
 export function resultsOn(context: StoreContext): ScanResultStore {
@@ -41,15 +42,8 @@ export function resultsOn(context: StoreContext): ScanResultStore {
     },
 
     async waiting(host, sinceMs) {
-      const found = await results.all(
-        { host, scannedAtMs: { from: sinceMs } },
-        {
-          order: [
-            ['scannedAtMs', 'desc'],
-            ['scanId', 'desc'],
-          ],
-        },
-      );
+      const recent = { host, scannedAtMs: { from: sinceMs } };
+      const found = await results.all(recent, { order: byScan('desc') });
       if (found.length === 0) return null;
       const published = await changes.all({ scanId: { in: found.map((row) => row.scanId) } });
       const known = new Set(published.map((change) => change.scanId));

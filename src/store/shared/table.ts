@@ -129,6 +129,14 @@ export function comparisonsOf(where: Where<AnyRow>): readonly Comparison[] {
   return comparisons;
 }
 
+/** Scans by time, and by id where two ended in one millisecond: every instance must say the same. */
+export function byScan(way: 'asc' | 'desc') {
+  return [
+    ['scannedAtMs', way],
+    ['scanId', way],
+  ] as const;
+}
+
 /** A random wait before the next number is tried after a lost one; it keeps racers apart. */
 export async function jitter(): Promise<void> {
   await delay(Math.random() * LONGEST_JITTER_MS);
