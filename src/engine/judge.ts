@@ -36,7 +36,7 @@ const CAUSE_CHARS = 160;
  * or with the signal's reason; all tasks have ended by then.
  */
 export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]> {
-  const { catalog, checks } = options;
+  const { catalog, checks, signal, deadline } = options;
   const byImpl = new Map(checks.map((check) => [check.impl, check]));
   // One broken thread invalidates the report, so the other checks are aborted.
   const abandon = new AbortController();
@@ -46,10 +46,12 @@ export async function judgeAll(options: JudgeOptions): Promise<readonly Judged[]
     if (!check) throw new EngineFault(`${entry.impl} of ${catalog.checksVersion} is not loaded.`);
     return { entry, check };
   });
+  const ends = [abandon.signal, signal, deadline].filter((one) => one !== undefined);
+  const ended = AbortSignal.any(ends);
   const judging = entries.map(async ({ entry, check }): Promise<Judged> => {
     const { requires } = check.definition;
     const isStanding = isStandingCheck(check.definition);
-    const verdict = await judgeOne(check, isStanding, abandon.signal, options);
+    const verdict = await judgeOne(check, isStanding, abandon.signal, ended, options);
     return { entry, isStanding, requires, verdict };
   });
   try {
@@ -65,15 +67,15 @@ async function judgeOne(
   check: DiscoveredCheck,
   isStanding: boolean,
   abandoned: AbortSignal,
+  ended: AbortSignal,
   { observations, pool, account, signal, deadline }: JudgeOptions,
 ): Promise<Verdict> {
   const budget = isStanding ? account.standing : account.origin;
   // The verdict is replaced in the report anyway, so judging is skipped.
   if (budget.isSpent()) return budgetVerdict(isStanding);
-  const ends = [abandoned, signal, deadline].filter((one) => one !== undefined);
   try {
     const seen = only(observations, check.definition.needs);
-    return await pool.judge(check, seen, account, AbortSignal.any(ends));
+    return await pool.judge(check, seen, account, ended);
   } catch (error) {
     const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
     if (!isLate) throw error;

@@ -18,10 +18,21 @@ const MAX_ADDRESS_CHARS = 200;
  * zero is the system program. Other networks are checked by pattern.
  */
 export function addressForm(network: string, address: string, role?: AddressRole): AddressForm {
+  const shape = addressShape(network, address, role);
+  const hasChecksum = shape === 'ok' && findNamespace(network) === 'eip155';
+  return hasChecksum && !isChecksumRight(address.slice(2)) ? 'bad-checksum' : shape;
+}
+
+/** As `addressForm`, without the checksum of EIP-55, whose hash costs more than all the rest. */
+export function addressShape(
+  network: string,
+  address: string,
+  role?: AddressRole,
+): Exclude<AddressForm, 'bad-checksum'> {
   const namespace = findNamespace(network);
   if (namespace === null) return 'unknown-network';
-  if (namespace === 'eip155') return evmForm(address);
-  if (namespace === 'solana') return solanaForm(address);
+  if (namespace === 'eip155') return evmShape(address);
+  if (namespace === 'solana') return solanaShape(address);
   if (address.length > MAX_ADDRESS_CHARS) return 'malformed';
   const { account, asset } = NAMESPACES[namespace];
   const isAccount = role !== 'asset' && account.test(address);
@@ -29,12 +40,14 @@ export function addressForm(network: string, address: string, role?: AddressRole
   return isAccount || isAsset ? 'ok' : 'malformed';
 }
 
-function evmForm(address: string): AddressForm {
+function evmShape(address: string): 'ok' | 'malformed' | 'zero' {
   if (!EVM_ADDRESS.test(address)) return 'malformed';
-  const digits = address.slice(2);
-  if (/^0+$/.test(digits)) return 'zero';
+  return /^0x0+$/.test(address) ? 'zero' : 'ok';
+}
+
+function isChecksumRight(digits: string): boolean {
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return isMixed && checksummed(digits.toLowerCase()) !== digits ? 'bad-checksum' : 'ok';
+  return !isMixed || checksummed(digits.toLowerCase()) === digits;
 }
 
 /** EIP-55: the hash of the lower-case address decides each letter's case. */
@@ -45,7 +58,7 @@ function checksummed(digits: string): string {
     .join('');
 }
 
-function solanaForm(address: string): AddressForm {
+function solanaShape(address: string): 'ok' | 'malformed' | 'zero' {
   const bytes = address.length > SOLANA_ADDRESS_CHARS ? null : base58Bytes(address);
   if (bytes?.length !== SOLANA_ADDRESS_BYTES) return 'malformed';
   return bytes.every((byte) => byte === 0) ? 'zero' : 'ok';

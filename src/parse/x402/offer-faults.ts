@@ -1,6 +1,6 @@
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { showAddress, showJson } from '../json/show-json.ts';
-import { addressForm } from './address-form.ts';
+import { addressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork, knownAsset } from './assets.ts';
 import type { Challenge, Offer } from './challenge.ts';
@@ -107,7 +107,7 @@ function partyFaults({ network, asset, payTo, pointer }: Offer): readonly OfferF
   }
   const found: OfferFault[] = [];
   const recipient = `${pointer}/payTo`;
-  if (addressForm(network, payTo, 'account') === 'zero') {
+  if (addressShape(network, payTo, 'account') === 'zero') {
     found.push({ kind: 'bad-recipient', pointer: recipient, value: payTo, why: 'is zero' });
   }
   if (isSameAddress(network, payTo, asset)) {
@@ -177,7 +177,7 @@ function isAddress(
 ): boolean {
   if (!isText(value)) return false;
   const on = typeof network === 'string' ? network : '';
-  return addressForm(on, value, role) !== 'malformed';
+  return addressShape(on, value, role) !== 'malformed';
 }
 
 function extraFaults(offer: Offer): readonly OfferFault[] {
@@ -231,7 +231,7 @@ function hasForm(value: JsonValue | undefined, form: ExtraForm, { network }: Off
   }
   if (!isText(value)) return false;
   if (form === 'text') return true;
-  const found = addressForm(String(network), value, 'account');
+  const found = addressShape(String(network), value, 'account');
   return found !== 'malformed' && (form === 'address' || found !== 'zero');
 }
 
