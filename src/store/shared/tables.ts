@@ -1,78 +1,18 @@
 import type { PayableState } from '../../model/payability.ts';
 import type { Grade } from '../../model/report.ts';
 import type { ChangeType } from '../contract/changes.ts';
-import type { LedgerState } from '../contract/ledger.ts';
-import type { Owner } from '../contract/owner.ts';
-import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from './columns.ts';
+import { boolean, bytes, integer, orNull, table, text, textOf } from './columns.ts';
+import { PAYMENT_TABLES } from './payment-tables.ts';
 import type { RowOf, TablesOf } from './table.ts';
 
 /*
  * Free-form JSON is kept as text: its member names may hold what a database reserves ("$", "."), and its numbers must
  * come back as they went in.
  */
-const owner = objectOf<keyof Owner>('host', 'boot');
 
 /** Every table of a store, its keys and what it is read by. */
 export const TABLES = {
-  ledger: table({
-    name: 'ledger',
-    columns: {
-      key: text,
-      step: integer,
-      state: textOf<LedgerState>(),
-      attempt: text,
-      atMs: integer,
-      owner,
-      payer: text,
-      request: text,
-      validBeforeMs: integer,
-      scanId: orNull(text),
-      answerId: orNull(text),
-      data: text,
-    },
-    key: ['key', 'step'],
-    indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
-  }),
-  /** A key may be unfinished since the claim at this step. */
-  ledgerOpen: table({
-    name: 'ledger_open',
-    columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
-    key: ['key', 'claimStep'],
-    // The claim follows.
-    passing: () => true,
-    indexes: [['sinceMs'], ['payer', 'request']],
-  }),
-  /** An answer for this key was written to a client in full. */
-  ledgerWritten: table({
-    name: 'ledger_written',
-    columns: { key: text, atMs: integer },
-    key: ['key'],
-  }),
-  answers: table({
-    name: 'answers',
-    columns: {
-      answerId: text,
-      startedAtMs: integer,
-      /** The scan against whose report the pieces are packed; null where they are the body itself. */
-      reportOf: orNull(text),
-      /** From here on null until the whole body is there. */
-      status: orNull(integer),
-      headers: orNull(text),
-      bodyBytes: orNull(integer),
-      bodySha256: orNull(text),
-      storedBytes: orNull(integer),
-      storedAtMs: orNull(integer),
-      /** The kept bytes of the body; null where it stands in pieces. */
-      bytes: orNull(bytes),
-    },
-    key: ['answerId'],
-    indexes: [['startedAtMs'], ['reportOf']],
-  }),
-  answerChunks: table({
-    name: 'answer_chunks',
-    columns: { answerId: text, n: integer, bytes },
-    key: ['answerId', 'n'],
-  }),
+  ...PAYMENT_TABLES,
   results: table({
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
@@ -96,19 +36,6 @@ export const TABLES = {
     // The result, or the answer that holds it, follows.
     passing: () => true,
     indexes: [['keptAtMs']],
-  }),
-  /** The scope is network, payer and id as one text. */
-  identifiers: table({
-    name: 'identifiers',
-    columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
-    key: ['scope', 'n'],
-    indexes: [['atMs']],
-  }),
-  unpaid: table({
-    name: 'unpaid',
-    columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
-    key: ['payer', 'scanId'],
-    indexes: [['payer', 'atMs'], ['atMs']],
   }),
   history: table({
     name: 'history',
@@ -193,39 +120,6 @@ export const TABLES = {
     },
     key: ['n'],
     indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
-  }),
-  slots: table({
-    name: 'slots',
-    columns: {
-      attempt: text,
-      scope: text,
-      n: integer,
-      owner,
-      endsWithOwner: boolean,
-      takenAtMs: integer,
-      expiresAtMs: integer,
-      group: orNull(text),
-      data: orNull(text),
-    },
-    key: ['attempt'],
-    unique: [['scope', 'n']],
-    indexes: [['group'], ['expiresAtMs']],
-    passing: (row) => row.endsWithOwner,
-  }),
-  leases: table({
-    name: 'leases',
-    columns: {
-      name: text,
-      turn: integer,
-      owner,
-      attempt: text,
-      takenAtMs: integer,
-      expiresAtMs: integer,
-      releasedAtMs: orNull(integer),
-    },
-    key: ['name', 'turn'],
-    indexes: [['takenAtMs']],
-    passing: () => true,
   }),
   snapshots: table({
     name: 'snapshots',

@@ -1,0 +1,114 @@
+import type { LedgerState } from '../contract/ledger.ts';
+import type { Owner } from '../contract/owner.ts';
+import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from './columns.ts';
+
+const owner = objectOf<keyof Owner>('host', 'boot');
+
+/** The tables of payments, and of what is taken in turns. */
+export const PAYMENT_TABLES = {
+  ledger: table({
+    name: 'ledger',
+    columns: {
+      key: text,
+      step: integer,
+      state: textOf<LedgerState>(),
+      attempt: text,
+      atMs: integer,
+      owner,
+      payer: text,
+      request: text,
+      validBeforeMs: integer,
+      scanId: orNull(text),
+      answerId: orNull(text),
+      data: text,
+    },
+    key: ['key', 'step'],
+    indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
+  }),
+  /** A key may be unfinished since the claim at this step. */
+  ledgerOpen: table({
+    name: 'ledger_open',
+    columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
+    key: ['key', 'claimStep'],
+    // The claim follows.
+    passing: () => true,
+    indexes: [['sinceMs'], ['payer', 'request']],
+  }),
+  /** An answer for this key was written to a client in full. */
+  ledgerWritten: table({
+    name: 'ledger_written',
+    columns: { key: text, atMs: integer },
+    key: ['key'],
+  }),
+  answers: table({
+    name: 'answers',
+    columns: {
+      answerId: text,
+      startedAtMs: integer,
+      /** The scan against whose report the pieces are packed; null where they are the body itself. */
+      reportOf: orNull(text),
+      /** From here on null until the whole body is there. */
+      status: orNull(integer),
+      headers: orNull(text),
+      bodyBytes: orNull(integer),
+      bodySha256: orNull(text),
+      storedBytes: orNull(integer),
+      storedAtMs: orNull(integer),
+      /** The kept bytes of the body; null where it stands in pieces. */
+      bytes: orNull(bytes),
+    },
+    key: ['answerId'],
+    indexes: [['startedAtMs'], ['reportOf']],
+  }),
+  answerChunks: table({
+    name: 'answer_chunks',
+    columns: { answerId: text, n: integer, bytes },
+    key: ['answerId', 'n'],
+  }),
+  /** The scope is network, payer and id as one text. */
+  identifiers: table({
+    name: 'identifiers',
+    columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
+    key: ['scope', 'n'],
+    indexes: [['atMs']],
+  }),
+  unpaid: table({
+    name: 'unpaid',
+    columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
+    key: ['payer', 'scanId'],
+    indexes: [['payer', 'atMs'], ['atMs']],
+  }),
+  slots: table({
+    name: 'slots',
+    columns: {
+      attempt: text,
+      scope: text,
+      n: integer,
+      owner,
+      endsWithOwner: boolean,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      group: orNull(text),
+      data: orNull(text),
+    },
+    key: ['attempt'],
+    unique: [['scope', 'n']],
+    indexes: [['group'], ['expiresAtMs']],
+    passing: (row) => row.endsWithOwner,
+  }),
+  leases: table({
+    name: 'leases',
+    columns: {
+      name: text,
+      turn: integer,
+      owner,
+      attempt: text,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      releasedAtMs: orNull(integer),
+    },
+    key: ['name', 'turn'],
+    indexes: [['takenAtMs']],
+    passing: () => true,
+  }),
+};
