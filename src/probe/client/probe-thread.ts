@@ -1,4 +1,4 @@
-/** Runs the sockets to origins on a thread of their own, so that no client of the service waits for their work. */
+/** Runs the connections to origins on their own thread, so that their work delays no client of the service. */
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { HttpData, Observation } from '../../model/observation.ts';
@@ -6,40 +6,40 @@ import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toError } from './messages.ts';
 
-/** Resolver, connector and clock are functions, which stay on the thread that made them. */
+/** Without resolver, connector and clock, because functions cannot be sent to another thread. */
 export type ThreadedClientOptions = Pick<
   ProbeClientOptions,
   'policy' | 'userAgent' | 'signal' | 'extraCa' | 'limits'
 >;
 
 export type ProbeThread = {
-  /** As `createProbeClient`; a thread that ended in the middle rejects with ProbeThreadLost. */
+  /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
   readonly createClient: (options: ThreadedClientOptions) => ProbeClient;
-  /** Whether the running scans hold all the text that they may: no further one is to begin. */
+  /** True while the running scans hold as much text as they may, so that no further scan may begin. */
   isSaturated(): boolean;
-  /** Boots the thread where it is not there: resolves once it would ask at once, or never will. */
+  /** Starts the thread. Resolves once it can send requests, or has failed to start. */
   ready(): Promise<void>;
-  /** Whether the thread is there: not before the first client, nor a while after the last one. */
+  /** True while the thread runs: from the first client until some time after the last one. */
   isAlive(): boolean;
   close(): Promise<void>;
 };
 
 export type ProbeThreadOptions = {
-  /** Told what went wrong over there; where the thread ended of it, the next client starts another. */
+  /** Reports errors of the thread. If it ended, the next client starts another. */
   readonly onError?: OnError;
-  /** Default 512: texts of answers pass through, and their bytes lie outside of it. */
+  /** Heap in MiB, default 512; texts of answers count, their bytes are outside of the heap. */
   readonly heapMb?: number;
-  /** Until a thread without a client ends, default 60,000. */
+  /** Milliseconds until a thread without a client ends, default 60,000. */
   readonly idleMs?: number;
-  /** Default empty: settings of this process hold keys, and no answer has any use for them. */
+  /** Default empty, because the settings of this process hold keys that the thread does not need. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Default none: flags of this process are about its entry, such as `--input-type`. */
+  /** Default none, because flags of this process concern its entry, such as `--input-type`. */
   readonly execArgv?: readonly string[];
 };
 
 type OnError = (message: string, error: unknown) => void;
 
-/** Our own fault, never a finding: the scan cannot go on, and no payer may be charged. */
+/** A failure of the scanner and never a finding: the scan ends, and no payer is charged. */
 export class ProbeThreadLost extends Error {
   override readonly name = 'ProbeThreadLost';
 
@@ -50,12 +50,12 @@ export class ProbeThreadLost extends Error {
 
 const WORKER = fileURLToPath(new URL('./probe-worker.ts', import.meta.url));
 const HEAP_MB = 512;
-/** V8 would let it grow to several times that, and keep it: what is new here is soon gone. */
+/** Bounds the young generation, which V8 would let grow to several times this although its objects die soon. */
 const YOUNG_HEAP_MB = 8;
 const IDLE_MS = 60_000;
 const NOT_ENDED = 'the thread that asks origins did not end';
 
-/** Starts the thread with the first client, or anew after it ended. */
+/** Starts the thread with the first client, and again after it ended. */
 export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
   let running: RunningThread | null = null;
   let isClosed = false;
@@ -117,7 +117,7 @@ class RunningThread {
       this.#lose(error);
     });
     this.#worker.on('exit', (code) => this.#lose(new Error(`exit code ${code}`)));
-    // Calls hold the process open while they run, an idle thread does not.
+    // Running calls keep the process alive; an idle thread does not.
     this.#worker.unref();
   }
 
@@ -150,7 +150,7 @@ class RunningThread {
     this.#rest();
   }
 
-  /** A thread that only rests holds memory, and the next client starts another. */
+  /** Ends an idle thread, which would hold memory; the next client starts another. */
   #rest(): void {
     clearTimeout(this.#idle);
     if (this.isLost || this.#clients.size > 0 || this.#calls.size > 0) return;
@@ -216,9 +216,9 @@ type Line = {
   ) => Promise<CallResult>;
 };
 
-/** A client on the other thread, as this one sees it. */
+/** Proxy of a client on the other thread. */
 class RemoteClient implements ProbeClient {
-  /** As of the last answer. */
+  /** Values at the last answer. */
   lastStats = NO_STATS;
   readonly #number: number;
   readonly #signal: AbortSignal | undefined;
@@ -241,7 +241,7 @@ class RemoteClient implements ProbeClient {
       call,
       request,
     }));
-    // What `request` of the other thread answered, serialized there.
+    // The other thread serialized the answer of `request`.
     if (result.kind === 'seen') return deserializeFrozen(result.seen) as Observation<HttpData>;
     throw unexpected(result);
   }

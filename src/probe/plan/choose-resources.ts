@@ -1,4 +1,4 @@
-/** Which of many resources to probe: few, but each method and each source among them. */
+/** Chooses few resources to probe, with each method and each source among them. */
 import type { PlannedResource } from './planned-resource.ts';
 
 const MAX_PROBED = 6;
