@@ -144,15 +144,17 @@ describe('POST /v1/scan', () => {
       await expect.poll(() => app.scanCoordinator.running()).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
       const retry = how === 'the same header' ? header : await selling.header(PRICE);
-      const answer = await selling.scan(HOST, retry);
+      const answer = await untilAnswered(() => selling.scan(HOST, retry));
       expect(answer.statusCode).toBe(200);
       expect(answer.json()).toMatchObject({ cache: 'hit', charged: true });
       expect(app.scanner.began).toEqual([HOST]);
       expect((await app.store.results.unpaid(payer, 0)).length).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
       // It was theirs alone: the next payer gets a fresh one.
-      const other = await selling.scan(HOST, await selling.header(PRICE, {}, buyer()));
-      expect(other.json()).toMatchObject({ cache: 'miss' });
+      const others = await selling.header(PRICE, {}, buyer());
+      const other = await untilAnswered(() => selling.scan(HOST, others));
+      expect(other.json()).toMatchObject({ charged: true });
+      expect(app.scanner.began).toEqual([HOST, HOST]);
     }
   });
 
@@ -274,4 +276,14 @@ async function claimed(store: Awaited<ReturnType<typeof startSelling>>['app']['s
 
 function settlementOf(header: unknown): { payer: string } {
   return JSON.parse(Buffer.from(String(header), 'base64').toString());
+}
+
+/** Asks again after a 504, as a client does: a slow machine takes longer than the limit of a test. */
+async function untilAnswered<Answer extends { readonly statusCode: number }>(
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.statusCode !== 504) return answer;
+  }
 }
