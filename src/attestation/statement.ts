@@ -11,7 +11,7 @@ export type ScanStatement = {
     {
       /** The scanned origin. */
       readonly name: string;
-      /** Of the canonical `observations` of the scan's recording. */
+      /** Digest of the canonical `observations` of the scan's recording. */
       readonly digest: { readonly sha256: string };
     },
   ];

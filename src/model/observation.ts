@@ -50,7 +50,7 @@ export type HttpData = {
   readonly url: string;
   readonly method: HttpMethod;
   readonly status: number;
-  /** As received, names in lower case, repeated ones as separate entries. */
+  /** In the received order, names in lower case, repeated ones as separate entries. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Decoded text; empty for HEAD and where `binary` is set. */
   readonly body: string;

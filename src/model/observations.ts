@@ -1,5 +1,5 @@
 /**
- * Everything that checks may read of one scan: plain, JSON-safe, frozen data. Bodies stay unparsed text,
+ * The data that checks may read of one scan: plain, JSON-safe and frozen. Bodies stay unparsed text,
  * so that the main thread never parses a hostile document.
  */
 import type { HttpData, Observation } from './observation.ts';

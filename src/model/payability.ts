@@ -16,7 +16,7 @@ export type OfferVerdict = (typeof OFFER_VERDICTS)[number];
 export const PAYABLE_BY = ['default', 'settings', 'unknown', 'nobody'] as const;
 export type PayableBy = (typeof PAYABLE_BY)[number];
 
-/** Who can pay a host, and a word for the hosts whose report says null: no challenge was seen. */
+/** Values of `payableBy`, and one for hosts whose report has null because no challenge was seen. */
 export const PAYABLE_STATES = [...PAYABLE_BY, 'noChallenge'] as const;
 export type PayableState = (typeof PAYABLE_STATES)[number];
 

@@ -56,7 +56,7 @@ export type FixedPaths = Pick<
   | 'robots'
 >;
 
-/** How the paths after the root are asked for. */
+/** Options of the requests after the root. */
 type Get = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
 
 export async function askFixedPaths(cache: RequestCache): Promise<FixedPaths> {

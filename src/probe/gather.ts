@@ -19,7 +19,7 @@ export type FirstAnswers = FixedPaths & Pick<Observations, 'origin' | 'x402scan'
 export type SecondOptions = { readonly probing: ProbingOptions; readonly userAgent: string };
 
 export type SecondAnswers = Pick<Observations, 'resources' | 'links' | 'browser'> & {
-  /** What only these answers can tell must be asked for. */
+  /** Sends the requests that follow from these answers. */
   details(): Promise<Pick<Observations, 'resources' | 'icons'>>;
 };
 
@@ -50,12 +50,12 @@ export async function firstWave(
   return { origin: factsOf(origin), ...fixed, x402scan, listing };
 }
 
-/** Whether anything at all answered. */
+/** True where any request was answered. */
 export function isReachable(first: FirstAnswers): boolean {
   return Object.values(first).some((seen) => 'ok' in seen && seen.ok);
 }
 
-/** What the plan names. Resources are asked for before links, so links are what a spent budget cuts. */
+/** Requests what the plan names. Resources come before links, so that a spent budget cuts links first. */
 export async function secondWave(
   cache: RequestCache,
   plan: Plan,

@@ -26,7 +26,7 @@ function firstRequests(resource: PlannedResource, probing: ProbingOptions): read
   return [get, head, { method: 'POST', number: 1 }, { method: 'POST', number: 2 }];
 }
 
-/** What only the first answers can tell: a candidate that is paid, a resource that needs a POST. */
+/** Facts that only the first answers show: a candidate that is paid, a resource that needs a POST. */
 function furtherRequests(
   resource: PlannedResource,
   probing: ProbingOptions,

@@ -60,7 +60,7 @@ export function parseRecording(value: unknown, name: string): Recording {
 /** Reports print the origin: nothing but what a scan could have been of passes. */
 function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolean {
   try {
-    // Whether it may be asked is no question of a replay.
+    // A replay sends nothing, so the host need not be allowed.
     const origin = parseOrigin(url, allowingOrigin(url, DEFAULT_POLICY));
     const isSame = origin.scheme === scheme && origin.hostname === hostname && origin.host === host;
     return isSame && origin.url === url && origin.port === port;

@@ -31,7 +31,7 @@ export function toRecording(
 }
 
 /**
- * What a catalog may know of a recording: one that sends no POST does not see recorded ones, and
+ * The part of a recording that a catalog may know: one that sends no POST does not see recorded ones, and
  * one that does sees that none was sent.
  */
 export function underCatalog(observations: Observations, probing: ProbingOptions): Observations {

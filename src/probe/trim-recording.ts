@@ -5,13 +5,13 @@ import type { Observations } from '../model/observations.ts';
 export type Trim = {
   /** Longer bodies that are no JSON are cut there. */
   readonly maxTextChars: number;
-  /** Whether headers that nothing here reads are left out. */
+  /** True to leave out headers that nothing here reads. */
   readonly headers: boolean;
 };
 
 export type Trimmed = {
   readonly observations: Observations;
-  /** How many values were taken for secrets and replaced. */
+  /** Number of values that looked like secrets and were replaced. */
   readonly secrets: number;
 };
 

@@ -13,7 +13,7 @@ export type DeadlineOptions = {
  */
 export type Expiry = 'cpu' | 'stuck' | 'starved';
 
-/** How soon a thread that is nearly at its limit is asked again. */
+/** Poll interval for a thread that is close to its limit. */
 const MIN_POLL_MS = 25;
 
 /** Starts now; `expire` is called at most once. The function returned disarms it. */

@@ -1,7 +1,7 @@
 import type { Serialized } from '../parse/json/transfer.ts';
 import type { Limit } from './errors.ts';
 
-/** What a task asks of a thread. */
+/** A task as it is sent to a thread. */
 export type Work = {
   /** File URLs. The first exports the function; it is given the others after its input. */
   readonly modules: readonly [string, ...string[]];

@@ -2,7 +2,7 @@ import type { Task } from './task-runner.ts';
 import { openEndlessAccount } from './work-account.ts';
 import { MAX_SCALE, REFERENCE_MS } from './yardstick.ts';
 
-/** How many times as long this machine takes as the one that the limits of processor time were chosen on. */
+/** Slowness of this machine relative to the one that the limits of processor time were chosen on. */
 export type MachineScale = {
   /** 1 until the machine was measured, and on one that is fast; never less. */
   scale(): number;

@@ -65,7 +65,7 @@ export type WorkerPool = {
    * first task that is cut waits for it, so callers need not.
    */
   calibrate(): Promise<void>;
-  /** How many times as slow this machine is as the one that the limits were chosen on. */
+  /** Slowness of this machine relative to the one that the limits were chosen on. */
   scale(): number;
   load(): PoolLoad;
   /** Kills what runs and refuses what waits. */

@@ -1,4 +1,3 @@
-/** How the score is computed, so that any reader can recompute it from a report and the catalog. */
 import { CAP_POINTS, GRADES, POINTS, WEIGHTS } from '../../engine/score.ts';
 
 const grades = GRADES.map(([grade, from]) => `${grade} from ${from}`).join(', ');

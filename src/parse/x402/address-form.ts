@@ -23,7 +23,7 @@ export function addressForm(network: string, address: string, role?: AddressRole
   return hasChecksum && !isChecksumRight(address.slice(2)) ? 'bad-checksum' : shape;
 }
 
-/** As `addressForm`, without the checksum of EIP-55, whose hash costs more than all the rest. */
+/** Like `addressForm`, without the checksum of EIP-55, whose hash costs more than all the rest. */
 export function addressShape(
   network: string,
   address: string,

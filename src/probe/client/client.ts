@@ -24,7 +24,7 @@ export type ProbeClientOptions = {
   readonly extraCa?: readonly string[];
   readonly connect?: Connector;
   readonly limits?: Partial<Limits>;
-  /** What handshakes are charged by; default the processor time of this thread. */
+  /** Clock that measures handshakes; default the processor time of this thread. */
   readonly processorTime?: ProcessorTime;
   /** Shared with the other scans of the process; without it, this client's text is not counted. */
   readonly texts?: TextBudget;
@@ -33,7 +33,7 @@ export type ProbeClientOptions = {
 /** Makes the client of one scan: on this thread, or on one of its own. */
 export type CreateProbeClient = (options: ProbeClientOptions) => ProbeClient;
 
-/** What `scan --mcp` posts: JSON-RPC without a payment, made by `mcp-messages.ts` alone. */
+/** A message of `scan --mcp`: JSON-RPC without a payment, which only `mcp-messages.ts` makes. */
 export type RpcMessage = {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -204,7 +204,7 @@ function exchangeRequest(
     body,
     capBytes: asked.capBytes,
     timeoutMs: asked.timeoutMs ?? limits.requestTimeoutMs,
-    // What it redirects to may be another origin, of which nothing more is asked.
+    // The redirect may lead to another origin, which gets no request.
     isFirstOfMany: asked.isFirstOfMany === true && !isHop,
   };
 }

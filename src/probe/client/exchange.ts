@@ -17,7 +17,7 @@ export type ExchangeRequest = {
 export type Answer = {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** As received, at most `capBytes`. */
+  /** At most the first `capBytes` bytes, still encoded. */
   readonly body: Buffer;
   readonly truncated: boolean;
   readonly bodyFailure?: FailureReason;

@@ -13,7 +13,7 @@ export class GrowingBuffer {
   readonly #cap: number;
   #bytes: Buffer = Buffer.alloc(0);
   #size = 0;
-  /** What grows in place, once the bytes are many. */
+  /** Memory that grows in place, for long bodies. */
   #pages: ArrayBuffer | null = null;
 
   constructor(cap: number) {
@@ -29,7 +29,7 @@ export class GrowingBuffer {
     return taken === piece.length;
   }
 
-  /** What has arrived so far; shares its memory with this buffer. */
+  /** Bytes so far; the view shares its memory with this buffer. */
   contents(): Buffer {
     return this.#bytes.subarray(0, this.#size);
   }

@@ -97,7 +97,7 @@ export class GuardedSocket implements Meter {
     this.#socket?.destroy();
   }
 
-  /** What the origin has sent too much of, if anything. */
+  /** Failure of an origin that has exceeded a limit; null before that. */
   get #excess(): Failure | null {
     const { limits, budget } = this.#options;
     if (budget.spent !== null) return { reason: 'budget', detail: budget.spent };

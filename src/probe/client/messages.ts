@@ -1,4 +1,4 @@
-/** What the serving thread and the thread of the probe say to one another. */
+/** Messages between the serving thread and the thread of the probe. */
 
 import { OriginRefused, type RefusalReason } from '../../guard/errors.ts';
 import { ResolverDown } from '../../guard/failures.ts';

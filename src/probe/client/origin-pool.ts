@@ -146,7 +146,7 @@ export class OriginPool implements SocketEvents {
     const index = this.#ahead.indexOf(socket);
     if (index !== -1) this.#ahead.splice(index, 1);
     if (index !== -1 || this.#hasConnected) return;
-    // What waits for the first one to stand waits in vain.
+    // Requests that wait for the first connection would wait for ever.
     for (const waiting of this.#ahead.splice(0)) waiting.close(FIRST_FAILED);
   }
 
@@ -198,7 +198,7 @@ export class OriginPool implements SocketEvents {
     return false;
   }
 
-  /** Whether other connections stand, so that no further one is needed. */
+  /** True where other connections are open, so that no further one is needed. */
   #doWithout(): boolean {
     const open = this.#openSockets;
     if (open === 0) return false;

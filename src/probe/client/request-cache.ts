@@ -31,7 +31,7 @@ export class RequestCache {
     this.#origin = origin;
   }
 
-  /** How many distinct requests were sent. */
+  /** Number of distinct requests that were sent. */
   get size(): number {
     return this.#answers.size;
   }

@@ -2,7 +2,7 @@
 import type { Answer } from './exchange.ts';
 
 /**
- * How long an answer asks to wait: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
+ * Reads the wait that an answer asks for: `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
  * Null where it does not say.
  */
 export function retryAfterMs({ headers }: Pick<Answer, 'headers'>, now: number): number | null {

@@ -1,4 +1,4 @@
-/** What one scan may cost its origin and us: requests, bytes, connections, handshakes. */
+/** Limits the requests, bytes, connections and handshakes of one scan. */
 import type { Limits } from '../../guard/limits.ts';
 
 /** Counts what one scan has taken, over all origins that its redirects lead to. */
@@ -30,7 +30,7 @@ export class ScanBudget {
     return this.connections < maxConnections && this.handshakeMs < maxTlsMs;
   }
 
-  /** What the connections that are open may not take any more of, or null. */
+  /** Reason to end the open connections; null while the scan is within its limits. */
   get spent(): string | null {
     if (this.bytes > this.#limits.maxBytes) return 'the scan has used up its bytes';
     return this.recordMs > this.#limits.maxTlsMs ? 'the scan has used up its time for TLS' : null;

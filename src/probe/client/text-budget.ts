@@ -1,4 +1,4 @@
-/** What all running scans may hold of decoded text at once. */
+/** Limits the decoded text that all running scans hold at once. */
 
 /** One scan's share of the budget. */
 export type TextShare = {

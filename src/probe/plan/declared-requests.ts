@@ -31,7 +31,7 @@ export class DeclaredRequests {
     }
   }
 
-  /** As the operation of that path and method has it; without one, a template is filled in here. */
+  /** The path of the declared operation; without one, the template is filled in here. */
   find(template: string, method: string | null): PlannedRequest {
     const operation =
       this.#operations.get(`${method?.toUpperCase()} ${template}`) ??

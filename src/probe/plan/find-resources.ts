@@ -60,7 +60,7 @@ export function findResources(seen: FirstWave, kit: Kit): FoundResources {
   }
   const nothingDeclared = drafts.size === 0 && paid.length === 0;
   const candidates: readonly Candidate[] = [
-    // What asks for a sign-in sells nothing, unless its answer says otherwise.
+    // A resource that asks for a sign-in sells nothing, unless its answer has a price.
     ...asked.filter(({ signIn, method }) => signIn && method === 'GET').map(asCandidate('openapi')),
     ...(answersItself402(seen.root) ? [{ ...AT_ROOT, source: 'root' as const }] : []),
     ...llmsLinks(seen, kit).map((path) => ({

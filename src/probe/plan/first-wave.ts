@@ -1,7 +1,6 @@
-/** What the plan is made of: the observations of the fixed paths and of the index. */
 import type { Observations } from '../../model/observations.ts';
 
-/** What the first wave saw. */
+/** Observations of the fixed paths and of the index, from which the plan is made. */
 export type FirstWave = Pick<
   Observations,
   | 'origin'

@@ -1,4 +1,4 @@
-/** How an MCP endpoint speaks: statelessly, or in a session that `initialize` opened. */
+/** Two forms of MCP: without sessions, and with a session that `initialize` opens. */
 export type McpEra =
   | { readonly kind: 'modern'; readonly hasExtension: boolean }
   | { readonly kind: 'legacy'; readonly version: string; readonly sessionId: string | null };

@@ -1,4 +1,4 @@
-/** What an answer of a scan may hold beside its report; short, because clients echo challenges in a header. */
+/** Parts that a caller may ask for beside the report. Short, because clients echo challenges in a header. */
 export const INCLUDE_SCHEMA = {
   type: 'array',
   items: { type: 'string', enum: ['recording'] },
