@@ -5,18 +5,26 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from '../src/http/pages/inline-assets.ts';
 
+/** Pages are sent without the indentation of their templates. */
+const TRIMMING = { processTemplate: (text: string) => text.replace(/^\s+/gm, '') };
 const TEMPLATES = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
+
+export type ViewOptions = {
+  readonly mockPayments: boolean;
+  /** True where `/statistics` is served. */
+  readonly hasStatistics: boolean;
+};
 
 /** Renders pages from templates that escape every value. */
 export default fp(
-  async (app: FastifyInstance, { mockPayments }: { readonly mockPayments: boolean }) => {
+  async (app: FastifyInstance, options: ViewOptions) => {
     await app.register(view, {
-      engine: { eta: new Eta({ views: TEMPLATES, autoEscape: true }) },
+      engine: { eta: new Eta({ views: TEMPLATES, autoEscape: true, plugins: [TRIMMING] }) },
       // Without this the plugin reads and compiles the templates for each page, whatever the engine's cache setting.
       production: true,
       root: TEMPLATES,
       viewExt: 'eta',
-      defaultContext: { mockPayments, styles: STYLES.text, script: SCRIPT.text },
+      defaultContext: { ...options, styles: STYLES.text, script: SCRIPT.text },
     });
   },
   { name: 'views' },

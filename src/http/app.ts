@@ -185,7 +185,10 @@ async function registerPlugins(
     trustsProxy: config.trustProxy.length > 0,
   });
   await app.register(openapi, config);
-  await app.register(views, { mockPayments: config.payment.mode === 'mock' });
+  await app.register(views, {
+    mockPayments: config.payment.mode === 'mock',
+    hasStatistics: config.revision.offers.statistics !== undefined,
+  });
   await app.register(metrics, {
     allow: config.metricsAllow,
     isBehindProxy: config.trustProxy.length > 0,

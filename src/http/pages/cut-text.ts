@@ -1,9 +1,8 @@
-const MAX_BYTES = 280;
 const ESCAPED_BYTES = 6;
 const WIDE_BYTES = 4;
 
 /** Keeps a page small: at most so many bytes as escaped markup. The report of the API has the whole text. */
-export function cutText(text: string, maxBytes = MAX_BYTES): string {
+export function cutText(text: string, maxBytes: number): string {
   let bytes = 0;
   let end = 0;
   for (const character of text) {

@@ -11,12 +11,17 @@ const MAX_PATCH_CHARS = 4_500;
 const DEFAULT_STACK: Stack = 'express';
 
 /** The gravest findings, each with its patch for one stack and links to the same page for the others. */
-export function fixFirst(report: ScanReport, findings: readonly Finding[], wanted: string | null) {
+export function fixFirst(
+  report: ScanReport,
+  findings: readonly Finding[],
+  wanted: string | null,
+  isBrief: boolean,
+) {
   const stack = wanted !== null && isStack(wanted) ? wanted : DEFAULT_STACK;
   const values = readPatchValues(report);
   const fixes = findings.map((finding) => {
     const found = patchesFor(finding.id, stack, values, finding.outcome);
-    return { ...finding, patch: found && shownPatch(found) };
+    return { ...finding, patch: found && shownPatch(found, isBrief) };
   });
   return {
     fixes,
@@ -27,8 +32,8 @@ export function fixFirst(report: ScanReport, findings: readonly Finding[], wante
   };
 }
 
-function shownPatch(found: CheckPatches) {
+function shownPatch(found: CheckPatches, isBrief: boolean) {
   const blocks = patchBlocks(found);
   const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
-  return { lead: found.lead, blocks, isLong: chars > MAX_PATCH_CHARS };
+  return { lead: found.lead, blocks, isLong: isBrief || chars > MAX_PATCH_CHARS };
 }

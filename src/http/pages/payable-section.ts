@@ -16,10 +16,12 @@ const NOT_ITS = { verdict: 'none', mark: '·', about: 'is for other networks' } 
 const READER = '@x402/core';
 /** The page stays small; the report of the API has every offer. */
 const MAX_OFFERS = 12;
-const MAX_CELL_BYTES = 200;
+const MAX_OFFERS_BRIEF = 4;
+const MAX_CELL_BYTES = 140;
 
 /** Null for a report that was stored before reports had `payableBy`. */
-export function payableSection(report: ScanReport) {
+export function payableSection(report: ScanReport, isBrief: boolean) {
+  const maxOffers = isBrief ? MAX_OFFERS_BRIEF : MAX_OFFERS;
   const clients = report.clients.filter(({ name }) => name !== READER);
   const offers = (report.payability ?? []).flatMap(({ method, path, offers }) =>
     offers.map((offer) => ({ ...offer, resource: cutText(`${method} ${path}`, MAX_CELL_BYTES) })),
@@ -29,14 +31,14 @@ export function payableSection(report: ScanReport) {
     payableBy: report.payableBy,
     clients,
     reader: report.clients.find(({ name }) => name === READER) ?? null,
-    rows: offers.slice(0, MAX_OFFERS).map((offer) => ({
+    rows: offers.slice(0, maxOffers).map((offer) => ({
       ...offer,
       price: priceText(offer),
       asset: shorten(offer.asset ?? '?'),
       network: shorten(offer.network ?? '?'),
       cells: clients.map(({ name }) => cellOf(offer, name)),
     })),
-    furtherRows: Math.max(0, offers.length - MAX_OFFERS),
+    furtherRows: Math.max(0, offers.length - maxOffers),
   };
 }
 

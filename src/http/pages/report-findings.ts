@@ -23,6 +23,9 @@ export function sentencesOf(catalog: Catalog, checks: readonly DiscoveredCheck[]
 
 const RANK = { critical: 0, major: 1, minor: 2 } as const;
 const MAX_FIRST = 3;
+/** In bytes of escaped markup; the report of the API has the whole text. */
+const MAX_EVIDENCE = 320;
+const MAX_EVIDENCE_BRIEF = 80;
 /** Begins the evidence of a check whose prerequisite failed (`notEvaluated`). */
 const FOLLOWS = /^Not evaluated, see ([A-Z]\d+):/;
 
@@ -35,10 +38,18 @@ export type Finding = Row & {
   readonly cost: number;
 };
 
-export function reportFindings(report: Judged, catalog: Catalog, says: SentencesById) {
+export function reportFindings(
+  report: Judged,
+  catalog: Catalog,
+  says: SentencesById,
+  isBrief = false,
+) {
+  const maxBytes = isBrief ? MAX_EVIDENCE_BRIEF : MAX_EVIDENCE;
   const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
   const points = new Map(costs.map((cost) => [cost.id, cost.points]));
-  const rows = report.results.map((result) => rowOf(result, points.get(result.id) ?? 0, says));
+  const rows = report.results.map((result) =>
+    rowOf(result, { points: points.get(result.id) ?? 0, says, maxBytes }),
+  );
   const causes = new Set(
     rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
   );
@@ -84,7 +95,13 @@ function findFirst(problems: readonly Finding[], costs: readonly ScoreCost[]): r
     .slice(0, MAX_FIRST);
 }
 
-function rowOf(result: CheckResult, points: number, says: SentencesById) {
+type RowOptions = {
+  readonly points: number;
+  readonly says: SentencesById;
+  readonly maxBytes: number;
+};
+
+function rowOf(result: CheckResult, { points, says, maxBytes }: RowOptions) {
   const sentences = says.get(result.id);
   const isUnjudged = result.basis === 'not_determined' || result.basis === 'not_evaluated';
   const judged = result.status === 'pass' ? sentences?.right : sentences?.wrong;
@@ -92,7 +109,7 @@ function rowOf(result: CheckResult, points: number, says: SentencesById) {
   const cause = result.basis === 'not_evaluated' ? FOLLOWS.exec(result.evidence)?.[1] : null;
   return {
     ...result,
-    evidence: cutText(result.evidence),
+    evidence: cutText(result.evidence, maxBytes),
     phrase: toPhrase(result.title),
     points,
     sentence: sentence ?? '',

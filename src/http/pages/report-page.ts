@@ -43,10 +43,13 @@ export type ReportPageInput = {
   readonly reportIsFree: boolean;
   /** As the reader asked for it; null and unknown names are the default stack. */
   readonly stack: string | null;
+  /** True for a report whose page would be over its limit otherwise. */
+  readonly isBrief: boolean;
 };
 
 /** The page stays small; the report of the API has every row. */
-const MAX_INDEXED = 12;
+const MAX_INDEXED = 6;
+const MAX_ASIDE_BYTES = 140;
 
 const PARTS = [
   ['Protocol', 'protocol', 'protocol', 'The 402 challenge, price, recipient, HEAD.'],
@@ -89,10 +92,13 @@ export function reportPage(input: ReportPageInput) {
     })),
     meter: { low: FAIR_FROM, high: GOOD_FROM },
     totalChecks: TOTAL_CHECKS,
-    payable: report === null ? null : payableSection(report),
+    payable: report === null ? null : payableSection(report, input.isBrief),
     findings,
     strips: stripsOf(input),
-    advice: (report?.advice ?? []).map((one) => ({ ...one, evidence: cutText(one.evidence) })),
+    advice: (report?.advice ?? []).map((one) => ({
+      ...one,
+      evidence: cutText(one.evidence, MAX_ASIDE_BYTES),
+    })),
     indexed: indexedSection(report?.indexed ?? []),
     history: historySection(input.history),
     histogram: grade === null ? null : gradeHistogram(gradeCounts, grade),
@@ -104,12 +110,12 @@ export function reportPage(input: ReportPageInput) {
   };
 }
 
-function findingsSection(report: ScanReport, { catalog, says, stack }: ReportPageInput) {
-  const { first, costs, ...others } = reportFindings(report, catalog, says);
+function findingsSection(report: ScanReport, { catalog, says, stack, isBrief }: ReportPageInput) {
+  const { first, costs, ...others } = reportFindings(report, catalog, says, isBrief);
   const { score, grade } = report;
   return {
     ...others,
-    ...fixFirst(report, first, stack),
+    ...fixFirst(report, first, stack, isBrief),
     waterfall: scoreWaterfall({ score, grade, costs }),
     waterfallText: waterfallText({ score, grade, costs }),
   };
@@ -152,8 +158,8 @@ function indexedSection(rows: readonly IndexedRow[]) {
   if (!isWorthShowing(rows)) return [];
   return rows.slice(0, MAX_INDEXED).map((row) => ({
     index: INDEX_NAMES[row.index],
-    resource: `${row.method} ${row.resource}`,
-    words: cutText(indexedWords(row)),
+    resource: cutText(`${row.method} ${row.resource}`, MAX_ASIDE_BYTES),
+    words: cutText(indexedWords(row), MAX_ASIDE_BYTES),
   }));
 }
 

@@ -21,7 +21,7 @@ export function reportWith(
     ...changes[id],
   }));
   const { score, grade, subScores } = scoreResults(results, more.payableBy ?? null);
-  return { score, grade, report: { results, subScores, ...more } };
+  return { score, grade, report: { ...more, results, subScores } };
 }
 
 export const REPORT: CannedScan = reportWith(

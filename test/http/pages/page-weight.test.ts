@@ -9,10 +9,18 @@ import { PAGES, type Site, startSite } from './site-pages.ts';
 const MAX_BYTES = 60 * 1_024;
 const LONG = '<"&\''.repeat(125);
 
+/** As long as a host name may be. */
+const HEAVY_HOST = `${'heavy123.'.repeat(26)}example.com`;
+
 /** Text of every part is as long as it may be. */
 function heaviestReport(): CannedScan {
   const checks = readCatalog('2026-08-14.2').checks;
-  const failed = { status: 'fail', outcome: 'absent', evidence: LONG } as const;
+  const failed = {
+    status: 'fail',
+    outcome: 'absent',
+    evidence: LONG,
+    fix: 'Do it. '.repeat(25),
+  } as const;
   const [resource] = REPORT.report?.payability ?? [];
   const [route] = REPORT.report?.routes?.paid ?? [];
   if (resource === undefined || route === undefined) throw new Error('the report sells nothing');
@@ -28,6 +36,11 @@ function heaviestReport(): CannedScan {
       path,
       offers: resource.offers.map((offer) => ({ ...offer, words: LONG.slice(0, 200) })),
     })),
+    indexed: many.map((resource) => ({
+      ...{ index: 'bazaar', resource, method: 'GET', state: 'not_listed', listedAs: LONG },
+      differences: [],
+      reasons: [{ code: 'not_registered', evidence: LONG, check: 'S5' }],
+    })),
     advice: ADVICE_IDS.map((id) => ({ id, evidence: LONG, fix: 'Do what the advice says.' })),
   });
 }
@@ -38,7 +51,7 @@ describe('a page', () => {
   beforeAll(async () => {
     site = await startSite();
     for (let scan = 0; scan < 45; scan += 1) {
-      await site.service.publish('heavy.example.com', heaviestReport());
+      await site.service.publish(HEAVY_HOST, heaviestReport());
     }
   });
   afterAll(async () => {
@@ -49,8 +62,8 @@ describe('a page', () => {
   const checks = readCatalog('2026-08-14.2').checks.map(({ id }) => `/checks/${id}`);
   const paths = [
     ...Object.values(PAGES).map(({ path }) => path),
-    ...['heavy', 'shop'].flatMap((host) =>
-      stacks.map((stack) => `/o/${host}.example.com?stack=${stack}`),
+    ...[HEAVY_HOST, 'shop.example.com'].flatMap((host) =>
+      stacks.map((stack) => `/o/${host}?stack=${stack}`),
     ),
     ...checks,
   ];

@@ -32,7 +32,9 @@ export const PAGES: Readonly<Record<string, SitePage>> = {
   unscanned: { path: '/o/never.example.com' },
   checks: { path: '/checks' },
   check: { path: '/checks/P6' },
+  statistics: { path: '/statistics?days=30' },
   about: { path: '/about-scanner' },
+  attestation: { path: '/attestations/scan/v1' },
   signed: { path: '/attestations/scan/v1' },
   missing: { path: '/o/localhost' },
 };
@@ -69,9 +71,7 @@ export async function startSite(): Promise<Site> {
     environment: { RATE_LIMIT: 'off' },
     askSeller: async () => ({ preflight: PREFLIGHT, handshakeMs: 0 }),
   });
-  for (const [index, grade] of (['A', 'A', 'B', 'C', 'C', 'F'] as const).entries()) {
-    await service.publish(`api.seller${index}.com`, { grade, score: 95 - index * 9 });
-  }
+  await publishCrowd(service);
   const older = { checksVersion: '2026-07-25.1' };
   for (const [day, score] of [78, 82, 97].entries()) {
     const grade = gradeOf(score);
@@ -88,4 +88,22 @@ export async function startSite(): Promise<Site> {
   await service.publish('shop.example.com', REPORT);
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   return { service, base, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+}
+
+/** Enough sellers of each kind that most counts are told, and a few that are not. */
+async function publishCrowd(service: TestApp): Promise<void> {
+  const kinds = [
+    [12, {}],
+    [9, { S7: { status: 'warn' }, S8: { status: 'fail' } }],
+    [7, { P4: { status: 'fail' }, S1: { status: 'fail' } }],
+    [6, { P3: { status: 'fail' }, S5: { status: 'fail' } }],
+    [3, { P1: { status: 'fail' } }],
+  ] as const;
+  for (const [kind, [count, changes]] of kinds.entries()) {
+    for (let at = 0; at < count; at += 1) {
+      const scan = reportWith(changes, kind === 0 ? REPORT.report : { payableBy: 'nobody' });
+      await service.publish(`api.seller${kind}${at}.com`, scan);
+      service.advance(1_000);
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { REPORT, reportWith } from './full-report.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
@@ -22,6 +23,23 @@ describe('the public site', needs(browserUnavailable()), () => {
         iconUrl: 'https://evil.example/i.png',
       },
     });
+    const hostile = { status: 'fail', outcome: 'absent', evidence: HOSTILE } as const;
+    const [resource] = REPORT.report?.payability ?? [];
+    const offers = (resource?.offers ?? []).map((offer) => ({
+      ...offer,
+      ...{ words: HOSTILE, asset: HOSTILE, network: HOSTILE, scheme: HOSTILE },
+    }));
+    await service.publish(
+      'evil.example.com',
+      reportWith(
+        { P3: hostile, S1: hostile, S5: hostile, S7: hostile, S8: { ...hostile, status: 'pass' } },
+        {
+          ...REPORT.report,
+          payability: resource === undefined ? [] : [{ ...resource, path: `/${HOSTILE}`, offers }],
+          advice: [{ id: 'testnet-only', evidence: HOSTILE, fix: 'Use a main network.' }],
+        },
+      ),
+    );
     base = await service.app.listen({ host: '127.0.0.1', port: 0 });
     browser = await startBrowser();
   });
@@ -80,6 +98,14 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(await page.locator('main').textContent()).toContain('<script>');
       expect(await page.title()).toBe('x402 Conformance Scanner');
       expect(await page.content()).not.toContain('evil.example');
+    }));
+
+  it('shows what a hostile seller wrote as text, in every part of its report', () =>
+    read('/o/evil.example.com', async (page) => {
+      const text = (await page.locator('main').textContent()) ?? '';
+      expect(text.split('<script>').length).toBeGreaterThan(8);
+      expect(await page.locator('main script, main img[src="x"]').count()).toBe(0);
+      expect(await page.title()).toContain('evil.example.com');
     }));
 
   it('finds an origin by part of its host, by keyboard', () =>

@@ -6,6 +6,7 @@ import { checkRoutes } from './checks.ts';
 import { homeRoute } from './home.ts';
 import { reportRoute } from './report.ts';
 import { scanAttestationRoute } from './scan-attestation.ts';
+import { statisticsPageRoute } from './statistics.ts';
 
 /** The public site (interface spec 2.2, "report page"). Opted-out hosts have no page on it. */
 export const siteRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
@@ -16,6 +17,7 @@ export const siteRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     checkRoutes,
     aboutRoute,
     scanAttestationRoute,
+    statisticsPageRoute,
   ]) {
     await app.register(routes, parts);
   }

@@ -13,9 +13,11 @@ import type { DayScan } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost, priceText, sendMessage } from './page.ts';
 
-const HISTORY_POINTS = 40;
+/** Sellers write much of a report; over this limit the page tells less of it. */
+const MAX_PAGE_BYTES = 58 * 1_024;
+const HISTORY_POINTS = 30;
 /** Scans of the last day whose checks are shown. */
-const DAY_SCANS = 5;
+const DAY_SCANS = 4;
 
 /** Loaded with the first page: it imports all patches. */
 const page = () => import('../../pages/report-page.ts');
@@ -55,7 +57,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       ]);
       const dayScans = fresh === null ? [] : await readDayScans(store, history, fresh);
       const { reportPage } = await page();
-      const view = reportPage({
+      const input = {
         host: origin.host,
         // Hosts in SCAN_ALLOW_HOSTS may use http; the report has the scheme.
         summary: fresh === null ? summary : { ...summary, origin: fresh.origin },
@@ -72,13 +74,17 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         siteUrl,
         scanPrice,
         reportIsFree,
-      });
+      };
       const hasFeed = record !== null && revision.offers.feed !== undefined;
-      return reply.view('report', {
-        ...view,
+      const links = {
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
         proof: proofUrl(fresh, config),
-      });
+      };
+      const render = (isBrief: boolean) =>
+        reply.viewAsync('report', { ...reportPage({ ...input, isBrief }), ...links });
+      const html = await render(false);
+      reply.type('text/html; charset=utf-8');
+      return Buffer.byteLength(html) > MAX_PAGE_BYTES ? render(true) : html;
     },
   );
 };

@@ -1,0 +1,62 @@
+import { STATISTICS_DAYS, type Statistics } from '../../directory/statistics.ts';
+import type { Count } from '../../directory/suppress.ts';
+import type { CatalogCheck } from '../../engine/catalog/catalog.ts';
+import { toPhrase } from '../../model/check-phrases.ts';
+import type { PayableState } from '../../model/payability.ts';
+import { ALL_GRADES } from '../../model/report.ts';
+import { networkName } from '../../parse/x402/networks.ts';
+import { countText } from './count-text.ts';
+import { checkShares } from './pictures/check-shares.ts';
+import { countBars } from './pictures/count-bars.ts';
+import { priceRange } from './pictures/price-range.ts';
+
+const PAYERS: Readonly<Record<PayableState, string>> = {
+  default: 'clients as they come',
+  settings: 'with other settings',
+  unknown: 'not known',
+  nobody: 'nobody',
+  noChallenge: 'no challenge seen',
+};
+
+export function statisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
+  const { days, asOf, unit, disclaimer, origins, grades, payableBy, offers, prices } = statistics;
+  const titles = new Map(checks.map(({ id, title }) => [id, title]));
+  const states = Object.entries(payableBy) as [PayableState, Count][]; // the keys of a closed record
+  const { p10, p50, p90 } = prices;
+  return {
+    title: 'Statistics',
+    summary: 'How sellers do, in aggregates alone',
+    periods: STATISTICS_DAYS.map((one) => ({ days: one, isChosen: one === days })),
+    days,
+    asOf,
+    unit,
+    disclaimer,
+    origins: countText(origins),
+    grades: countBars(
+      'Grades',
+      ALL_GRADES.map((grade) => ({ label: grade, count: grades[grade] })),
+    ),
+    payers: countBars(
+      'Who can pay',
+      states.map(([state, count]) => ({ label: PAYERS[state], count })),
+    ),
+    checks: statistics.checks.map((check) => {
+      const { id, pass, warn, fail, notDetermined } = check;
+      const counts = [pass, warn, fail, notDetermined];
+      return { id, phrase: toPhrase(titles.get(id) ?? id), counts, picture: checkShares(check) };
+    }),
+    offers: [
+      { heading: 'By scheme', rows: rowsOf(offers.byScheme) },
+      { heading: 'By network', rows: rowsOf(offers.byNetwork, networkName) },
+      { heading: 'By asset', rows: rowsOf(offers.byAsset) },
+    ],
+    prices:
+      p10 === null || p50 === null || p90 === null
+        ? null
+        : { picture: priceRange({ p10, p50, p90 }), count: countText(prices.count) },
+  };
+}
+
+function rowsOf(counts: Readonly<Record<string, Count>>, toName = (name: string) => name) {
+  return Object.entries(counts).map(([name, count]) => ({ name: toName(name), count }));
+}

@@ -1,0 +1,117 @@
+/** The page of statistics: the numbers of the API, in pictures and beside them. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CheckStatistics, Statistics } from '../../../src/directory/statistics.ts';
+import { countText } from '../../../src/http/pages/count-text.ts';
+import { checkShares } from '../../../src/http/pages/pictures/check-shares.ts';
+import { countBars } from '../../../src/http/pages/pictures/count-bars.ts';
+import { priceRange } from '../../../src/http/pages/pictures/price-range.ts';
+import { startApp } from '../../fixtures/service/start-app.ts';
+import { type Site, startSite } from './site-pages.ts';
+
+describe('/statistics', () => {
+  let site: Site;
+  let html: string;
+  let told: Statistics;
+
+  beforeAll(async () => {
+    site = await startSite();
+    html = (await site.service.get('/statistics?days=30')).body;
+    told = (await site.service.get('/v1/statistics?days=30')).json();
+  });
+  afterAll(async () => {
+    await site?.[Symbol.asyncDispose]();
+  });
+
+  test('shows grades and payers as the API counts them, hidden ones as hidden', () => {
+    const labels = [...html.matchAll(/<svg class="picture bars"[^>]* aria-label="([^"]*)"/g)];
+    const [grades = '', payers = ''] = labels.map(([, label]) => label);
+    for (const [grade, count] of Object.entries(told.grades)) {
+      expect(grades).toContain(`${grade} ${countText(count)}`);
+    }
+    for (const count of Object.values(told.payableBy)) expect(payers).toContain(countText(count));
+    expect(html).toContain(`${told.origins} host-days`);
+    expect(Object.values(told.grades)).toContain(null);
+  });
+
+  test('has a row for each check with its four counts', () => {
+    const rows = [
+      ...html.matchAll(/<tr><th scope="row"><a href="\/checks\/(\w+)">[\s\S]*?<\/tr>/g),
+    ];
+    expect(rows.map(([, id]) => id)).toEqual(told.checks.map(({ id }) => id));
+    for (const [index, { pass, warn, fail, notDetermined }] of told.checks.entries()) {
+      const row = (rows[index]?.[0] ?? '').replace(/<svg[\s\S]*?<\/svg>|<th[\s\S]*?<\/th>/g, '');
+      const cells = [...row.matchAll(/>(\d+|too few to tell)</g)].map(([, text]) => text);
+      expect(cells).toEqual([pass, warn, fail, notDetermined].map(countText));
+    }
+  });
+
+  test('shows the prices of the API', () => {
+    const { p10, p50, p90, count } = told.prices;
+    expect(html).toContain(`10 %: $${p10}`);
+    expect(html).toContain(`half: $${p50}`);
+    expect(html).toContain(`90 %: $${p90}`);
+    expect(html).toContain(`${count} host-days, exact to 10 %`);
+  });
+
+  test('takes the days of the API, and seven for anything else', async () => {
+    for (const [query, days] of [
+      ['', 7],
+      ['?days=1', 1],
+      ['?days=2', 7],
+    ] as const) {
+      const { statusCode, body } = await site.service.get(`/statistics${query}`);
+      expect([statusCode, body.includes(`last ${days} day`)]).toEqual([200, true]);
+    }
+  });
+
+  test('a check page says how many pass, in the same numbers', async () => {
+    const { body } = await site.service.get('/checks/S8');
+    const { pass, fail } = told.checks.find(({ id }) => id === 'S8') ?? {};
+    expect(body).toContain(`${pass} passed (`);
+    expect(body).toContain(`${fail} failed`);
+    expect((await site.service.get('/checks/P1')).body).toContain('too few to tell passed');
+  });
+});
+
+test('nothing is counted yet', async () => {
+  await using service = await startApp();
+  const page = await service.get('/statistics');
+  expect(page.statusCode).toBe(200);
+  expect(page.body).not.toContain('NaN');
+  expect((await service.get('/checks/P1')).body).not.toContain('counted once');
+});
+
+test('the page is not there where the API has no statistics', async () => {
+  await using service = await startApp({ revision: '0.1.0' });
+  expect((await service.get('/statistics')).statusCode).toBe(404);
+  expect((await service.get('/')).body).not.toContain('/statistics');
+});
+
+describe('pictures', () => {
+  test('a hidden count has a frame and no length', () => {
+    const svg = String(
+      countBars('Grades', [
+        { label: 'A', count: 10 },
+        { label: 'B', count: null },
+      ]),
+    );
+    expect(svg).toContain('class="hidden"');
+    expect(svg).toContain('aria-label="Grades: A 10, B too few to tell"');
+  });
+
+  test('shares fill the bar; a hidden count leaves it empty', () => {
+    const check: CheckStatistics = { id: 'P1', pass: 30, warn: 5, fail: 5, notDetermined: 0 };
+    const widths = [...String(checkShares(check)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
+      Number(width),
+    );
+    expect(widths).toEqual([150, 25, 25, 0]);
+    expect(String(checkShares({ ...check, warn: null }))).not.toContain('<rect');
+  });
+
+  test('prices stand on a logarithmic line, equal ones at its ends', () => {
+    const places = (range: Parameters<typeof priceRange>[0]) =>
+      [...String(priceRange(range)).matchAll(/cx="(\d+)"/g)].map(([, x]) => Number(x));
+    expect(places({ p10: 0.01, p50: 0.1, p90: 1 })).toEqual([50, 200, 350]);
+    expect(places({ p10: 0.01, p50: 0.01, p90: 0.01 })).toEqual([50, 200, 350]);
+  });
+});
