@@ -1,58 +1,34 @@
-/** Messages between the serving thread and the thread of the probe. */
-
 import { OriginRefused, type RefusalReason } from '../../guard/errors.ts';
 import { ResolverDown } from '../../guard/failures.ts';
-import type { Limits } from '../../guard/limits.ts';
-import type { Origin, OriginPolicy } from '../../guard/origin.ts';
+import type { Origin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';
-import type { ProbeRequest, ProbeStats } from './client.ts';
+import type { ProbeClientOptions, ProbeRequest, ProbeStats } from './client.ts';
 
-/** Options of a client that can travel: plain data. */
-export type TravellingOptions = {
-  readonly policy: OriginPolicy;
-  readonly userAgent: string;
-  readonly extraCa?: readonly string[];
-  readonly limits?: Partial<Limits>;
+/** Without resolver, connector and clock, because functions cannot be sent to another thread. */
+export type PlainOptions = Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'extraCa' | 'limits'>;
+
+/** The clients of all scans on the thread of the sockets; `client` is the number of one of them. */
+export type ProbeCalls = {
+  open(client: number, options: PlainOptions): void;
+  /** An observation, long texts in shared memory: the serving thread passes them on unread. */
+  request(client: number, request: ProbeRequest): Promise<Answer<Serialized>>;
+  check(client: number, origin: Origin): Promise<Answer<Resolution>>;
+  /** The scan ran out of time. */
+  expire(client: number): void;
+  close(client: number): void;
 };
 
-/** `client` numbers the client of one scan, `call` one question to it. */
-export type ToProbe =
-  | { readonly kind: 'open'; readonly client: number; readonly options: TravellingOptions }
-  | {
-      readonly kind: 'request';
-      readonly client: number;
-      readonly call: number;
-      readonly request: ProbeRequest;
-    }
-  | {
-      readonly kind: 'check';
-      readonly client: number;
-      readonly call: number;
-      readonly origin: Origin;
-    }
-  /** The scan ran out of time. */
-  | { readonly kind: 'expire'; readonly client: number }
-  | { readonly kind: 'close'; readonly client: number };
+export type Answer<T> = { readonly stats: ProbeStats } & (
+  | { readonly value: T }
+  | { readonly fault: Fault }
+);
 
-export type CallResult =
-  /** An observation, long texts in shared memory: the serving thread passes them on unread. */
-  | { readonly kind: 'seen'; readonly seen: Serialized }
-  | { readonly kind: 'resolved'; readonly resolution: Resolution }
-  | { readonly kind: 'fault'; readonly fault: Fault };
-
-export type FromProbe =
+/** News of the thread that belong to no call. */
+export type News =
   /** Said once, when all is loaded. */
   | { readonly kind: 'ready' }
-  | {
-      readonly kind: 'result';
-      readonly client: number;
-      readonly call: number;
-      readonly result: CallResult;
-      readonly stats: ProbeStats;
-    }
   | { readonly kind: 'saturated'; readonly isSaturated: boolean }
-  /** An error of the thread that belongs to no call. */
   | { readonly kind: 'error'; readonly error: string };
 
 /** The state of a client that has sent no request yet. */

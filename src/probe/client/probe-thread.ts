@@ -1,16 +1,20 @@
 /** Runs the connections to origins on their own thread, so that their work delays no client of the service. */
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { type Remote, wrap } from 'comlink';
 import type { HttpData, Observation } from '../../model/observation.ts';
 import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
-import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toError } from './messages.ts';
+import {
+  type Answer,
+  type News,
+  NO_STATS,
+  type PlainOptions,
+  type ProbeCalls,
+  toError,
+} from './messages.ts';
 
-/** Without resolver, connector and clock, because functions cannot be sent to another thread. */
-export type ThreadedClientOptions = Pick<
-  ProbeClientOptions,
-  'policy' | 'userAgent' | 'signal' | 'extraCa' | 'limits'
->;
+export type ThreadedClientOptions = PlainOptions & Pick<ProbeClientOptions, 'signal'>;
 
 export type ProbeThread = {
   /** Like `createProbeClient`; rejects with ProbeThreadLost when the thread ends during a request. */
@@ -76,19 +80,18 @@ export function openProbeThread(options: ProbeThreadOptions = {}): ProbeThread {
   };
 }
 
-type Call = {
-  readonly client: RemoteClient;
-  readonly settle: PromiseWithResolvers<CallResult>;
-};
-
 class RunningThread {
   isLost = false;
   isSaturated = false;
   readonly ready: Promise<void>;
   readonly #tellReady: () => void;
   readonly #worker: Worker;
+  /** Calls by Comlink travel by a port of their own, beside the news of the worker. */
+  readonly #port: MessagePort;
+  readonly #calls: Pick<Remote<ProbeCalls>, keyof ProbeCalls>;
   readonly #onError: OnError;
-  readonly #calls = new Map<number, Call>();
+  /** Each rejects one call that waits. */
+  readonly #waiting = new Set<(error: ProbeThreadLost) => void>();
   readonly #clients = new Set<number>();
   readonly #idleMs: number;
   #idle: NodeJS.Timeout | undefined;
@@ -102,8 +105,11 @@ class RunningThread {
     const ready = Promise.withResolvers<void>();
     this.ready = ready.promise;
     this.#tellReady = ready.resolve;
+    const { port1, port2 } = new MessageChannel();
     this.#worker = new Worker(WORKER, {
       name: 'probe',
+      workerData: port2,
+      transferList: [port2],
       env: environment,
       execArgv: [...execArgv],
       resourceLimits: {
@@ -111,31 +117,58 @@ class RunningThread {
         maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
       },
     });
-    this.#worker.on('message', (message: FromProbe) => this.#hear(message));
+    this.#worker.on('message', (news: News) => this.#hear(news));
     this.#worker.on('error', (error) => {
       onError('the thread that asks origins ended', error);
       this.#lose(error);
     });
     this.#worker.on('exit', (code) => this.#lose(new Error(`exit code ${code}`)));
+    this.#port = port1;
+    const { open, request, check, expire, close } = wrap<ProbeCalls>(port1);
+    // Taken once: Comlink makes, and tracks, a new proxy each time that a member is read.
+    this.#calls = { open, request, check, expire, close };
     // Running calls keep the process alive; an idle thread does not.
     this.#worker.unref();
+    this.#port.unref();
   }
 
   createClient({ signal, policy, userAgent, extraCa, limits }: ThreadedClientOptions): ProbeClient {
-    const number = this.#next();
-    const options = {
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    const calls = this.#calls;
+    let stats: ProbeStats = NO_STATS;
+    const expire = () => void calls.expire(number);
+    const ask = async <T>(call: () => Promise<Answer<T>>): Promise<T> => {
+      const answer = await this.#call(call);
+      stats = answer.stats;
+      if ('fault' in answer) throw toError(answer.fault);
+      return answer.value;
+    };
+    clearTimeout(this.#idle);
+    this.#clients.add(number);
+    void calls.open(number, {
       policy,
       userAgent,
       ...(extraCa ? { extraCa } : {}),
       ...(limits ? { limits } : {}),
-    };
-    clearTimeout(this.#idle);
-    this.#clients.add(number);
-    this.#tell({ kind: 'open', client: number, options });
-    return new RemoteClient(number, signal, {
-      tell: (message) => this.#tell(message),
-      call: (client, toMessage) => this.#call(client, toMessage),
     });
+    if (signal?.aborted) expire();
+    signal?.addEventListener('abort', expire, { once: true });
+    return {
+      async request(request) {
+        const seen = await ask(() => calls.request(number, request));
+        // The other thread serialized the answer of `request`.
+        return deserializeFrozen(seen) as Observation<HttpData>;
+      },
+      check: (origin) => ask(() => calls.check(number, origin)),
+      stats: () => stats,
+      close: () => {
+        signal?.removeEventListener('abort', expire);
+        void calls.close(number);
+        this.#clients.delete(number);
+        this.#rest();
+      },
+    };
   }
 
   async close(): Promise<void> {
@@ -143,17 +176,10 @@ class RunningThread {
     await this.#worker.terminate();
   }
 
-  #tell(message: ToProbe): void {
-    if (!this.isLost) this.#worker.postMessage(message);
-    if (message.kind !== 'close') return;
-    this.#clients.delete(message.client);
-    this.#rest();
-  }
-
   /** Ends an idle thread, which would hold memory; the next client starts another. */
   #rest(): void {
     clearTimeout(this.#idle);
-    if (this.isLost || this.#clients.size > 0 || this.#calls.size > 0) return;
+    if (this.isLost || this.#clients.size > 0 || this.#waiting.size > 0) return;
     const end = () => {
       this.#lose(new Error('idle'));
       this.#worker.terminate().catch((error: unknown) => this.#onError(NOT_ENDED, error));
@@ -161,108 +187,39 @@ class RunningThread {
     this.#idle = setTimeout(end, this.#idleMs).unref();
   }
 
-  #call(client: RemoteClient, toMessage: (call: number) => ToProbe): Promise<CallResult> {
-    if (this.isLost) return Promise.reject(new ProbeThreadLost(new Error('ended before')));
-    const number = this.#next();
-    const settle = Promise.withResolvers<CallResult>();
-    if (this.#calls.size === 0) this.#worker.ref();
-    this.#calls.set(number, { client, settle });
-    this.#tell(toMessage(number));
-    return settle.promise;
+  /** Comlink never settles a call to a thread that has ended. */
+  async #call<T>(call: () => Promise<T>): Promise<T> {
+    if (this.isLost) throw new ProbeThreadLost(new Error('ended before'));
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    if (this.#waiting.size === 0) this.#port.ref();
+    this.#waiting.add(reject);
+    call().then(resolve, reject);
+    try {
+      return await promise;
+    } finally {
+      this.#waiting.delete(reject);
+      if (this.#waiting.size === 0) this.#port.unref();
+      this.#rest();
+    }
   }
 
-  #hear(message: FromProbe): void {
-    if (message.kind === 'ready') {
+  #hear(news: News): void {
+    if (news.kind === 'error') {
+      this.#onError('an error on the thread that asks origins', new Error(news.error));
+    }
+    if (news.kind === 'saturated') this.isSaturated = news.isSaturated;
+    if (news.kind === 'ready') {
       this.#tellReady();
       this.#rest();
-      return;
     }
-    if (message.kind === 'saturated') {
-      this.isSaturated = message.isSaturated;
-      return;
-    }
-    if (message.kind === 'error') {
-      this.#onError('an error on the thread that asks origins', new Error(message.error));
-      return;
-    }
-    const call = this.#calls.get(message.call);
-    if (call === undefined) return;
-    this.#calls.delete(message.call);
-    if (this.#calls.size === 0) this.#worker.unref();
-    this.#rest();
-    call.client.lastStats = message.stats;
-    call.settle.resolve(message.result);
   }
 
   #lose(cause: unknown): void {
     this.isLost = true;
     this.#tellReady();
     this.isSaturated = false;
-    for (const { settle } of this.#calls.values()) settle.reject(new ProbeThreadLost(cause));
-    this.#calls.clear();
+    for (const reject of this.#waiting) reject(new ProbeThreadLost(cause));
+    this.#waiting.clear();
+    this.#port.close();
   }
-
-  #next(): number {
-    this.#lastNumber += 1;
-    return this.#lastNumber;
-  }
-}
-
-type Line = {
-  readonly tell: (message: ToProbe) => void;
-  readonly call: (
-    client: RemoteClient,
-    toMessage: (call: number) => ToProbe,
-  ) => Promise<CallResult>;
-};
-
-/** Proxy of a client on the other thread. */
-class RemoteClient implements ProbeClient {
-  /** Values at the last answer. */
-  lastStats = NO_STATS;
-  readonly #number: number;
-  readonly #signal: AbortSignal | undefined;
-  readonly #line: Line;
-  readonly #expire = () => this.#line.tell({ kind: 'expire', client: this.#number });
-
-  constructor(number: number, signal: AbortSignal | undefined, line: Line) {
-    this.#number = number;
-    this.#signal = signal;
-    this.#line = line;
-    if (signal?.aborted) this.#expire();
-    signal?.addEventListener('abort', this.#expire, { once: true });
-  }
-
-  async request(request: Parameters<ProbeClient['request']>[0]) {
-    const client = this.#number;
-    const result = await this.#line.call(this, (call) => ({
-      kind: 'request',
-      client,
-      call,
-      request,
-    }));
-    // The other thread serialized the answer of `request`.
-    if (result.kind === 'seen') return deserializeFrozen(result.seen) as Observation<HttpData>;
-    throw unexpected(result);
-  }
-
-  async check(origin: Parameters<ProbeClient['check']>[0]) {
-    const client = this.#number;
-    const result = await this.#line.call(this, (call) => ({ kind: 'check', client, call, origin }));
-    if (result.kind === 'resolved') return result.resolution;
-    throw unexpected(result);
-  }
-
-  stats(): ProbeStats {
-    return this.lastStats;
-  }
-
-  close(): void {
-    this.#signal?.removeEventListener('abort', this.#expire);
-    this.#line.tell({ kind: 'close', client: this.#number });
-  }
-}
-
-function unexpected(result: CallResult): Error {
-  return result.kind === 'fault' ? toError(result.fault) : new Error(`a ${result.kind} instead`);
 }

@@ -1,20 +1,26 @@
 /** The thread of the probe: runs the guarded clients of all scans, and all sockets to origins. */
-import { parentPort } from 'node:worker_threads';
+import { MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { expose } from 'comlink';
 import { serialize } from '../../parse/json/transfer.ts';
 import { createProbeClient, type ProbeClient } from './client.ts';
-import { type CallResult, type FromProbe, NO_STATS, type ToProbe, toFault } from './messages.ts';
+import {
+  type Answer,
+  type Fault,
+  type News,
+  NO_STATS,
+  type ProbeCalls,
+  toFault,
+} from './messages.ts';
 import { TextBudget } from './text-budget.ts';
 
-const CLOSED: CallResult = {
-  kind: 'fault',
-  fault: { name: 'other', message: 'this client is closed' },
-};
+const CLOSED: Fault = { name: 'other', message: 'this client is closed' };
 
 type Opened = { readonly client: ProbeClient; readonly clock: AbortController };
 
-if (parentPort === null) throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
-const port = parentPort;
-const tell = (message: FromProbe) => port.postMessage(message);
+if (!(workerData instanceof MessagePort)) {
+  throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
+}
+const tell = (news: News) => parentPort?.postMessage(news);
 const texts = new TextBudget({
   onChange: (isSaturated) => tell({ kind: 'saturated', isSaturated }),
 });
@@ -23,55 +29,37 @@ process.on('uncaughtException', (error) => tell({ kind: 'error', error: describe
 process.on('unhandledRejection', (error) => tell({ kind: 'error', error: describe(error) }));
 const opened = new Map<number, Opened>();
 
-port.on('message', (message: ToProbe) => {
-  if (message.kind === 'open') {
+const calls: ProbeCalls = {
+  open(number, options) {
     const clock = new AbortController();
-    const client = createProbeClient({ ...message.options, signal: clock.signal, texts });
-    opened.set(message.client, { client, clock });
-    return;
-  }
-  const here = opened.get(message.client);
-  if (here === undefined) {
-    if (!('call' in message)) return;
-    const { client, call } = message;
-    tell({ kind: 'result', client, call, result: CLOSED, stats: NO_STATS });
-    return;
-  }
-  const { client, clock } = here;
-  if (message.kind === 'expire') clock.abort();
-  if (message.kind === 'close') {
-    opened.delete(message.client);
-    client.close();
-  }
-  if (message.kind === 'request') {
-    const seen = client.request(message.request);
-    answer(
-      message,
-      client,
-      seen.then((one): CallResult => ({ kind: 'seen', seen: serialize(one) })),
-    );
-  }
-  if (message.kind === 'check') {
-    const resolution = client.check(message.origin);
-    answer(
-      message,
-      client,
-      resolution.then((one): CallResult => ({ kind: 'resolved', resolution: one })),
-    );
-  }
-});
-
+    const client = createProbeClient({ ...options, signal: clock.signal, texts });
+    opened.set(number, { client, clock });
+  },
+  request: (number, request) =>
+    answer(number, async (client) => serialize(await client.request(request))),
+  check: (number, origin) => answer(number, (client) => client.check(origin)),
+  expire: (number) => opened.get(number)?.clock.abort(),
+  close(number) {
+    opened.get(number)?.client.close();
+    opened.delete(number);
+  },
+};
+expose(calls, workerData);
 tell({ kind: 'ready' });
 
-function answer(
-  { client, call }: { readonly client: number; readonly call: number },
-  { stats }: ProbeClient,
-  result: Promise<CallResult>,
-): void {
-  const asFault = (error: unknown): CallResult => ({ kind: 'fault', fault: toFault(error) });
-  result.catch(asFault).then((settled) => {
-    tell({ kind: 'result', client, call, result: settled, stats: stats() });
-  });
+/** Errors are values here: their classes do not survive the way between threads. */
+async function answer<T>(
+  number: number,
+  ask: (client: ProbeClient) => Promise<T>,
+): Promise<Answer<T>> {
+  const client = opened.get(number)?.client;
+  if (client === undefined) return { fault: CLOSED, stats: NO_STATS };
+  try {
+    const value = await ask(client);
+    return { value, stats: client.stats() };
+  } catch (error) {
+    return { fault: toFault(error), stats: client.stats() };
+  }
 }
 
 function describe(error: unknown): string {
