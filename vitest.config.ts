@@ -39,6 +39,7 @@ const LONG = [
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
   'test/scan/{growth,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
+  'test/watch/{hosts-killed,many-watches,python-judges}.test.ts',
   'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races,mongo-statistics}.test.ts',
 ];
 

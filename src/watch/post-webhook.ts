@@ -7,6 +7,8 @@ import type { PostOutcome, PostWebhook } from './delivery.ts';
 
 export type PostWebhookOptions = {
   readonly createClient: CreateProbeClient;
+  /** Default 15 s. */
+  readonly timeoutMs?: number;
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'resolver' | 'connect' | 'extraCa'>;
 
 const TIMEOUT_MS = 15_000;
@@ -17,9 +19,13 @@ const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
  * Posts through the guard of the prober: the name is resolved anew for each try, and a redirect is an
  * answer like any other.
  */
-export function createPostWebhook({ createClient, ...options }: PostWebhookOptions): PostWebhook {
+export function createPostWebhook({
+  createClient,
+  timeoutMs = TIMEOUT_MS,
+  ...options
+}: PostWebhookOptions): PostWebhook {
   return async ({ url, body, headers }) => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     const client = createClient({ ...options, signal });
     try {
       const { origin, path } = addressOf(url, options.policy);
@@ -34,7 +40,7 @@ export function createPostWebhook({ createClient, ...options }: PostWebhookOptio
         accept: 'application/json',
         capBytes: MAX_ANSWER_BYTES,
         redirects: 'none',
-        timeoutMs: TIMEOUT_MS,
+        timeoutMs,
       });
       if (!seen.ok) return NO_ANSWER;
       const { status, headers: answered, body: text } = seen.data;

@@ -29,7 +29,7 @@ export type WatchingOptions = Omit<LookOptions, 'timing' | 'onStep'> & {
 /** Looks at watched origins and delivers events. Hosts that share a store share the work. */
 export type Watching = {
   start(): void;
-  /** Begins what is due now; resolves once it has begun. */
+  /** Begins what is due now; resolves once all of it has begun. */
   tick(): Promise<void>;
   /** Compares a scan that was just published, if its host is watched. */
   published(host: string): void;
@@ -80,6 +80,14 @@ class Rounds implements Watching {
   }
 
   async tick(): Promise<void> {
+    // What finds no room begins as soon as something else has ended, not a second later.
+    while ((await this.#beginDue()) && !this.#isStopped) {
+      if (this.#running.size > 0) await Promise.race(this.#running.values());
+    }
+  }
+
+  /** True where something that is due found no room. */
+  async #beginDue(): Promise<boolean> {
     const { store, timing, postWebhook, onStep, onEvent, scanCoordinator } = this.#options;
     const nowMs = store.now();
     for (const [key, atMs] of this.#notBefore) if (atMs <= nowMs) this.#notBefore.delete(key);
@@ -90,11 +98,16 @@ class Rounds implements Watching {
     this.#late = { looksMs: lateBy(looks[0]?.lookAtMs), deliveriesMs: lateBy(sends[0]?.sendAtMs) };
     const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
     const sending = { store, timing, postWebhook, onStep, onDelivery };
+    let isCrowded = false;
     for (const [receiver, due] of Map.groupBy(sends, (one) => one.receiver)) {
-      this.#begin('send', receiver, RECEIVERS_AT_ONCE, () => deliverDue(sending, receiver, due));
+      const work = () => deliverDue(sending, receiver, due);
+      isCrowded = !this.#begin('send', receiver, RECEIVERS_AT_ONCE, work) || isCrowded;
     }
     const atOnce = scanCoordinator.running() > 0 ? LOOKS_BESIDE_PAID_SCANS : LOOKS_AT_ONCE;
-    for (const { host } of looks) this.#begin('look', host, atOnce, () => this.#lookAt(host));
+    for (const { host } of looks) {
+      isCrowded = !this.#begin('look', host, atOnce, () => this.#lookAt(host)) || isCrowded;
+    }
+    return isCrowded;
   }
 
   published(host: string): void {
@@ -136,12 +149,12 @@ class Rounds implements Watching {
     }
   }
 
-  /** Never rejects. One at a time for each name, and so many of a kind. */
-  #begin(kind: 'look' | 'send', name: string, atOnce: number, work: () => Promise<void>): void {
+  /** One at a time for each name, and so many of a kind. False where there is no room for one more. */
+  #begin(kind: 'look' | 'send', name: string, atOnce: number, work: () => Promise<void>): boolean {
     const key = `${kind} ${name}`;
     const alike = [...this.#running.keys()].filter((one) => one.startsWith(`${kind} `));
-    const isBusy = this.#running.has(key) || alike.length >= atOnce;
-    if (isBusy || this.#isStopped || this.#notBefore.has(key)) return;
+    if (this.#running.has(key) || this.#isStopped || this.#notBefore.has(key)) return true;
+    if (alike.length >= atOnce) return false;
     const running = work()
       .catch((error: unknown) => {
         this.#notBefore.set(key, this.#options.store.now() + AGAIN_MS);
@@ -150,6 +163,7 @@ class Rounds implements Watching {
       })
       .finally(() => this.#running.delete(key));
     this.#running.set(key, running);
+    return true;
   }
 
   #underLease(host: string, work: () => Promise<void>): Promise<void> {

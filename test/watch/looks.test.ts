@@ -4,45 +4,12 @@ import { ScannerFailure } from '../../src/scan/scanner.ts';
 import type { AskedResource } from '../../src/watch/asked-resource.ts';
 import { toSecondOfDay } from '../../src/watch/plan.ts';
 import type { CannedScan } from '../scan/fake-scanner.ts';
+import { OFFER, sells } from './seller-report.ts';
 import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const OFFER = {
-  scheme: 'exact',
-  network: 'eip155:8453',
-  asset: '0xasset',
-  amount: '50000',
-  payTo: '0xpayto',
-};
-
-/** A report with one paid resource, and whatever else differs. */
-function sells(more: CannedScan = {}, offer = OFFER): CannedScan {
-  const resource = { method: 'GET', path: '/weather' };
-  const judged = {
-    pointer: '/accepts/0',
-    client: '@x402/evm',
-    verdict: 'signs',
-    words: null,
-    ...offer,
-  } as const;
-  return {
-    ...more,
-    report: {
-      payableBy: 'default',
-      payability: [{ ...resource, payableBy: 'default', words: null, offers: [judged] }],
-      routes: {
-        paid: [{ ...resource, template: null, description: null, mimeType: null, offers: [offer] }],
-        signIn: [],
-        free: [],
-        isComplete: true,
-      },
-      ...more.report,
-    },
-  };
-}
-
 function answered(offer: typeof OFFER | null = OFFER, more: object = {}) {
   return ({ method, path }: { method: string; path: string }): AskedResource => ({
     method,

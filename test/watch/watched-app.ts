@@ -2,7 +2,6 @@
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import type { AskResources } from '../../src/watch/ask-resources.ts';
 import type { AskedResource } from '../../src/watch/asked-resource.ts';
-import type { PostWebhook } from '../../src/watch/delivery.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { toWatchTiming } from '../../src/watch/timing.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
@@ -39,7 +38,10 @@ export type WatchedApp = AsyncDisposable & {
 };
 
 export type WatchedAppOptions = {
-  readonly post?: PostWebhook;
+  /** Further receivers that may be reached. */
+  readonly alsoAllow?: readonly string[];
+  /** Of a try. */
+  readonly timeoutMs?: number;
   readonly openStore?: TestAppOptions['openStore'];
   readonly environment?: TestAppOptions['environment'];
 };
@@ -48,9 +50,9 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
   const receiver = await startReceiver();
   const app = await startApp({
     environment: {
-      SCAN_ALLOW_HOSTS: receiver.host,
       RATE_LIMIT: 'off',
       ...options.environment,
+      SCAN_ALLOW_HOSTS: [receiver.host, ...(options.alsoAllow ?? [])].join(','),
     },
     ...(options.openStore ? { openStore: options.openStore } : {}),
   });
@@ -73,13 +75,12 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     askResources,
     fetchChallenge: async ({ host }) =>
       app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },
-    postWebhook:
-      options.post ??
-      createPostWebhook({
-        createClient: createProbeClient,
-        policy: config.originPolicy,
-        userAgent: 'test',
-      }),
+    postWebhook: createPostWebhook({
+      createClient: createProbeClient,
+      policy: config.originPolicy,
+      userAgent: 'test',
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    }),
     onError: (message, error) => troubles.push({ message, error }),
     onEvent: (event) => events.push(event),
   });

@@ -23,6 +23,10 @@ const SECTIONS: readonly Section[] = [
     text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that was asked for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep what the first published scan of a host in a UTC day found until some minutes after that day, and then sums without hosts for 31 days; what an origin that is opted out adds is left out at once, sums of earlier days stay.',
   },
   {
+    title: 'Watches',
+    text: 'An owner who proved control of an origin may have it watched: it is scanned once a day and its paid resources are asked every hour, and what changes is sent to the webhook that the owner gave. These looks are not published. The webhook, what the last looks saw, undelivered events and the secret that signs them (readable by who runs the service) are kept while the watch lasts and deleted 30 days after its end.',
+  },
+  {
     title: 'Listing and opt-out',
     text: 'Every origin that is scanned, also when a third party asked for the scan, may be listed in the public directory with its grade and with branding that was copied automatically and is unverified. An operator who proves control of the domain with a one-time token can have the origin removed or its branding hidden; this is honoured within 24 hours.',
   },

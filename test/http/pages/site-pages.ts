@@ -35,6 +35,7 @@ export const PAGES: Readonly<Record<string, SitePage>> = {
   statistics: { path: '/statistics?days=30' },
   about: { path: '/about-scanner' },
   attestation: { path: '/attestations/scan/v1' },
+  aboutWatch: { path: '/about-watch' },
   signed: { path: '/attestations/scan/v1' },
   missing: { path: '/o/localhost' },
 };

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { RouteContext } from '../route-context.ts';
 import { aboutRoute } from './about.ts';
+import { aboutWatchRoute } from './about-watch.ts';
 import { badgeRoute } from './badge.ts';
 import { checkRoutes } from './checks.ts';
 import { homeRoute } from './home.ts';
@@ -16,6 +17,7 @@ export const siteRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     badgeRoute,
     checkRoutes,
     aboutRoute,
+    aboutWatchRoute,
     scanAttestationRoute,
     statisticsPageRoute,
   ]) {

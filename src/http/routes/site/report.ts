@@ -79,6 +79,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const links = {
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
         proof: proofUrl(fresh, config),
+        hasWatch: revision.offers.watch !== undefined,
       };
       const render = (isBrief: boolean) =>
         reply.viewAsync('report', { ...reportPage({ ...input, isBrief }), ...links });

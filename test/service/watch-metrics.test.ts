@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { WatchMetrics } from '../../src/service/watch-metrics.ts';
+
+const METRIC = /\bwatch_[a-z_]+\b/g;
+const SUFFIX = /_(?:bucket|count|sum)$/;
+
+async function namesIn(path: string): Promise<readonly string[]> {
+  const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const names = [...text.matchAll(METRIC)].map(([name]) => name.replace(SUFFIX, ''));
+  return [...new Set(names)].toSorted();
+}
+
+test('alerts and the page for operators name the metrics of watches that there are', async () => {
+  const metrics = new WatchMetrics();
+  metrics.watch({ lateness: () => ({ looksMs: 2_000, deliveriesMs: 0 }) });
+  metrics.observe({ kind: 'delivery', result: 'delivered', ms: 5 });
+  metrics.observe({ kind: 'look', look: 'scan', lateMs: 5 });
+  const known = metrics.registry.getMetricsAsArray().map(({ name }) => name);
+  expect((await namesIn('deploy/alerts.yml')).filter((name) => !known.includes(name))).toEqual([]);
+  expect(await namesIn('docs/scaling.md')).toEqual(known.toSorted());
+  const text = await metrics.registry.metrics();
+  expect(text).toContain('watch_deliveries_total{result="delivered"} 1');
+  expect(text).toContain('watch_looks_late_seconds 2');
+});

@@ -1,0 +1,69 @@
+/** A host that looks and delivers, and that may be killed at any step. Settings come by the environment. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createPostWebhook } from '../../src/watch/post-webhook.ts';
+import { createWatching } from '../../src/watch/watching.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { FAST, HOST, SETTINGS, TIME_SCALE } from './kill-settings.ts';
+import { OFFER, sells } from './seller-report.ts';
+
+const { STORE_URL = '', ALLOW = '', WORLD = '', KILL_AT = '' } = process.env;
+const TICK_MS = 20;
+
+const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(ALLOW) };
+const store = await openStore(STORE_URL, { timeScale: TIME_SCALE });
+await store.instances.join({ settings: SETTINGS, waitMs: 10_000 });
+const scanner = createFakeScanner();
+const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
+let stepsLeft = Number(KILL_AT);
+
+/** What the seller asks for now. */
+async function findPrice(): Promise<string> {
+  return (await fetch(WORLD)).text();
+}
+
+const watching = createWatching({
+  store,
+  siteUrl: 'https://scanner.example',
+  policy,
+  timing: FAST,
+  scanCoordinator: {
+    running: () => 0,
+    async run(origin, options) {
+      scanner.will(HOST, sells({}, { ...OFFER, amount: await findPrice() }));
+      return scanCoordinator.run(origin, options);
+    },
+  },
+  async askResources(_origin, resources) {
+    const amount = await findPrice();
+    const more = {
+      pointer: '/accepts/0',
+      maxTimeoutSeconds: 60,
+      price: null,
+      client: 'signs',
+    } as const;
+    return resources.map((resource) => ({
+      ...resource,
+      kind: 'answered',
+      payableBy: 'default',
+      offers: [{ ...OFFER, ...more, amount, isTestnet: false }],
+      schemaOutcome: null,
+    }));
+  },
+  fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
+  postWebhook: createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' }),
+  onError: (message, error) => console.error(message, error),
+  onStep() {
+    stepsLeft -= 1;
+    if (stepsLeft === 0) process.kill(process.pid, 'SIGKILL');
+  },
+});
+process.send?.('ready');
+process.on('disconnect', () => process.exit());
+for (;;) {
+  await watching.tick();
+  await pause(TICK_MS);
+}

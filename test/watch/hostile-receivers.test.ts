@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import type { PostWebhook } from '../../src/watch/delivery.ts';
+import { createPostWebhook } from '../../src/watch/post-webhook.ts';
+import { status as answers, startReceiver } from './receiver.ts';
+import { startWatchedApp } from './watched-app.ts';
+
+const TIMEOUT_MS = 1_000;
+const REQUEST = { body: '{"type":"watch.test","data":{}}', headers: { 'webhook-id': 'msg_1' } };
+
+function posting(hosts: readonly string[], more: object = {}): PostWebhook {
+  const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(hosts.join(',')) };
+  const client = { createClient: createProbeClient, userAgent: 'test', timeoutMs: TIMEOUT_MS };
+  return createPostWebhook({ ...client, policy, ...more });
+}
+
+test('a redirect is an answer, wherever it leads', async () => {
+  await using inner = await startReceiver();
+  await using receiver = await startReceiver(answers(307, { location: inner.url }));
+  const outcome = await posting([receiver.host, inner.host])({ url: receiver.url, ...REQUEST });
+  expect(outcome.status).toBe(307);
+  expect(inner.received).toHaveLength(0);
+});
+
+test('a name that has turned to a private address is not connected to', async () => {
+  await using inner = await startReceiver();
+  const dialled: string[] = [];
+  const resolver = {
+    resolve4: async () => ['127.0.0.1'],
+    resolve6: async () => [],
+    lookup: async () => [],
+  };
+  const connect = async ({ address }: { address: string }) => {
+    dialled.push(address);
+    throw new Error('dialled');
+  };
+  const post = posting([], { resolver, connect });
+  const outcome = await post({ url: 'https://hooks.example.com/x', ...REQUEST });
+  expect(outcome.status).toBeNull();
+  expect(dialled).toEqual([]);
+  expect(inner.received).toEqual([]);
+});
+
+test('silence ends after the time of a try', async () => {
+  await using receiver = await startReceiver(() => new Promise(() => undefined));
+  const outcome = await posting([receiver.host])({ url: receiver.url, ...REQUEST });
+  expect(outcome.status).toBeNull();
+});
+
+test('of an endless answer 64 KiB are read', async () => {
+  await using receiver = await startReceiver((_received, response) => {
+    const piece = 'x'.repeat(16_384);
+    const write = () => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.on('drain', write);
+    write();
+  });
+  const outcome = await posting([receiver.host])({ url: receiver.url, ...REQUEST });
+  expect(outcome.status).toBe(200);
+  expect(outcome.body.length).toBe(65_536);
+});
+
+test('a silent receiver holds up nobody else', async () => {
+  await using silent = await startReceiver(() => new Promise(() => undefined));
+  await using watched = await startWatchedApp({
+    alsoAllow: [silent.host],
+    timeoutMs: 5_000,
+  });
+  await watched.prove('silent.example.org');
+  const asked = await watched.watch({ url: 'silent.example.org', webhook: silent.url });
+  expect(asked.status).toBe(200);
+  await watched.watching.tick();
+  await watched.prove();
+  await watched.watch();
+  const settled = watched.watching.tick();
+  await expect.poll(() => watched.receiver.types()).toEqual(['watch.started']);
+  // The silent one is still being asked.
+  expect(watched.events).toEqual([expect.objectContaining({ result: 'delivered' })]);
+  await settled;
+});
