@@ -1,6 +1,7 @@
 import type { DirectoryRecord, DirectoryStore } from '../store/contract/directory.ts';
 
-const PAGE_SIZE = 50;
+/** Rows of a page of the site. */
+export const PAGE_SIZE = 30;
 const PER_DOMAIN = 3;
 /** Limit of store pages for one front page; a directory that is flooded by one domain gives a short page. */
 const MAX_READS = 10;

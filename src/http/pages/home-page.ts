@@ -1,6 +1,7 @@
 import type { Project } from '../../directory/project.ts';
 import type { DirectoryChange } from '../../store/contract/changes.ts';
 import type { AnswerView } from './answer-view.ts';
+import { cutText } from './cut-text.ts';
 import { type GradeCounts, gradeHistogram } from './pictures/grade-histogram.ts';
 
 export type HomePageInput = {
@@ -23,12 +24,17 @@ export type HomePageInput = {
 };
 
 const MAX_MOVEMENTS = 8;
+const MAX_NAME_BYTES = 120;
 
 export function homePage(input: HomePageInput) {
   const { query, page, pageSize, count, gradeCounts } = input;
   const at = (number: number) => `/?q=${encodeURIComponent(query)}&page=${number}`;
   return {
     ...input,
+    projects: input.projects.map((project) => ({
+      ...project,
+      displayName: cutText(project.displayName, MAX_NAME_BYTES),
+    })),
     title: 'x402 Conformance Scanner',
     summary: 'Can an agent pay this API? Grades of x402 seller origins, on 25 published checks',
     isFront: query === '' && page === 0,

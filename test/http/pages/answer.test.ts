@@ -205,7 +205,7 @@ test('newcomers and changed grades are shown, rescans and opted-out hosts are no
   await service.publish('hidden.other.com', { grade: 'B', score: 85 });
   await service.store.listing.set('hidden.other.com', { listed: false });
   const { body } = await service.get('/');
-  const movements = body.slice(body.indexOf('Newest movements'), body.indexOf('Scanned last'));
+  const movements = body.slice(body.indexOf('Newest movements'), body.indexOf('What agents read'));
   expect(movements.match(/<li>/g)).toHaveLength(2);
   expect(movements).toContain('pill grade-A');
   expect(body).not.toContain('hidden.other.com');

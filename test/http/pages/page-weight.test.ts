@@ -68,6 +68,22 @@ describe('a page', () => {
     ...checks,
   ];
 
+  test('the front page stays under it with the longest names', async () => {
+    const crowded = await startSite();
+    try {
+      for (let n = 0; n < 30; n += 1) {
+        const host = `${'a123456.'.repeat(29)}s${n}.com`;
+        await crowded.service.publish(host, { branding: { displayName: LONG.slice(0, 80) } });
+      }
+      for (const path of ['/', '/?q=a123456']) {
+        const { body } = await crowded.service.get(path);
+        expect(Buffer.byteLength(body)).toBeLessThan(MAX_BYTES);
+      }
+    } finally {
+      await crowded[Symbol.asyncDispose]();
+    }
+  });
+
   test.each([...new Set(paths)])(
     '%s weighs under 60 KiB with its styles and script',
     async (path) => {

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { readFrontPage } from '../../../directory/front-page.ts';
+import { PAGE_SIZE, readFrontPage } from '../../../directory/front-page.ts';
 import { toProject } from '../../../directory/project.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/answer-view.ts';
@@ -7,7 +7,6 @@ import { homePage } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { priceText } from './page.ts';
 
-const PAGE_SIZE = 50;
 /** Most of the newest changes are rescans, which the page leaves out. */
 const CHANGES_READ = 100;
 /** Link header: agents that know only the host find the documents by it. */
