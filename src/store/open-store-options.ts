@@ -8,7 +8,7 @@ export type OpenStoreOptions = {
   readonly clock?: (() => number) | undefined;
   /** Tests alone: heartbeats and silence last this fraction of their time. Default 1. */
   readonly timeScale?: number | undefined;
-  /** How long a remote database may take to answer at the start; default 5000. */
+  /** Time that a remote database may take to answer at the start; default 5000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Told of trouble that no call of the caller meets (a missed heartbeat, a skipped time check). */
   readonly onError?: ((message: string, error: unknown) => void) | undefined;

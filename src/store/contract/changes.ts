@@ -11,7 +11,7 @@ export type DirectoryChange = {
   /** Database time, ms; strictly increasing with `n`. */
   readonly changedAtMs: number;
   readonly host: string;
-  /** Of the host's current record after this change. */
+  /** The grade of the host's current record after this change. */
   readonly grade: Grade;
   readonly score: number;
   readonly checksVersion: string;
@@ -21,7 +21,7 @@ export type DirectoryChange = {
 };
 
 /**
- * What was published, in order. Number n+1 is inserted after n was read, so a reader who has seen
+ * Publications, in order. Number n+1 is inserted after n was read, so a reader who has seen
  * n+1 has seen n, and paging by `changedAtMs` loses and repeats nothing. Kept for good.
  */
 export type ChangeStore = {

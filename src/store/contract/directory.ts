@@ -16,7 +16,7 @@ export type DirectoryRecord = PublishedScan & {
   readonly enrichmentSuppressed: boolean;
 };
 
-/** What is told of a host without the rest of its record. */
+/** The part of a record that a status needs. */
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
 export type DirectoryQuery = {
@@ -33,7 +33,7 @@ export type DirectoryQuery = {
 };
 
 /**
- * What lists of many hosts are made of, as versions: an answer that was made from such a list may
+ * Versions of the rows that lists of hosts are made of: an answer that was made from such a list may
  * be given again while both are as they were before its rows were read.
  */
 export type DirectoryVersions = {
@@ -60,7 +60,7 @@ export type DirectoryStore = {
     readonly records: readonly DirectoryRecord[];
   }>;
 
-  /** How many listed hosts have each grade now. */
+  /** Number of listed hosts of each grade. */
   grades(): Promise<Readonly<Record<Grade, number>>>;
 
   /** Listed hosts whose current scan has grade A and `scannedAtMs >= sinceMs`, newest first. */

@@ -1,7 +1,7 @@
 import type { PayableState } from '../../model/payability.ts';
 import type { Grade } from '../../model/report.ts';
 
-/** How many rows of history a host keeps. */
+/** Rows of history that are kept of a host. */
 export const HISTORY_ROWS_PER_HOST = 400;
 
 export type HistoryRow = {

@@ -4,7 +4,7 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** An owner without a heartbeat for so long (database time) may be taken over from. */
 export const SILENT_AFTER_MS = 20_000;
 
-/** What all instances on one store must agree on. Compared as strings, member by member. */
+/** Settings that all instances on one store must share. Compared as strings, member by member. */
 export type MembershipSettings = {
   readonly revision: string;
   readonly network: string;

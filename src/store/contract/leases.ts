@@ -26,7 +26,7 @@ export type LeaseStore = {
     readonly lifetimeMs: number;
   }): Promise<LeaseOutcome>;
 
-  /** Whether this very turn is still the last one, and not over. */
+  /** True while this very turn is the last one, and not over. */
   isHeld(lease: Lease): Promise<boolean>;
 
   /** Ends the own turn; does nothing to a later one. */

@@ -15,7 +15,7 @@ export const LEDGER_STATES = [
 
 export type LedgerState = (typeof LEDGER_STATES)[number];
 
-/** What a writer gives; the store adds the time and the owner. */
+/** A step as its writer gives it; the store adds the time and the owner. */
 export type LedgerAppend = {
   /** Decoded `(network, asset, from, nonce)` as one string, canonical in case; never header bytes. */
   readonly key: string;
@@ -28,7 +28,7 @@ export type LedgerAppend = {
   readonly payer: string;
   /** Route and canonical request as one string. */
   readonly request: string;
-  /** When the authorization ends, ms since the epoch. */
+  /** End of the authorization, ms since the epoch. */
   readonly validBeforeMs: number;
   /** The scan that this call computes or uses, once known: keeps its result from being purged. */
   readonly scanId?: string | undefined;
@@ -53,7 +53,7 @@ export type LedgerEntry = {
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
   readonly last: LedgerRow;
-  /** When an answer for this key was written to a client in full, or null. */
+  /** Time at which an answer for this key was written to a client in full, or null. */
   readonly writtenAtMs: number | null;
 };
 
@@ -92,7 +92,7 @@ export type LedgerStore = {
     readonly sinceMs: number;
   }): Promise<readonly LedgerRow[]>;
 
-  /** How many keys of this payer were settled at or after `sinceMs`; counts up to `limit`. */
+  /** Number of keys of this payer that were settled at or after `sinceMs`; counts up to `limit`. */
   settledCount(query: {
     readonly payer: string;
     readonly sinceMs: number;

@@ -1,4 +1,4 @@
-/** What verified owners set for their hosts. */
+/** Preferences of a verified owner for a host. */
 export type ListingSettings = {
   readonly listed: boolean;
   readonly enrichmentSuppressed: boolean;
@@ -10,7 +10,7 @@ export type ListingChange = {
   readonly enrichmentSuppressed?: boolean | undefined;
 };
 
-/** What verified owners asked for; rows of their own that no publication touches. */
+/** Preferences of verified owners, in rows of their own that no publication touches. */
 export type ListingStore = {
   /** Defaults: listed, not suppressed. */
   get(host: string): Promise<ListingSettings>;

@@ -10,7 +10,7 @@ export const CHALLENGE_FETCH_SPACING_MS = 10_000;
 /** Domains are sold: beyond this the proof has to be given anew. */
 export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
 
-/** When a confirm ends to count; null where it does not count at `nowMs` any more. */
+/** The end of a confirm; null where it has ended at `nowMs`. */
 export function verifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
   const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
   return untilMs > nowMs ? untilMs : null;
@@ -30,7 +30,7 @@ export type HostAndClient = {
 /** A token as it is stored: hashes alone, and who asked for it. */
 export type IssuedToken = {
   readonly tokenHash: string;
-  /** Of the listing key that was answered beside the token. */
+  /** Hash of the listing key that was answered beside the token. */
   readonly keyHash: string;
   readonly client: string;
   /** Key of the wider block that the client's address is in. */
@@ -44,7 +44,7 @@ export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
   readonly atMs: number;
 };
 
-/** What one instance found at the challenge path, for the others that wait for it. */
+/** The finding of one instance at the challenge path, for the others that wait for it. */
 export type ChallengeFinding = {
   readonly beganAtMs: number;
   /** Free-form. */
@@ -67,17 +67,17 @@ export type OwnershipStore = {
   /** Unexpired tokens of the host, of all clients, oldest first. */
   liveTokens(host: string): Promise<readonly LiveToken[]>;
 
-  /** Whether host and client are out of failed confirms; takes nothing. */
+  /** Failed confirms of host and client in the last hour; takes nothing. */
   failedConfirms(pair: HostAndClient): Promise<{
     readonly used: number;
-    /** When the next is free; null while there is room. */
+    /** Time at which the next is allowed; null while there is room. */
     readonly retryAtMs: number | null;
   }>;
 
   /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
   noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome>;
 
-  /** When the next fetch of the host's challenge may begin; takes nothing. */
+  /** Time from which the next fetch of the host's challenge may begin; takes nothing. */
   challengeFetchDueAtMs(host: string): Promise<number>;
 
   /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
@@ -86,7 +86,7 @@ export type OwnershipStore = {
   /** Tells other instances what a fetch found. */
   noteFinding(host: string, finding: ChallengeFinding): Promise<void>;
 
-  /** What fetches found that began in the last minute, oldest first. */
+  /** Findings of fetches that began in the last minute, oldest first. */
   findings(host: string): Promise<readonly ChallengeFinding[]>;
 
   /**

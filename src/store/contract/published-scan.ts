@@ -9,7 +9,7 @@ export type CheckCounts = {
   readonly fail: number;
 };
 
-/** What a paid scan makes public, and what stays after its per-check results were purged. */
+/** The public part of a paid scan, which stays after its per-check results were purged. */
 export type PublishedScan = {
   readonly scanId: string;
   /** Canonical host. */

@@ -1,6 +1,6 @@
 import type { Owner } from './owner.ts';
 
-/** What is counted together, in parts: `['open-claim', payer]`. */
+/** A name in parts, such as `['open-claim', payer]`; the slots of one scope are counted together. */
 export type SlotScope = readonly string[];
 
 export type SlotRequest = {
@@ -35,7 +35,7 @@ export type Slot = {
 
 export type SlotOutcome =
   | { readonly taken: true; readonly slot: Slot }
-  /** When a slot is free again at the latest. */
+  /** Time at which a slot is free again at the latest. */
   | { readonly taken: false; readonly retryAtMs: number };
 
 /**

@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../model/json.ts';
 
-/** How long the last verdict of a check that depends on a third party may stand in. */
+/** Longest time for which the last verdict of a check that depends on a third party may stand in. */
 export const VERDICT_LIFETIME_MS = 30 * 24 * 3_600_000;
 
 export type EcosystemSnapshot = {
   /** Which index, listing or chain. */
   readonly source: string;
-  /** What was asked of it. */
+  /** The question to the source. */
   readonly key: string;
   readonly takenAtMs: number;
   /** At most 8 MiB as JSON; `too_large` otherwise. */

@@ -29,7 +29,7 @@ export type StoreInfo = {
   readonly owner: Owner;
 };
 
-/** How many rows (answers: answers) a purge removed, by what they were. */
+/** Numbers of removed rows by kind; of answers, the number of answers. */
 export type PurgeReport = {
   readonly ledgerKeys: number;
   readonly answers: number;

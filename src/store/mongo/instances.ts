@@ -81,7 +81,7 @@ export class MongoInstances implements InstanceStore {
       if (others.length === 0) return this.#beat(settings, true);
       const living = conflicting.look(others);
       if (living || performance.now() > deadlineMs) throw mustAgree(living ?? others[0], settings);
-      // Of instances that ask at once the one with the smallest id goes on, the others step back.
+      // Several instances may ask at once: the one with the smallest id goes on, the others step back.
       if (others.some((other) => other.boot < owner.boot))
         await instances.remove({ boot: owner.boot });
       await delay(LOOK_AGAIN_AFTER_MS * (1 + Math.random()));

@@ -18,7 +18,7 @@ import { type Guard, isDuplicate, mayDecideLater, upsert } from './error.ts';
 /** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
 export type StoredDocument = AnyRow & { readonly _id: string };
 
-/** How long a decision is sought for after a lost reply or an uncommitted conflicting row. */
+/** Time within which a decision is retried after a lost reply or an uncommitted conflicting row. */
 const DECIDE_WITHIN_MS = 5_000;
 const RETRY_DELAY_MS = 50;
 

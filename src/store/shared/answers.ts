@@ -8,7 +8,7 @@ import { findReferableReport, findReport } from './reports.ts';
 import { headersFromJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
 
-/** What is kept of a body up to here stands in the row of its answer: most are one insert, that waits for the disk once. */
+/** Up to this size a body is stored in the row of its answer: one insert, which waits for the disk once. */
 const MAX_INLINE_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 

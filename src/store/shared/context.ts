@@ -23,12 +23,12 @@ export type RecordLists = {
 /** The hosts of one page in their order, and the number of all matches. */
 export type FoundHosts = { readonly count: number; readonly hosts: readonly string[] };
 
-/** What an engine gives to the rules over its tables. */
+/** The parts of a store that depend on its engine. */
 export type EngineContext = {
   readonly tables: Tables;
   readonly lists: RecordLists;
   readonly owner: Owner;
-  /** Whether the writer of a row still lives. */
+  /** True while the writer of a row lives. */
   readonly isAlive: (owner: Owner) => Promise<boolean>;
   /** Database time, ms since the epoch. */
   readonly now: () => number;

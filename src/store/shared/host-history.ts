@@ -41,7 +41,7 @@ export class HostHistory {
     return follower;
   }
 
-  /** Whether there were rows that had not been followed. */
+  /** True if there were rows that had not been followed. */
   async catchUp(): Promise<boolean> {
     const before = this.seq;
     for (;;) {

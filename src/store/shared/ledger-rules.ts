@@ -48,8 +48,8 @@ export function ledgerEntry(
 }
 
 /**
- * Whether the steps of a key may go: it is finished, and so is its authorization, for long enough.
- * Where its payment was never sent, an hour is enough.
+ * The steps of a key may be purged once the key and its authorization have ended for long enough; one hour is
+ * enough where the payment was never sent.
  */
 export function ledgerHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return false;

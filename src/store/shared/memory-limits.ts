@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { LimitStore } from '../contract/limits.ts';
 
-/** Of more, those that counted least recently go, so that many clients cannot fill the memory. */
+/** Beyond it the least recently used counters are dropped, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
 type Counter = {

@@ -2,7 +2,7 @@ import { ANSWER_LIFETIME_MS } from '../contract/answers.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How long each kind of row is kept; `purge` of both stores reads these alone. */
+/** Retention of each kind of row; `purge` reads these alone. */
 export const RETENTION_MS = {
   /** The steps of a ledger key, after its last step and the end of its authorization. */
   ledgerKey: 48 * HOUR_MS,
@@ -26,7 +26,7 @@ export const RETENTION_MS = {
   endedLease: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentHost: HOUR_MS,
-  /** What an owner wanted before he wanted something else. */
+  /** A row of an owner that a later one has replaced. */
   replacedOwner: HOUR_MS,
   /** A watch as it was before something of it changed. */
   replacedWatch: HOUR_MS,

@@ -20,7 +20,7 @@ import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
-/** What an engine adds to its tables. */
+/** The parts of a store that an engine brings beside its tables. */
 export type EngineParts = Pick<Store, 'limits' | 'instances' | 'ping' | 'close'> & {
   readonly info: Omit<StoreInfo, 'owner'>;
   /** Removes counters and members that are over, and says how many. */

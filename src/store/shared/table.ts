@@ -26,7 +26,7 @@ export type RangeOptions<R> = {
 export type Column<V = unknown> = {
   readonly kind: 'text' | 'integer' | 'boolean' | 'bytes' | 'object';
   readonly isNullable: boolean;
-  /** Of an object; each of them is a text. */
+  /** The members of an object; each is a text. */
   readonly members?: readonly string[];
   /** Never set: it carries the type of the values. */
   readonly value?: V;
@@ -39,7 +39,7 @@ export type TableSpec<R> = {
   readonly key: readonly (keyof NoInfer<R> & string)[];
   /** Further columns that no two rows may have alike. */
   readonly unique?: readonly (readonly (keyof NoInfer<R> & string)[])[];
-  /** What rows are looked for by. */
+  /** Rows are looked up by these. */
   readonly indexes?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /**
    * Rows that need not outlive a loss of power by themselves: they stand for work of their writer, or another row that
@@ -81,7 +81,7 @@ export type Table<R> = {
   /** Sets members of the row with the key of `row`, if there is one that fits `only` too. Decides nothing. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
 
-  /** How many rows were removed, which decides nothing either. */
+  /** Resolves to the number of rows removed, which decides nothing either. */
   remove(where: Where<R>): Promise<number>;
 
   /** The same, `size` rows at a time, so that others are served in between. */

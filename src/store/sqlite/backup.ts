@@ -15,7 +15,7 @@ import { sqliteError } from './error.ts';
 import { isKnownVersion, versionOf } from './migrate.ts';
 import { lockProcess } from './process-lock.ts';
 
-/** What is in a backup. */
+/** Contents of a backup, as numbers of rows. */
 export type BackedUp = { readonly hosts: number; readonly payments: number };
 
 /**

@@ -43,7 +43,7 @@ export class Connection {
     this.#guard(() => this.#database.exec(sql));
   }
 
-  /** How many rows it wrote. Durable when it returns. */
+  /** Returns the number of rows written; durable when it returns. */
   run(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#write('FULL', sql, values);
   }

@@ -35,7 +35,7 @@ function columnsOf(connection: Connection, table: string): ReadonlySet<string> {
   return new Set(rows.map(({ name }) => String(name)));
 }
 
-/** Whether a file of this `user_version` can be opened here. */
+/** True for a `user_version` that this program can open. */
 export function isKnownVersion(version: number): boolean {
   return version >= OLDEST_VERSION && version <= VERSION;
 }

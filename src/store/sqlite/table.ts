@@ -50,7 +50,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
   }
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
-    // Of rows that are changed or removed, as of all of their table.
+    // An update or a removal names no row, so it counts as one of any row of the table.
     const isPassing = row === null ? spec.passing !== undefined : spec.passing?.(row);
     return isPassing ? connection.runPassing(sql, ...values) : connection.run(sql, ...values);
   }
