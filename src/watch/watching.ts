@@ -184,7 +184,8 @@ class Rounds implements Watching {
         await this.#change(watch, (held) => ({ state: { ...held, nextLookAtMs } }));
         return;
       }
-      onEvent?.({ kind: 'look', look: await look.run(), lateMs });
+      const kind = await look.run();
+      onEvent?.({ kind: 'look', look: kind, lateMs });
       await look.renew();
     });
   }
