@@ -325,3 +325,26 @@ function openClosable() {
 function sharedView(store: Store): Store {
   return { ...store, close: async () => undefined };
 }
+
+test('free scans take no place of paid ones, and begin only while those leave half of theirs', async () => {
+  await using parts = setUp({ maxScans: 2 });
+  const { host, scanner } = parts;
+  const gate = Promise.withResolvers<void>();
+  const origins = Array.from({ length: 8 }, (_, n) => parseOrigin(`shop${n}.example.com`));
+  for (const origin of origins) scanner.will(origin.host, { until: gate.promise });
+  const [one = SHOP, two = SHOP, three = SHOP, four = SHOP] = origins;
+  const [fifth = SHOP, paid = SHOP, another = SHOP, last = SHOP] = origins.slice(4);
+  const free = [one, two, three, four].map((origin) => host.run(origin, { isFree: true }));
+  await expect(host.run(fifth, { isFree: true })).rejects.toThrow(Saturated);
+  expect(host.running()).toBe(0);
+  expect(host.isSaturated()).toBe(false);
+  const sold = [host.run(paid), host.run(another)];
+  expect(host.running()).toBe(2);
+  await expect(host.run(last)).rejects.toThrow(Saturated);
+  // A payer who joins a free scan pays for it.
+  const joined = host.run(one);
+  expect(host.running()).toBe(3);
+  gate.resolve();
+  await Promise.all([...free, ...sold]);
+  expect((await joined).scanId).toBe((await free[0])?.scanId);
+});

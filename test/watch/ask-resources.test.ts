@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import type { Judges } from '../../src/preflight/judge-challenge.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
+import { createAskResources } from '../../src/watch/ask-resources.ts';
+
+test('each resource is asked by its method, in turn, and the first 429 ends the look', async () => {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    const status = request.url === '/busy' ? 429 : 200;
+    response.writeHead(status).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
+  // Nothing is judged: no answer is a 402.
+  const judges = {} as Judges;
+  const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
+  const ask = createAskResources({ judges, ...clientOptions });
+  try {
+    const asked = await ask(parseOrigin(`http://${host}`, policy), [
+      { method: 'GET', path: '/weather?city=x' },
+      { method: 'POST', path: '/order' },
+      { method: 'POST', path: '/busy' },
+      { method: 'GET', path: '/never' },
+    ]);
+    expect(asked.map(({ path, kind }) => [path, kind])).toEqual([
+      ['/weather?city=x', 'answered'],
+      ['/order', 'answered'],
+      ['/busy', 'unknown'],
+      ['/never', 'unknown'],
+    ]);
+    expect(requests).toEqual(['GET /weather?city=x', 'POST /order', 'POST /busy']);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
