@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
-import { STATEMENT_TYPE, siteOf } from './statement.ts';
+import { STATEMENT_TYPE, parsePredicateSite } from './statement.ts';
 
 const statementSchema = Type.Object({
   _type: Type.Literal(STATEMENT_TYPE),
@@ -39,7 +39,7 @@ export function readStatement(payload: Buffer): SignedReport | null {
     return null;
   }
   if (!new Ajv().compile<Static<typeof statementSchema>>(statementSchema)(value)) return null;
-  const site = siteOf(value.predicateType);
+  const site = parsePredicateSite(value.predicateType);
   const [subject] = value.subject;
   if (site === null || subject === undefined) return null;
   return { ...value.predicate, observationsSha256: subject.digest.sha256, site };

@@ -43,7 +43,7 @@ export function toStatement(
 }
 
 /** The site that a predicate type names as its own; null for a predicate type of another kind. */
-export function siteOf(predicateType: string): string | null {
+export function parsePredicateSite(predicateType: string): string | null {
   if (!predicateType.endsWith(PREDICATE_PATH)) return null;
   const site = predicateType.slice(0, -PREDICATE_PATH.length);
   return /^https?:\/\/[^/?#]+$/.test(site) ? site : null;

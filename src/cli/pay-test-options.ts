@@ -2,7 +2,7 @@ import { isTrialId, TRIAL_IDS, type TrialId } from '../pay-test/result.ts';
 import type { SellerRoute } from '../pay-test/route-tester.ts';
 import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
-import { oneOf, readFlags } from './read-flags.ts';
+import { parseChoice, readFlags } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 export type PayTestCall = {
@@ -48,9 +48,9 @@ export function parsePayTest(args: readonly string[]): PayTestCall {
     facilitatorPort: parsePort(values['facilitator-port'] ?? '0'),
     variables: [...VARIABLES, ...(values['facilitator-env'] ?? []).map(parseVariable)],
     networks: (values.network ?? []).map(parseNetwork),
-    format: oneOf('--format', values.format ?? 'text', FORMAT_NAMES),
+    format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    failOn: values['fail-on'] === undefined ? null : oneOf('--fail-on', values['fail-on'], FAIL_ON),
+    failOn: values['fail-on'] === undefined ? null : parseChoice('--fail-on', values['fail-on'], FAIL_ON),
   };
 }
 

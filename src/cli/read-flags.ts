@@ -13,7 +13,7 @@ export function readFlags<const T extends ParseArgsConfig>(command: CommandName,
 }
 
 /** Throws UsageError that lists the accepted values. */
-export function oneOf<const T extends string>(
+export function parseChoice<const T extends string>(
   flag: string,
   value: string,
   accepted: readonly T[],

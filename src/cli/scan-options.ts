@@ -1,7 +1,7 @@
 import type { Grade } from '../model/report.ts';
 import { showCall } from './call-form.ts';
 import { FORMAT_NAMES, type FormatName } from './formatters/format-names.ts';
-import { oneOf, readFlags } from './read-flags.ts';
+import { parseChoice, readFlags } from './read-flags.ts';
 import { UsageError } from './usage-error.ts';
 
 export type ScanOptions = {
@@ -55,11 +55,11 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     from,
     resource: values.mcp || from !== null ? null : pathIn(origin),
     allowPrivate: values['allow-private'] ?? false,
-    format: oneOf('--format', values.format ?? 'text', FORMAT_NAMES),
+    format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    minGrade: optional(values['min-grade'], (v) => oneOf('--min-grade', v, MIN_GRADES)),
-    minPayable: optional(values['min-payable'], (v) => oneOf('--min-payable', v, MIN_PAYABLE)),
-    failOn: optional(values['fail-on'], (v) => oneOf('--fail-on', v, FAIL_ON)),
+    minGrade: optional(values['min-grade'], (v) => parseChoice('--min-grade', v, MIN_GRADES)),
+    minPayable: optional(values['min-payable'], (v) => parseChoice('--min-payable', v, MIN_PAYABLE)),
+    failOn: optional(values['fail-on'], (v) => parseChoice('--fail-on', v, FAIL_ON)),
     only: optional(values.only, parseOnly),
     checksVersion: values['checks-version'] ?? null,
     save: values.save ?? null,

@@ -58,7 +58,7 @@ export const scoreResults: Scoring = (results, payableBy) => {
   // Clients ran and none can pay, which counts more for a buyer than passed checks.
   const payable = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
   const score = Math.min(weightedMean(subScores), payable, ...findCaps(results));
-  return { score, grade: gradeOf(score), subScores };
+  return { score, grade: toGrade(score), subScores };
 };
 
 /** Finds the scoring that a catalog names. */
@@ -70,7 +70,7 @@ export function isScoringName(name: string): name is ScoringName {
 }
 
 /** Converts an uncapped score from 0 to 100. */
-export function gradeOf(score: number): Grade {
+export function toGrade(score: number): Grade {
   return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';
 }
 

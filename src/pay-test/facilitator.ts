@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { judgePayment, nonceOf, toMembers } from './judge-payment.ts';
+import { judgePayment, readNonce, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
 
@@ -100,9 +100,9 @@ export class TestFacilitator {
     const body = toMembers(await readJson(request));
     const payload = toMembers(body['paymentPayload']);
     const requirements = toMembers(body['paymentRequirements']);
-    const fault = this.#faults.get(`${step} ${nonceOf(payload)}`) ?? null;
+    const fault = this.#faults.get(`${step} ${readNonce(payload)}`) ?? null;
     const answer = await this.#judge(step, payload, requirements, fault);
-    if (step === 'verify') await this.#waitForBarrier(nonceOf(payload));
+    if (step === 'verify') await this.#waitForBarrier(readNonce(payload));
     this.#deliver(response, answer, fault);
   }
 

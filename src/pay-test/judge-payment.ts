@@ -30,7 +30,7 @@ export function toMembers(value: unknown): Members {
 }
 
 /** Lower case; empty where there is none. */
-export function nonceOf(payload: Members): string {
+export function readNonce(payload: Members): string {
   return text(authorizationOf(payload)['nonce']).toLowerCase();
 }
 
@@ -38,7 +38,7 @@ export function nonceOf(payload: Members): string {
 export async function judgePayment(payment: PaymentToJudge): Promise<Judgement> {
   const { payload, requirements } = payment;
   const authorization = authorizationOf(payload);
-  const nonce = nonceOf(payload);
+  const nonce = readNonce(payload);
   const amount = text(requirements['amount'] ?? requirements['maxAmountRequired']);
   const reason = termFault(payload, requirements, amount);
   if (reason !== null) return { reason, nonce };

@@ -3,7 +3,7 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { getAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { judgePayment, type Members, nonceOf, TRANSFER_TYPES, toMembers } from './judge-payment.ts';
+import { judgePayment, type Members, readNonce, TRANSFER_TYPES, toMembers } from './judge-payment.ts';
 import { parseChainId } from './networks.ts';
 import type { Answer } from './seller-client.ts';
 
@@ -107,7 +107,7 @@ export class Payer {
     const changed = { ...terms, ...changes, extra, version };
     const payload = isChanged ? await this.#resign(signed, changed) : signed;
     return {
-      nonce: nonceOf(toMembers(payload)),
+      nonce: readNonce(toMembers(payload)),
       version,
       headers: this.#client.encodePaymentSignatureHeader(payload),
       payload,

@@ -189,7 +189,7 @@ async function askStanding(
   resources: Observations['resources'],
   work: ScanWork,
 ): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain'>> {
-  const payees = standing.isOff === true ? [] : await payeesOf(resources, work);
+  const payees = standing.isOff === true ? [] : await selectPayees(resources, work);
   const isSold = resources.probed.length > 0;
   const [settlements, chain, bazaar] = await Promise.all([
     standing.settlements(origin, payees),
@@ -214,7 +214,7 @@ async function askChain(
 }
 
 /** Selects the challenges' recipients that third parties are asked about. */
-export async function payeesOf(
+export async function selectPayees(
   resources: Observations['resources'],
   work: ScanWork,
 ): Promise<readonly Payee[]> {

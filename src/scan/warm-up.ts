@@ -4,7 +4,7 @@ import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
-import { payeesOf, planFrom } from './observe.ts';
+import { selectPayees, planFrom } from './observe.ts';
 import { readBranding } from './read-branding.ts';
 
 export type Judges = {
@@ -35,7 +35,7 @@ export async function tryAll({ catalog, checks, pool }: Judges): Promise<void> {
       const [judged, { planFailure }] = await Promise.all([
         judgeAll({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
         planFrom(EMPTY_OBSERVATIONS, true, work),
-        payeesOf(EMPTY_OBSERVATIONS.resources, work),
+        selectPayees(EMPTY_OBSERVATIONS.resources, work),
         readBranding(EMPTY_OBSERVATIONS, work),
       ]);
       // Uses each check's own verdict: in a report, a failed prerequisite would hide the others.

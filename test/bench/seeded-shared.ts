@@ -1,6 +1,6 @@
 /** The same seeded directory in a shared store. */
 import { type Db, MongoClient } from 'mongodb';
-import { documentOf, type StoredDocument } from '../../src/store/mongo/table.ts';
+import { toDocument, type StoredDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -37,9 +37,9 @@ export async function openSeededShared(seed: DirectorySeed): Promise<SeededStore
 
 async function insertHosts(database: Db, hosts: readonly SeededHost[]): Promise<void> {
   const rows = hosts.map((host) => rowsOf(host));
-  await insert('records', (row) => documentOf(TABLES.records, row.records));
-  await insert('changes', (row) => documentOf(TABLES.changes, row.changes));
-  await insert('owners', ({ owner }) => owner && documentOf(TABLES.owners, owner));
+  await insert('records', (row) => toDocument(TABLES.records, row.records));
+  await insert('changes', (row) => toDocument(TABLES.changes, row.changes));
+  await insert('owners', ({ owner }) => owner && toDocument(TABLES.owners, owner));
 
   async function insert(
     name: string,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
-import { gradeOf, type Scored, scoreResults } from '../../src/engine/score.ts';
+import { toGrade, type Scored, scoreResults } from '../../src/engine/score.ts';
 import { scoreCosts } from '../../src/engine/score-costs.ts';
 import type { CategoryKey, Severity } from '../../src/model/report.ts';
 import type { Basis, Status } from '../../src/model/verdict.ts';
@@ -128,7 +128,7 @@ test.each([
   [49, 'F'],
   [0, 'F'],
 ] as const)('a score of %i is a grade of %s', (score, grade) => {
-  expect(gradeOf(score)).toBe(grade);
+  expect(toGrade(score)).toBe(grade);
 });
 
 describe('for any findings', () => {
@@ -145,7 +145,7 @@ describe('for any findings', () => {
         for (const value of [score, ...Object.values(subScores).filter((one) => one !== null)]) {
           expect(Number.isInteger(value) && value >= 0 && value <= 100).toBe(true);
         }
-        expect(grade).toBe(gradeOf(score));
+        expect(grade).toBe(toGrade(score));
       }),
     );
   });

@@ -4,7 +4,7 @@ import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
-import { payeesOf } from '../../src/scan/observe.ts';
+import { selectPayees } from '../../src/scan/observe.ts';
 import { warmPool } from '../../src/scan/warm-pool.ts';
 import { EngineFault } from '../../src/workers/errors.ts';
 import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
@@ -29,7 +29,7 @@ function coldPool(): Pool {
 }
 
 async function work(pool: Pool): Promise<unknown> {
-  return await payeesOf(EMPTY_OBSERVATIONS.resources, { pool, account: pool.openScan('replay') });
+  return await selectPayees(EMPTY_OBSERVATIONS.resources, { pool, account: pool.openScan('replay') });
 }
 
 test('the first task warms it up, once for all', async () => {

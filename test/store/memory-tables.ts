@@ -12,8 +12,8 @@ import { storeOn } from '../../src/store/shared/store-on.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
-  comparisonsOf,
-  idOf,
+  toComparisons,
+  joinId,
   openTables,
   type RangeOptions,
   type Table,
@@ -60,7 +60,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
     memory().set(spec.name, stored);
     return stored;
   }
-  const keyOf = (row: AnyRow) => idOf(...spec.key.map((column) => String(row[column])));
+  const keyOf = (row: AnyRow) => joinId(...spec.key.map((column) => String(row[column])));
 
   function find(where: Where<AnyRow>, { order = [], limit }: RangeOptions<AnyRow> = {}): AnyRow[] {
     const found = [...rows().values()].filter((row) => fits(row, where));
@@ -95,7 +95,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
       if (holder === undefined) rows().set(keyOf(row), { ...row });
       return holder === undefined || holder['attempt'] === row['attempt'] ? 'won' : 'lost';
     },
-    get: async (...key) => rows().get(idOf(...key.map(String))) ?? null,
+    get: async (...key) => rows().get(joinId(...key.map(String))) ?? null,
     first: async (where, options) => find(where, options)[0] ?? null,
     all: async (where, options) => find(where, options),
     async *batches(where, options, size) {
@@ -121,7 +121,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
 }
 
 function fits(row: AnyRow, where: Where<AnyRow>): boolean {
-  return comparisonsOf(where).every(({ column, operator, value }) => {
+  return toComparisons(where).every(({ column, operator, value }) => {
     const held = row[column];
     if (operator === 'equal') return held === value;
     if (operator === 'not') return held !== value;

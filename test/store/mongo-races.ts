@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import type { Store } from '../../src/store/contract/store.ts';
-import { guardOf } from '../../src/store/mongo/error.ts';
+import { createGuard } from '../../src/store/mongo/error.ts';
 import { mongoTable } from '../../src/store/mongo/table.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
@@ -38,7 +38,7 @@ export function racing(store: Store, url: string): Racing {
   const changes = mongoTable(
     client.db(),
     TABLES.changes,
-    guardOf('races', () => false),
+    createGuard('races', () => false),
   );
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';
-import { documentOf, type StoredDocument } from '../../src/store/mongo/table.ts';
+import { toDocument, type StoredDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';
@@ -55,7 +55,7 @@ async function insertHistory(
       scannedAtMs: firstMs + index,
     });
     const row = { scanId, scannedAtMs, grade, score, checksVersion };
-    return documentOf(TABLES.history, {
+    return toDocument(TABLES.history, {
       ...row,
       attempt: scanId,
       host,

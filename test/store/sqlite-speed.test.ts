@@ -10,7 +10,7 @@ import {
   countStatement,
   inOrder,
   pageStatement,
-  selectionOf,
+  toSelection,
 } from '../../src/store/sqlite/record-lists.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import { issuedToken, ledgerStep, publishedScan } from './contract/samples.ts';
@@ -51,7 +51,7 @@ describe('directory queries over 2,000 hosts', () => {
 
   it.each(queries)('count and walk %j in an index alone, and sort nothing', (query) => {
     const asked = { ...QUERY, ...query, q: '' };
-    const selection = selectionOf(asked);
+    const selection = toSelection(asked);
     const walk = /USING COVERING INDEX/;
     expect(plan(countStatement(selection), selection.values)).toMatch(walk);
     const page = plan(pageStatement(inOrder(selection, asked), asked.sort), [

@@ -31,7 +31,7 @@ export function mayDecideLater(error: unknown): boolean {
 /** Runs work on a database; everything it throws is a `StoreError`. */
 export type Guard = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function guardOf(location: string, isClosed: () => boolean): Guard {
+export function createGuard(location: string, isClosed: () => boolean): Guard {
   return async (work) => {
     if (isClosed()) {
       throw new StoreError('unavailable', `the store ${location} is closed; open it again`);

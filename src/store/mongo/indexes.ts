@@ -17,7 +17,7 @@ const LISTS: readonly IndexDescription['key'][] = [
  * Every collection with its indexes beside `_id`. None of them expires rows or covers a part of
  * them only: servers that merely speak MongoDB's protocol refuse those.
  */
-export function indexesOf(): ReadonlyMap<string, readonly IndexDescription[]> {
+export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...OWN_TABLES });
   return new Map(specs.map((spec) => [spec.name, tableIndexes(spec)]));
 }

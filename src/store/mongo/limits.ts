@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { LimitStore } from '../contract/limits.ts';
-import { idOf } from '../shared/table.ts';
+import { joinId } from '../shared/table.ts';
 import { type Guard, upsert } from './error.ts';
 import { OWN_TABLES } from './own-tables.ts';
 
@@ -18,7 +18,7 @@ export function mongoLimits(database: Db, guard: Guard, now: () => number): Limi
     async hit(key, windowMs) {
       const startMs = Math.floor(now() / windowMs) * windowMs;
       const resetAtMs = startMs + windowMs;
-      const _id = idOf(key, startMs, windowMs);
+      const _id = joinId(key, startMs, windowMs);
       const update = { $inc: { count: 1 }, $set: { resetAtMs } };
       const options = { upsert: true, returnDocument: 'after' } as const;
       const hit = () => limits.findOneAndUpdate({ _id }, update, options);

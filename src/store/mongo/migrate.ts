@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { idOf } from '../shared/table.ts';
+import { joinId } from '../shared/table.ts';
 import { upsert } from './error.ts';
 
 type Stored = { readonly _id: string } & Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export async function migrate(database: Db): Promise<void> {
   }
   const identifiers = collection('identifiers');
   for await (const link of identifiers.find()) {
-    const _id = idOf(String(link['scope']), Number(link['n']));
+    const _id = joinId(String(link['scope']), Number(link['n']));
     if (_id === link._id) continue;
     const { _id: old, ...members } = link;
     await upsert(() => identifiers.replaceOne({ _id }, members, { upsert: true }));

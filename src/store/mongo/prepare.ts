@@ -1,7 +1,7 @@
 import { type Collection, type Db, type IndexDescription, MongoServerError } from 'mongodb';
 import { StoreError } from '../contract/store-error.ts';
 import { mongoError, upsert } from './error.ts';
-import { indexesOf } from './indexes.ts';
+import { listIndexes } from './indexes.ts';
 import { migrate } from './migrate.ts';
 
 /** The shape of what this program writes; a greater one in the database is a newer program's. */
@@ -20,7 +20,7 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       const message = `the database ${location} has schema ${found.version}, this program knows ${SCHEMA_VERSION}: run the newer program, or name another database in STORE_URL`;
       throw new StoreError('incompatible', message);
     }
-    for (const [name, indexes] of indexesOf()) await createMissing(database, name, indexes);
+    for (const [name, indexes] of listIndexes()) await createMissing(database, name, indexes);
     if (found && found.version < SCHEMA_VERSION) await migrate(database);
     if (found?.version === SCHEMA_VERSION) return;
     const version = { $set: { version: SCHEMA_VERSION } };

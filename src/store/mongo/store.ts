@@ -9,7 +9,7 @@ import { storeOn } from '../shared/store-on.ts';
 import { type AnyTableSpec, openTables } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
 import { startClock } from './database-clock.ts';
-import { guardOf, mongoError } from './error.ts';
+import { createGuard, mongoError } from './error.ts';
 import { MongoInstances } from './instances.ts';
 import { mongoLimits } from './limits.ts';
 import { ownerLives } from './living-instances.ts';
@@ -70,7 +70,7 @@ async function assemble(
   await prepareDatabase(database, location);
   const clock = given ? null : await startClock(database, location, onError);
   const now = clock?.now ?? given ?? Date.now;
-  const guard = guardOf(location, () => closed);
+  const guard = createGuard(location, () => closed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
   const context: EngineContext = {

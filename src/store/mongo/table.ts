@@ -6,8 +6,8 @@ import {
   type AnyRow,
   type AnyTableSpec,
   type Comparison,
-  comparisonsOf,
-  idOf,
+  toComparisons,
+  joinId,
   type Operator,
   type RangeOptions,
   type Table,
@@ -43,7 +43,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
 
   /** The row that holds a unique key of this one. */
   async function holderOf(row: AnyRow): Promise<AnyRow | undefined> {
-    const document = documentOf(spec, row);
+    const document = toDocument(spec, row);
     const held = await find({ _id: document._id }, {});
     for (const unique of spec.unique ?? []) {
       if (held.length > 0) break;
@@ -70,7 +70,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
     insert: (row) =>
       guard(async () => {
         try {
-          await collection.insertOne(documentOf(spec, row));
+          await collection.insertOne(toDocument(spec, row));
           return true;
         } catch (error) {
           if (isDuplicate(error)) return false;
@@ -108,7 +108,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
 
     replace: (row) =>
       guard(async () => {
-        const { _id, ...members } = documentOf(spec, row);
+        const { _id, ...members } = toDocument(spec, row);
         await upsert(() => collection.replaceOne({ _id }, members, { upsert: true }));
       }),
 
@@ -169,14 +169,14 @@ export function idColumn({ key, columns }: AnyTableSpec): string | null {
 function idFor(key: readonly unknown[]): string {
   const parts = key.map((part) => (typeof part === 'number' ? part : String(part)));
   const [only, ...more] = parts;
-  return only !== undefined && more.length === 0 ? String(only) : idOf(...parts);
+  return only !== undefined && more.length === 0 ? String(only) : joinId(...parts);
 }
 
 function idOfRow(spec: AnyTableSpec, row: AnyRow): string {
   return idFor(spec.key.map((column) => row[column]));
 }
 
-export function documentOf(
+export function toDocument(
   spec: Pick<AnyTableSpec, 'columns' | 'key' | 'name'>,
   row: AnyRow,
 ): StoredDocument {
@@ -216,7 +216,7 @@ function sortOf(spec: AnyTableSpec, order: NonNullable<RangeOptions<AnyRow>['ord
 }
 
 function filterOf(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocument> {
-  const comparisons = comparisonsOf(where);
+  const comparisons = toComparisons(where);
   const isEqual = ({ operator }: Comparison) => operator === 'equal';
   const equal = new Map(comparisons.filter(isEqual).map(({ column, value }) => [column, value]));
   // A whole key is looked up by the one index that every server has.

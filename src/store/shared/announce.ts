@@ -3,7 +3,7 @@ import type { PublishedScan } from '../contract/published-scan.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
 import { HostHistory } from './host-history.ts';
-import { ownerOf } from './owners.ts';
+import { findOwner } from './owners.ts';
 import { jitter } from './table.ts';
 import type { Row } from './tables.ts';
 
@@ -58,11 +58,11 @@ async function appendChange(
     const tail = await lastChange(context);
     const told = { host: history.host, hidden: false };
     const lastTold = isListing ? null : await changes.first(told, NEWEST_FIRST);
-    const { state } = await ownerOf(context, history.host);
+    const { state } = await findOwner(context, history.host);
     // After the tail was read: whatever the feed has announced by then is in the history too. And
     // if the number after the tail is won, nothing was announced in between.
     await history.catchUp();
-    const { host, grade, score, checksVersion } = newestOf(history);
+    const { host, grade, score, checksVersion } = requireNewest(history);
     const hasMoved = lastTold !== null && lastTold.grade !== grade;
     const row: Row<'changes'> = {
       n: (tail?.n ?? 0) + 1,
@@ -84,7 +84,7 @@ async function appendChange(
   }
 }
 
-export function newestOf({ newest }: HostHistory): PublishedScan {
+export function requireNewest({ newest }: HostHistory): PublishedScan {
   if (newest) return newest;
   throw new StoreError('corrupt', 'a history lost its rows; restore the store from a backup');
 }

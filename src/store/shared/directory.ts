@@ -3,7 +3,7 @@ import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import { lastChange } from './announce.ts';
 import type { FoundHosts, StoreContext } from './context.ts';
-import { lastOwnerNumber, ownersOf } from './owners.ts';
+import { lastOwnerNumber, findOwners } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
 import type { Row } from './tables.ts';
 
@@ -84,7 +84,7 @@ async function withOwners(
   records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
-  const stateOf = await ownersOf(
+  const stateOf = await findOwners(
     context,
     records.map((record) => record.host),
   );

@@ -1,7 +1,7 @@
 import type { IdentifierScope, IdentifierStore } from '../contract/identifiers.ts';
 import type { StoreContext } from './context.ts';
 import { decideNext } from './decide-next.ts';
-import { idOf } from './table.ts';
+import { joinId } from './table.ts';
 
 export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
   const { identifiers } = tables;
@@ -24,5 +24,5 @@ export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
 }
 
 function scopeOf({ network, payer, id }: IdentifierScope): string {
-  return idOf(network, payer, id);
+  return joinId(network, payer, id);
 }

@@ -1,16 +1,16 @@
 import type { ListingChange, ListingSettings, ListingStore } from '../contract/listing.ts';
 import { announceListing } from './announce.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, type NumberedState, type OwnerState, ownerOf } from './owners.ts';
+import { appendOwnerState, type NumberedState, type OwnerState, findOwner } from './owners.ts';
 
 export function listingOn(context: StoreContext): ListingStore {
   return {
     async get(host) {
-      return settingsOf((await ownerOf(context, host)).state);
+      return settingsOf((await findOwner(context, host)).state);
     },
 
     async keyed(host) {
-      const { listedBy, suppressedBy } = (await ownerOf(context, host)).state;
+      const { listedBy, suppressedBy } = (await findOwner(context, host)).state;
       return {
         ...(listedBy === null ? {} : { listed: listedBy }),
         ...(suppressedBy === null ? {} : { enrichmentSuppressed: suppressedBy }),
@@ -18,12 +18,12 @@ export function listingOn(context: StoreContext): ListingStore {
     },
 
     async version(host) {
-      return (await ownerOf(context, host)).n;
+      return (await findOwner(context, host)).n;
     },
 
     async set(host, change, keyedBy = null) {
       const settings = await write(host, change, keyedBy, () => true);
-      return settings ?? settingsOf((await ownerOf(context, host)).state);
+      return settings ?? settingsOf((await findOwner(context, host)).state);
     },
 
     setIf: (host, version, change) => write(host, change, null, ({ n }) => n === version),

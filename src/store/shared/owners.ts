@@ -27,12 +27,12 @@ type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
 export type NumberedState = { readonly n: number; readonly state: OwnerState };
 
 /** The state of a host is its row with the greatest number. */
-export async function ownerOf({ tables }: OwnersContext, host: string): Promise<NumberedState> {
+export async function findOwner({ tables }: OwnersContext, host: string): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
   return last === null ? { n: 0, state: NOBODY } : { n: last.n, state: stateOf(last) };
 }
 
-export async function ownersOf(
+export async function findOwners(
   { tables }: OwnersContext,
   hosts: readonly string[],
 ): Promise<(host: string) => OwnerState> {
@@ -71,7 +71,7 @@ export async function appendOwnerState(
   for (;;) {
     // The end is read first: whatever is written after it takes the number that is tried below.
     const n = (await lastOwnerNumber(context)) + 1;
-    const held = await ownerOf(context, host);
+    const held = await findOwner(context, host);
     const change = next(held);
     if (change === null) return null;
     const state = { ...held.state, ...change };

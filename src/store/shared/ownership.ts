@@ -12,7 +12,7 @@ import {
 } from '../contract/ownership.ts';
 import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, type OwnerState, ownerOf } from './owners.ts';
+import { appendOwnerState, type OwnerState, findOwner } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs } from './slots.ts';
 
@@ -88,12 +88,12 @@ export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipS
         const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
         return isKnown ? null : { confirmedAtMs: atMs, ...proof };
       });
-      const { state } = written ?? (await ownerOf(context, host));
+      const { state } = written ?? (await findOwner(context, host));
       return confirmOf(state) ?? { atMs, ...proof };
     },
 
     async lastConfirm(host) {
-      return confirmOf((await ownerOf(context, host)).state);
+      return confirmOf((await findOwner(context, host)).state);
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { PublishedScan } from '../contract/published-scan.ts';
 import type { Tally } from '../contract/statistics.ts';
-import { announce, newestOf } from './announce.ts';
+import { announce, requireNewest } from './announce.ts';
 import type { StoreContext } from './context.ts';
 import { HostHistory } from './host-history.ts';
 import { publishedScanToJson } from './published-scan.ts';
@@ -68,7 +68,7 @@ async function insertHistory(
 async function projectRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
   do {
     const { seq, firstSeenAtMs, reached } = history;
-    const newest = newestOf(history);
+    const newest = requireNewest(history);
     const { host, scanId, scannedAtMs, grade, score, branding } = newest;
     await tables.records.replace({
       host,

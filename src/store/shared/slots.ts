@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import { idOf, jitter } from './table.ts';
+import { joinId, jitter } from './table.ts';
 import type { Row } from './tables.ts';
 
 type SlotRow = Row<'slots'>;
@@ -12,7 +12,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
     async take(request) {
       const { limit, lifetimeMs, endsWithOwner, group = null, data = null } = request;
       const { attempt = randomUUID() } = request;
-      const scope = idOf(...request.scope);
+      const scope = joinId(...request.scope);
       for (;;) {
         const rows = await slots.all({ scope });
         const live = await liveAmong(rows);
@@ -40,7 +40,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
     },
 
     async live(which) {
-      const where = 'group' in which ? { group: which.group } : { scope: idOf(...which) };
+      const where = 'group' in which ? { group: which.group } : { scope: joinId(...which) };
       return liveAmong(await slots.all(where));
     },
   };

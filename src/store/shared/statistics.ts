@@ -3,7 +3,7 @@ import type { PublishedScan } from '../contract/published-scan.ts';
 import { type StatisticsStore, type Tally, utcDay } from '../contract/statistics.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
-import { ownersOf } from './owners.ts';
+import { findOwners } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
 import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Where } from './table.ts';
@@ -71,7 +71,7 @@ async function countRows(
 ): Promise<ReadonlyMap<number, Counts>> {
   const days = new Map<number, Counts>();
   for await (const rows of context.tables.hostDays.batches(where, {}, BATCH)) {
-    const stateOf = await ownersOf(
+    const stateOf = await findOwners(
       context,
       rows.map(({ host }) => host),
     );

@@ -112,7 +112,7 @@ export type Comparison = {
 };
 
 /** All comparisons that a row has to pass. */
-export function comparisonsOf(where: Where<AnyRow>): readonly Comparison[] {
+export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
   const comparisons: Comparison[] = [];
   for (const [column, condition] of Object.entries(where)) {
     if (condition === null || typeof condition !== 'object') {
@@ -143,6 +143,6 @@ export async function jitter(): Promise<void> {
 }
 
 /** One string for several parts; different parts never make the same string. */
-export function idOf(...parts: readonly (string | number)[]): string {
+export function joinId(...parts: readonly (string | number)[]): string {
   return JSON.stringify(parts);
 }

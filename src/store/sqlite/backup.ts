@@ -12,7 +12,7 @@ import { dirname, resolve } from 'node:path';
 import { StoreError } from '../contract/store-error.ts';
 import { Connection } from './connection.ts';
 import { sqliteError } from './error.ts';
-import { isKnownVersion, versionOf } from './migrate.ts';
+import { isKnownVersion, readVersion } from './migrate.ts';
 import { lockProcess } from './process-lock.ts';
 
 /** Contents of a backup, as numbers of rows. */
@@ -94,7 +94,7 @@ function place(
 function inspect(file: string, name: string): BackedUp {
   const connection = new Connection(file, name, { readOnly: true });
   try {
-    if (!isKnownVersion(versionOf(connection))) {
+    if (!isKnownVersion(readVersion(connection))) {
       throw new StoreError('incompatible', `${name} holds no store of a schema this program knows`);
     }
     const check = connection.value('PRAGMA quick_check');

@@ -12,7 +12,7 @@ const VERSION = OLDEST_VERSION + STEPS.length;
  * @throws StoreError `incompatible` when another program wrote the file, or one that is too old
  */
 export function migrate(connection: Connection): void {
-  const had = versionOf(connection);
+  const had = readVersion(connection);
   const isNew = had === 0 && connection.value('SELECT 1 FROM sqlite_schema') === null;
   if (!isNew && !isKnownVersion(had)) {
     const advice =
@@ -40,6 +40,6 @@ export function isKnownVersion(version: number): boolean {
   return version >= OLDEST_VERSION && version <= VERSION;
 }
 
-export function versionOf(connection: Connection): number {
+export function readVersion(connection: Connection): number {
   return Number(connection.value('PRAGMA user_version'));
 }

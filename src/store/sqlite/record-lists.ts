@@ -41,7 +41,7 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const hidden = hiddenRecords(connection);
       const { page, pageSize: limit, sort } = query;
       const asked = { sort, limit, offset: page * limit };
-      const all = selectionOf(query);
+      const all = toSelection(query);
       const selection = query.verified ? verifiedAmong(all, now()) : all;
       const mayBeFew = selection.isNarrow || query.q !== '';
       const few = mayBeFew ? fewMatches(connection, selection, asked, hidden) : null;
@@ -95,7 +95,7 @@ function countRecords(connection: Connection, selection: Selection, hidden: stri
   return Number(all) - Number(taken);
 }
 
-export function selectionOf({ category, q, grade, sinceMs }: Partial<ListQuery>): Selection {
+export function toSelection({ category, q, grade, sinceMs }: Partial<ListQuery>): Selection {
   const wanted = [
     { condition: 'r.category = ?', value: category },
     { condition: 'instr(r.host, ?) > 0', value: q === '' ? undefined : q },

@@ -5,7 +5,7 @@ import {
   type AnyRow,
   type AnyTableSpec,
   type Column,
-  comparisonsOf,
+  toComparisons,
   type Operator,
   type RangeOptions,
   type Table,
@@ -187,7 +187,7 @@ function whereSql(where: Where<AnyRow>): {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 } {
-  const comparisons = comparisonsOf(where);
+  const comparisons = toComparisons(where);
   const conditions = comparisons.map(({ column, operator, value }) => {
     const isNull = operator === 'equal' && value === null;
     return `${quoted(column)} ${isNull ? 'IS ?' : OPERATORS[operator]}`;

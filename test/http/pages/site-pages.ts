@@ -1,6 +1,6 @@
 /** Every page of the site, with something to show in each of its parts. */
 import type { Page } from 'playwright-core';
-import { gradeOf } from '../../../src/engine/score.ts';
+import { toGrade } from '../../../src/engine/score.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { REPORT, reportWith } from './full-report.ts';
@@ -75,7 +75,7 @@ export async function startSite(): Promise<Site> {
   await publishCrowd(service);
   const older = { checksVersion: '2026-07-25.1' };
   for (const [day, score] of [78, 82, 97].entries()) {
-    const grade = gradeOf(score);
+    const grade = toGrade(score);
     await service.publish('shop.example.com', { grade, score, report: day < 2 ? older : {} });
     service.advance(DAY_MS);
   }

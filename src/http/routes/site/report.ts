@@ -8,7 +8,7 @@ import { feedUrl } from '../../../directory/host-feed.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
 import type { HistoryRow } from '../../../store/contract/history.ts';
 import type { Store } from '../../../store/contract/store.ts';
-import { sentencesOf } from '../../pages/report-findings.ts';
+import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
 import type { RouteContext } from '../route-context.ts';
 import { originOfHost, priceText, sendMessage } from './page.ts';
@@ -31,7 +31,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   // A revision that sells reports shows no findings on this free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
   const scanPrice = priceText(revision.offers.scan);
-  const says = sentencesOf(catalog, checks);
+  const says = toSentencesById(catalog, checks);
 
   app.get(
     '/o/:host',
