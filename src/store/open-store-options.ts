@@ -6,10 +6,10 @@ export type OpenStoreOptions = {
   readonly owner?: Owner | undefined;
   /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
   readonly clock?: (() => number) | undefined;
-  /** Tests alone: heartbeats and silence last this fraction of their time. Default 1. */
+  /** For tests only: a factor on the times of heartbeats and silence. Default 1. */
   readonly timeScale?: number | undefined;
   /** Time that a remote database may take to answer at the start; default 5000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Told of trouble that no call of the caller meets (a missed heartbeat, a skipped time check). */
+  /** Called with background failures that no call reports, such as a missed heartbeat. */
   readonly onError?: ((message: string, error: unknown) => void) | undefined;
 };

@@ -2,12 +2,12 @@ import { StoreError } from './contract/store-error.ts';
 import { sqlitePath } from './open-store.ts';
 import { type BackedUp, backupSqlite, restoreSqlite } from './sqlite/backup.ts';
 
-/** Writes the embedded store that `STORE_URL` names to a new file, also while it is used. Throws StoreError. */
+/** Copies the embedded store that `STORE_URL` names to a new file, also while it is used. Throws StoreError. */
 export function backupStore(url: string, target: string): BackedUp {
   return backupSqlite(fileOf(url), target);
 }
 
-/** Makes the embedded store that `STORE_URL` names of a backup, before it is opened. Throws StoreError. */
+/** Restores a backup to the embedded store that `STORE_URL` names, before it is opened. Throws StoreError. */
 export function restoreStore(url: string, backup: string): BackedUp {
   return restoreSqlite(backup, fileOf(url));
 }

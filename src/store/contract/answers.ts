@@ -1,7 +1,7 @@
-/** Counted from the settlement of each payment that names the answer; it is refused from then on. */
+/** A paid answer is served again for this long after the last settlement that names it. */
 export const ANSWER_LIFETIME_MS = 24 * 3_600_000;
 
-/** The biggest piece in which a body is kept and handed back. */
+/** Bodies are stored and read in pieces of at most this size. */
 export const ANSWER_CHUNK_BYTES = 1024 * 1024;
 
 export type AnswerHead = {
@@ -41,6 +41,6 @@ export type AnswerStore = {
     reportOf?: string,
   ): Promise<{ readonly bodyBytes: number; readonly bodySha256: string }>;
 
-  /** Null when it never was complete, or was purged. */
+  /** Returns null when the answer was never complete, or was purged. */
   get(answerId: string): Promise<StoredAnswer | null>;
 };

@@ -15,7 +15,7 @@ export type DirectoryChange = {
   readonly grade: Grade;
   readonly score: number;
   readonly checksVersion: string;
-  /** With `grade_changed`: what this feed said of the host before. */
+  /** Set with `grade_changed`: the grade that this feed gave the host before. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;
 };
@@ -34,6 +34,6 @@ export type ChangeStore = {
     readonly hasMore: boolean;
   }>;
 
-  /** The newest changes first, at most `limit`; fewer where some of them are of hosts that are opted out now. */
+  /** Returns at most `limit` changes, newest first; those of hosts that are opted out now are left out of them. */
   newest(limit: number): Promise<readonly DirectoryChange[]>;
 };

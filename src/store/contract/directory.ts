@@ -8,7 +8,7 @@ export type DirectoryRecord = PublishedScan & {
   readonly scanCount: number;
   /** An owner has proved control of the host at least once. */
   readonly verified: boolean;
-  /** The first ms at which that proof is too old; null where there is none. */
+  /** The proof expires at this ms; null where the host has no valid proof. */
   readonly verifiedUntilMs: number | null;
   /** False: opted out; must not appear on any listing surface. */
   readonly listed: boolean;
@@ -33,13 +33,13 @@ export type DirectoryQuery = {
 };
 
 /**
- * Versions of the rows that lists of hosts are made of: an answer that was made from such a list may
- * be given again while both are as they were before its rows were read.
+ * Versions of the rows from which lists of hosts are built. A cached answer is valid while both versions
+ * equal those that were read before its rows.
  */
 export type DirectoryVersions = {
-  /** Another one with each publication, at the latest when `publish` has returned. */
+  /** Changes with each publication, at the latest when `publish` has returned. */
   readonly published: string;
-  /** Another one with whatever owners set or prove, at the latest when that call has returned. */
+  /** Changes whenever an owner sets or proves something, at the latest when that call has returned. */
   readonly preferences: string;
 };
 
@@ -51,7 +51,7 @@ export type DirectoryStore = {
   /** The grade of a host's current scan, opted out or not; null if never published. */
   gradeOf(host: string): Promise<HostGrade | null>;
 
-  /** Two look-ups by primary key, of what all instances wrote. */
+  /** Costs two look-ups by primary key; sees the writes of all instances. */
   versions(): Promise<DirectoryVersions>;
 
   /** One page, and the number of all matches. */

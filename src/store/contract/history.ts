@@ -10,7 +10,7 @@ export type HistoryRow = {
   readonly score: number;
   readonly scannedAtMs: number;
   readonly checksVersion: string;
-  /** Absent in rows from before it was kept. */
+  /** Absent in rows that an older release wrote. */
   readonly payableBy?: PayableState | undefined;
 };
 

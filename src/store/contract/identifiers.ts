@@ -22,7 +22,7 @@ export type IdentifierLink = {
  * its last link, once the ledger has purged every key in it.
  */
 export type IdentifierStore = {
-  /** The newest links, at most so many, ascending by `n`; empty for an unknown id. */
+  /** Returns at most `limit` of the newest links, ascending by `n`; empty for an unknown id. */
   chain(
     scope: IdentifierScope,
     newest: number,

@@ -1,7 +1,7 @@
 import type { Owner } from './owner.ts';
 
 export const HEARTBEAT_INTERVAL_MS = 5_000;
-/** An owner without a heartbeat for so long (database time) may be taken over from. */
+/** Others may take over what an owner holds after this long without a heartbeat (database time). */
 export const SILENT_AFTER_MS = 20_000;
 
 /** Settings that all instances on one store must share. Compared as strings, member by member. */

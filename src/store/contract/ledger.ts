@@ -47,8 +47,8 @@ export type LedgerRow = LedgerAppend & {
 export type LedgerEntry = {
   readonly key: string;
   /**
-   * Steps of the current claim, ascending: from the last `claimed` on; never empty. Claims before it
-   * were released; what counts of them, a claim keeps in its own data.
+   * Steps of the current claim, ascending, from the last `claimed` on; never empty. Earlier claims were
+   * released, and the current claim repeats in its own data whatever is still needed of them.
    */
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
@@ -62,10 +62,10 @@ export type LedgerStore = {
   /** Durable (synced, majority) before it returns. On `lost` the writer stops for good. */
   append(row: LedgerAppend): Promise<InsertOutcome>;
 
-  /** The current claim of a key, or null. It costs the same however many claims were before. */
+  /** Returns the current claim of a key, or null. The cost does not grow with the number of earlier claims. */
   entry(key: string): Promise<LedgerEntry | null>;
 
-  /** Every step of a key, ascending, those of released claims too: for audits. */
+  /** Returns every step of a key, ascending, also those of released claims. Meant for audits. */
   history(key: string): Promise<readonly LedgerRow[]>;
 
   /**
@@ -86,7 +86,7 @@ export type LedgerStore = {
     readonly unwritten?: boolean;
   }): Promise<readonly LedgerEntry[]>;
 
-  /** Steps `unknown` of this payer, of all his keys, that were written at or after `sinceMs`. */
+  /** Returns the steps `unknown` of all keys of this payer that were written at or after `sinceMs`. */
   doubts(query: {
     readonly payer: string;
     readonly sinceMs: number;

@@ -16,20 +16,20 @@ export type ListingStore = {
   get(host: string): Promise<ListingSettings>;
 
   /**
-   * For each setting that was set with a listing key: the hash of the token whose key it was. The
-   * others are left out.
+   * Maps each setting that was set with a listing key to the hash of that key's token. Other settings are
+   * left out.
    */
   keyed(host: string): Promise<Readonly<Partial<Record<keyof ListingSettings, string>>>>;
 
   /**
-   * Sets what is given; answers what holds then.
+   * Sets the given members, and returns all settings as they are afterwards.
    * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
    */
   set(host: string, change: ListingChange, keyedBy?: string | null): Promise<ListingSettings>;
 
-  /** Another number with whatever is set or proved of the host; 0: nothing ever was. */
+  /** Changes whenever a setting or a proof of the host is written; 0 when none ever was. */
   version(host: string): Promise<number>;
 
-  /** As `set`, without a key; null, and nothing is set, where the version is another one by now. */
+  /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */
   setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null>;
 };

@@ -7,7 +7,7 @@ export type Owner = {
   readonly boot: string;
 };
 
-/** The owner that this process is from now on: the machine's name, and a random id of this start. */
+/** Identifies this process by the machine's name and a random id of this start. */
 export function newOwner(): Owner {
   return { host: hostname(), boot: randomUUID() };
 }

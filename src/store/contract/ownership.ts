@@ -5,18 +5,18 @@ export const TOKEN_LIFETIME_MS = 3_600_000;
 export const LIVE_TOKENS_PER_HOST_AND_CLIENT = 8;
 export const LIVE_TOKENS_PER_HOST = 256;
 export const FAILED_CONFIRMS_PER_HOUR = 5;
-/** Between two fetches of one host's challenge file. */
+/** Fetches of one host's challenge file are at least this far apart. */
 export const CHALLENGE_FETCH_SPACING_MS = 10_000;
-/** Domains are sold: beyond this the proof has to be given anew. */
+/** A proof expires after this long, because domains are sold. */
 export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
 
-/** The end of a confirm; null where it has ended at `nowMs`. */
+/** Returns the time at which a confirm expires; null when it has expired at `nowMs`. */
 export function verifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
   const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
   return untilMs > nowMs ? untilMs : null;
 }
 
-/** Confirms after this instant count at `nowMs`. */
+/** Returns the time after which a confirm must have been made to be valid at `nowMs`. */
 export function verifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;
 }
@@ -27,7 +27,7 @@ export type HostAndClient = {
   readonly client: string;
 };
 
-/** A token as it is stored: hashes alone, and who asked for it. */
+/** A token as it is stored: only its hashes, and the client that asked for it. */
 export type IssuedToken = {
   readonly tokenHash: string;
   /** Hash of the listing key that was answered beside the token. */
@@ -56,18 +56,18 @@ export type SlotOutcome =
   | { readonly taken: true; readonly atMs: number }
   | Extract<TakenSlot, { readonly taken: false }>;
 
-/** The limits count by numbered slots, one insert each, so that racing requests never exceed them. */
+/** Each limit is a set of numbered slots, and a request takes one by an insert, so racing requests never exceed it. */
 export type OwnershipStore = {
   /**
-   * At most 8 live tokens per host and client. Beyond 256 of a host the oldest of the block that
-   * holds most goes, so a block's first token is never refused.
+   * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
+   * address block that holds most, so a block's first token is never refused.
    */
   issueToken(token: IssuedToken & { readonly host: string }): Promise<SlotOutcome>;
 
   /** Unexpired tokens of the host, of all clients, oldest first. */
   liveTokens(host: string): Promise<readonly LiveToken[]>;
 
-  /** Failed confirms of host and client in the last hour; takes nothing. */
+  /** Counts failed confirms of host and client in the last hour; takes no slot. */
   failedConfirms(pair: HostAndClient): Promise<{
     readonly used: number;
     /** Time at which the next is allowed; null while there is room. */
@@ -77,7 +77,7 @@ export type OwnershipStore = {
   /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
   noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome>;
 
-  /** Time from which the next fetch of the host's challenge may begin; takes nothing. */
+  /** Returns the time from which the next fetch of the host's challenge may begin; takes no slot. */
   challengeFetchDueAtMs(host: string): Promise<number>;
 
   /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */

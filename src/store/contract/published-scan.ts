@@ -26,8 +26,8 @@ export type PublishedScan = {
   readonly catalog: JsonObject;
   readonly branding: Branding;
   readonly signals: Signals;
-  /** False: nothing of the origin answered. A host is listed from the first scan on that reached it. */
+  /** False when no request to the origin was answered. A host is listed after its first scan that reached it. */
   readonly reached?: boolean | undefined;
-  /** Kept in the history alone; absent in what was published before it was kept. */
+  /** Kept in the history only; absent in scans that an older release published. */
   readonly payableBy?: PayableState | undefined;
 };

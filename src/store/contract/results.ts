@@ -28,8 +28,8 @@ export type UnpaidMark = {
 /**
  * Finished scans with their per-check results. A result is private until its scan is published
  * (`Store.publish`), and then is the host's cached report while no newer scan is published.
- * All of it goes 24 h after `scannedAtMs`, or, where an unfinished ledger key still names the scan,
- * when that key is finished.
+ * It is purged 24 h after `scannedAtMs`, or once no unfinished ledger key names the scan, whichever is
+ * later.
  */
 export type ScanResultStore = {
   /** Idempotent by scan id: the first stays. */
@@ -44,14 +44,14 @@ export type ScanResultStore = {
   recording(scanId: string): Promise<KeptRecording | null>;
 
   /**
-   * The newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`: what a
-   * caller that went away, or was told 504, may still pay for.
+   * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
+   * that disconnected, or got 504, may still pay for it.
    */
   waiting(host: string, sinceMs: number): Promise<ScanResult | null>;
 
   /**
    * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
-   * null where there is none or it was purged. How fresh it must be is the caller's rule.
+   * null when there is none or it was purged. The caller decides how fresh it must be.
    */
   published(host: string): Promise<ScanResult | null>;
 
@@ -63,7 +63,7 @@ export type ScanResultStore = {
     readonly payer: string;
     readonly scanId: string;
     readonly host: string;
-    /** False while the scan runs, and where a fault of ours kept the payer from paying. */
+    /** False while the scan runs, and when our own fault kept the payer from paying. */
     readonly isDebt: boolean;
   }): Promise<void>;
 

@@ -1,6 +1,6 @@
 /** The keys that sign reports, in the order of their use. */
 
-/** A key that was replaced is told of for so long. */
+/** A replaced key stays in the published key set for this long. */
 export const SIGNING_KEY_KEPT_MS = 90 * 24 * 3_600_000;
 
 export type StoredSigningKey = {
@@ -12,7 +12,7 @@ export type StoredSigningKey = {
   readonly publicKey: string;
   /** PKCS#8 PEM of a key that a host of this store made; null where its operator keeps it. */
   readonly privateKey: string | null;
-  /** Database time, ms: in use from then until the next key is. */
+  /** Database time, ms. The key is in use from then until the next key's `sinceMs`. */
   readonly sinceMs: number;
 };
 
@@ -20,6 +20,6 @@ export type SigningKeyStore = {
   /** Oldest first; those that were replaced over 90 days ago may be gone. */
   list(): Promise<readonly StoredSigningKey[]>;
 
-  /** Puts a key in use; does nothing where another host has put one there under this number. */
+  /** Puts a key in use; does nothing when another instance has inserted a key with this number. */
   append(key: Omit<StoredSigningKey, 'sinceMs'>): Promise<void>;
 };

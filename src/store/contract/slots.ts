@@ -7,7 +7,7 @@ export type SlotRequest = {
   readonly scope: SlotScope;
   /** Slots of the scope are numbered from 0 to `limit` - 1, and one row holds each. */
   readonly limit: number;
-  /** The slot is free again after so long, whatever happens. */
+  /** The slot is freed after this long at the latest. */
   readonly lifetimeMs: number;
   /**
    * `true`: the slot stands for work of this instance, and is free once the instance is gone.
@@ -39,8 +39,8 @@ export type SlotOutcome =
   | { readonly taken: false; readonly retryAtMs: number };
 
 /**
- * Slots of a scope. To take one is to insert its number, so a limit holds however many instances
- * race for it, and a slot that is over is deleted: nothing of a scope outlives its last slot.
+ * Slots of a scope. A slot is taken by inserting its number, so the limit holds however many instances
+ * race for it. Expired slots are deleted, so a scope without live slots has no rows.
  */
 export type SlotStore = {
   /** Takes a free number of the scope, or says when one is free again. */

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../model/json.ts';
 
-/** Longest time for which the last verdict of a check that depends on a third party may stand in. */
+/** While a third party does not answer, the last verdict that rests on it is reused for at most this long. */
 export const VERDICT_LIFETIME_MS = 30 * 24 * 3_600_000;
 
 export type EcosystemSnapshot = {
-  /** Which index, listing or chain. */
+  /** Name of the index, listing or chain. */
   readonly source: string;
   /** The question to the source. */
   readonly key: string;
@@ -28,7 +28,7 @@ export type SnapshotStore = {
     readonly data: JsonValue;
   }): Promise<void>;
 
-  /** Those of the host that are at most 30 days old, by check id. */
+  /** Returns the host's verdicts that are at most 30 days old, by check id. */
   verdicts(
     host: string,
   ): Promise<ReadonlyMap<string, { readonly atMs: number; readonly data: JsonValue }>>;

@@ -11,8 +11,8 @@ export type Tally = readonly string[];
 /** Sums over hosts and days, without any host. */
 export type StatisticsStore = {
   /**
-   * Each counter over the days `fromDay` to `toDay`, both included. What an opted-out host adds is left out at once, as
-   * far as its day is not folded into sums yet; a day is folded by the first purge some minutes after its end.
+   * Sums each counter over the days `fromDay` to `toDay`, both included. Counts of an opted-out host are left out at
+   * once, except for days that are already folded into sums. The first purge a few minutes after its end folds a day.
    */
   counts(days: {
     readonly fromDay: number;

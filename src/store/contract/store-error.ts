@@ -6,7 +6,7 @@
  * - `incompatible`: hosts with other settings, a signer in use, or a newer schema live on this store.
  * - `conflict`: an id that must be fresh is taken.
  * - `too_large`: a value is over the limit its operation states.
- * - `corrupt`: what was read is not what this program writes.
+ * - `corrupt`: the stored data is not in a form that this program writes.
  */
 export type StoreErrorCode =
   | 'unavailable'

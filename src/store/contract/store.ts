@@ -38,10 +38,10 @@ export type PurgeReport = {
 };
 
 /**
- * All that the service remembers. Two implementations, one contract suite.
+ * The service's whole persistent state. Both implementations pass one contract suite.
  *
- * Whatever hosts or requests can race for is one insert under a unique key, never a read followed
- * by an update. Every method rejects with `StoreError` only. Times are database time in ms.
+ * Every race between instances or requests is decided by one insert under a unique key, never by a read
+ * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
  */
 export type Store = {
   readonly info: StoreInfo;
@@ -66,8 +66,8 @@ export type Store = {
 
   /**
    * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
-   * id, so it may be run again after a crash, and by several instances at once; the current record is the
-   * one with the greatest `scannedAtMs`, whatever is published last.
+   * id, so it may be run again after a crash, and by several instances at once. The current record is the
+   * scan with the greatest `scannedAtMs`, in whatever order scans are published.
    * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
    */
   publish(scan: PublishedScan, tally?: Tally): Promise<void>;
@@ -79,8 +79,9 @@ export type Store = {
   ping(): Promise<void>;
 
   /**
-   * Folds days of statistics that are over, and removes what has outlived its purpose at `nowMs` (database time), in batches between which
-   * others are served. Safe at any time, also from several instances at once.
+   * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time).
+   * Works in batches, so that other calls are served between them. Safe at any time, also from several
+   * instances at once.
    */
   purge(nowMs: number): Promise<PurgeReport>;
 

@@ -9,8 +9,8 @@ export type DatabaseClock = {
 };
 
 /**
- * The database's time without a round trip: this machine's, corrected by the last of the measurements that are made each
- * minute. Hosts whose own clocks are wrong thus agree on who is silent and what has expired.
+ * Tells the database's time without a round trip: this machine's clock, corrected by a measurement each minute.
+ * Instances with wrong clocks thus agree on which owner is silent and which row has expired.
  * @throws StoreError `unavailable` where the first measurement fails
  */
 export async function startClock(

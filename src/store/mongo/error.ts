@@ -21,7 +21,7 @@ export async function upsert<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True where asking again may find out: the connection broke, or the server changed its primary. */
+/** True when a retry may succeed: the connection broke, or the server changed its primary. */
 export function mayDecideLater(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : null;
   if (cause instanceof MongoNetworkError) return true;

@@ -4,7 +4,7 @@ import { TABLES } from '../shared/tables.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import { idColumn } from './table.ts';
 
-/** Lists of the directory are found by these. */
+/** Indexes that the lists of the directory read. */
 const LISTS: readonly IndexDescription['key'][] = [
   { scannedAtMs: -1, _id: 1 },
   { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
@@ -14,8 +14,8 @@ const LISTS: readonly IndexDescription['key'][] = [
 ];
 
 /**
- * Every collection with its indexes beside `_id`. None of them expires rows or covers a part of
- * them only: servers that merely speak MongoDB's protocol refuse those.
+ * Lists every collection with its indexes beside `_id`. None is a TTL or a partial index, because servers
+ * that merely speak MongoDB's protocol refuse those.
  */
 export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...OWN_TABLES });
@@ -24,7 +24,7 @@ export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> 
 
 function tableIndexes(spec: AnyTableSpec): IndexDescription[] {
   const { name, key, unique = [], indexes = [] } = spec;
-  // A key that is not one text is read in its order, and by the first of its columns.
+  // A key that is not a single text needs an index: rows are read in its order, and by its first column.
   const read = idColumn(spec) === null ? [key, ...indexes] : indexes;
   return [
     ...unique.map((columns) => ({ key: ascending(columns), unique: true })),

@@ -14,7 +14,7 @@ import { type MongoContext, SETTINGS } from './own-tables.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
-/** A signer belongs to its instance until that is silent, however long it lives. */
+/** A signer's row has no expiry of its own: only the silence of its instance frees it. */
 const SIGNER_LIFETIME_MS = 100 * 365 * 24 * 3_600_000;
 
 type JoinRequest = Parameters<InstanceStore['join']>[0];
@@ -119,7 +119,7 @@ export class MongoInstances implements InstanceStore {
   }
 
   #keepAlive(request: JoinRequest): void {
-    // After so long a silence other instances may have taken over what this process holds.
+    // After SILENT_AFTER_MS other instances may have taken over what this process holds.
     const wasSilent =
       performance.now() - this.#lastBeatMs >= SILENT_AFTER_MS * this.#context.timeScale;
     const beat = this.#beat(request.settings, true).then(() =>

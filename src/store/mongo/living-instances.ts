@@ -17,8 +17,8 @@ function silentSinceMs({ now, timeScale }: MongoContext): number {
 }
 
 /**
- * Tells instances that live from those that crashed a moment ago: the former beat again while one
- * watches, so that a refusal need not wait for the latter's silence.
+ * Distinguishes living instances from recently crashed ones: a living instance writes another heartbeat
+ * during the wait, so a join is refused without waiting until the crashed ones count as silent.
  */
 export class ConflictingInstances {
   readonly #firstBeats = new Map<string, number>();

@@ -29,7 +29,7 @@ export const OWN_TABLES = {
       boot: text,
       host: text,
       beatAtMs: integer,
-      /** False while it is still finding out whether it may join. */
+      /** False until the checks that allow it to join have passed. */
       joined: boolean,
       settings: objectOf(...SETTINGS),
     },
@@ -42,7 +42,7 @@ export type Instance = RowOf<typeof OWN_TABLES.instances>;
 
 export type MongoContext = TablesOf<typeof OWN_TABLES> & {
   readonly owner: Owner;
-  /** 1, but in tests: of the times at which instances beat, and at which they count as gone. */
+  /** Factor on the heartbeat interval and on the silence after which instances count as gone; 1 outside tests. */
   readonly timeScale: number;
   /** Database time, ms since the epoch. */
   readonly now: () => number;

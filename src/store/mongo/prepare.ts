@@ -4,7 +4,7 @@ import { mongoError, upsert } from './error.ts';
 import { listIndexes } from './indexes.ts';
 import { migrate } from './migrate.ts';
 
-/** The shape of what this program writes; a greater one in the database is a newer program's. */
+/** Version of the schema that this program writes; a greater one in the database belongs to a newer program. */
 const SCHEMA_VERSION = 3;
 const NAMESPACE_NOT_FOUND = 26;
 
@@ -30,7 +30,7 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
   }
 }
 
-/** One at a time, and only what is missing: not every server takes a list with known indexes in it. */
+/** Creates missing indexes one at a time, because some servers refuse a list that holds an existing index. */
 async function createMissing(
   database: Db,
   name: string,

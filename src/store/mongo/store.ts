@@ -20,7 +20,7 @@ import { mongoTable } from './table.ts';
 import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
-/** A server that took a request and says nothing for so long is gone. */
+/** A server that does not answer a request for this long counts as gone. */
 const SOCKET_TIMEOUT_MS = 60_000;
 const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
@@ -48,8 +48,8 @@ function newClient(url: string, connectTimeoutMs: number): MongoClient {
       serverSelectionTimeoutMS: connectTimeoutMs,
       connectTimeoutMS: connectTimeoutMs,
       socketTimeoutMS: SOCKET_TIMEOUT_MS,
-      // Given here and not left to the URL: with w=0 a lost race would look like a won one, and
-      // what a secondary has not heard of yet would be decided a second time.
+      // These are not left to the URL: with w=0 a lost race would look like a won one, and a read from
+      // a secondary that lags behind would decide a race a second time.
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: MAJORITY_TIMEOUT_MS },
       readConcern: { level: 'majority' },
       readPreference: 'primary',
@@ -93,7 +93,7 @@ async function assemble(
     async close() {
       if (closed) return;
       clock?.stop();
-      // A lost database cannot be told that this instance leaves; the silence will tell the others.
+      // Leaving fails when the database is lost; the others then see this instance as silent.
       await instances.leave().catch((error: unknown) => onError('not left', error));
       closed = true;
       await client.close();

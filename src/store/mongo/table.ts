@@ -124,7 +124,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
       const ids = { projection: { _id: 1 } };
       for await (const batch of documentsIn(filter(where), ids, size)) {
         const _id = { $in: batch.map((document) => document._id) };
-        // The filter again: what was written since the batch was read stays.
+        // The filter is repeated, so that rows written since the batch was read stay.
         removed += await remove({ $and: [{ _id }, filter(where)] });
       }
       return removed;
@@ -154,13 +154,13 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
         if (batch.length < size) return;
       }
     } finally {
-      // A consumer that stops early, or a lost server: nothing more can be done about the cursor.
+      // The consumer stopped early or the server is lost, so closing the cursor may fail.
       await cursor.close().catch(() => undefined);
     }
   }
 }
 
-/** The column that `_id` stands for, if there is one. */
+/** Returns the column that is stored as `_id`; null when the key is not a single text. */
 export function idColumn({ key, columns }: AnyTableSpec): string | null {
   const [only, ...more] = key;
   return only !== undefined && more.length === 0 && columns[only]?.kind === 'text' ? only : null;
@@ -219,7 +219,7 @@ function filterOf(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocume
   const comparisons = toComparisons(where);
   const isEqual = ({ operator }: Comparison) => operator === 'equal';
   const equal = new Map(comparisons.filter(isEqual).map(({ column, value }) => [column, value]));
-  // A whole key is looked up by the one index that every server has.
+  // A look-up by the whole key uses the index on `_id`, which every server has.
   const isWholeKey = spec.key.every((column) => equal.has(column));
   const rest = comparisons.filter(
     (one) => !(isWholeKey && isEqual(one) && spec.key.includes(one.column)),

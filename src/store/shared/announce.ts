@@ -12,18 +12,18 @@ const NEWEST_FIRST = { order: [['n', 'desc']] } as const;
 type Announcement = {
   /** Unique: announcing the same again adds nothing. */
   readonly scanId: string;
-  /** Readers were not told of the host, or may have dropped it. */
+  /** True when the host is new to the feed's readers, or they may have dropped it. */
   readonly isListing: boolean;
 };
 
-/** The end of the feed of changes; null while there is none. */
+/** Finds the last change of the feed; null while it is empty. */
 export function lastChange({
   tables,
 }: Pick<StoreContext, 'tables'>): Promise<Row<'changes'> | null> {
   return tables.changes.first({}, NEWEST_FIRST);
 }
 
-/** Tells readers of a host that its owner has listed again, with the row of this number. */
+/** Adds a host to the feed that its owner has listed again, by the owner row of this number. */
 export async function announceListing(
   context: StoreContext,
   host: string,
@@ -34,7 +34,7 @@ export async function announceListing(
   await announce(context, history, { scanId: `listing ${n}`, isListing: true });
 }
 
-/** Writers of one process take turns: they would only lose numbers to each other. */
+/** Queues the writers of one process, because racing they would only lose numbers to each other. */
 export async function announce(
   context: StoreContext,
   history: HostHistory,
@@ -44,8 +44,8 @@ export async function announce(
 }
 
 /**
- * A change is told against what the feed last said of its host, not against the history: then the feed never contradicts
- * itself, whatever order hosts publish in, and a scan that is published late announces the grade that still stands.
+ * A change is compared with the feed's last entry of its host, not with the history. The feed thus never contradicts
+ * itself, in whatever order instances publish, and a scan that is published late announces the current grade.
  */
 async function appendChange(
   context: StoreContext,
@@ -59,8 +59,8 @@ async function appendChange(
     const told = { host: history.host, hidden: false };
     const lastTold = isListing ? null : await changes.first(told, NEWEST_FIRST);
     const { state } = await findOwner(context, history.host);
-    // After the tail was read: whatever the feed has announced by then is in the history too. And
-    // if the number after the tail is won, nothing was announced in between.
+    // The history is read after the tail, so it holds every scan that the feed has announced. Winning
+    // the number after the tail then proves that nothing was announced in between.
     await history.catchUp();
     const { host, grade, score, checksVersion } = requireNewest(history);
     const hasMoved = lastTold !== null && lastTold.grade !== grade;

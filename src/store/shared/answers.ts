@@ -12,7 +12,7 @@ import type { Row } from './tables.ts';
 const MAX_INLINE_BYTES = 64 * 1024;
 const NOTHING = new Uint8Array(0);
 
-/** An answer without its manifest is not complete, and does not exist for readers. */
+/** Readers ignore an answer whose manifest is not written. */
 const INCOMPLETE = {
   status: null,
   headers: null,
@@ -57,7 +57,7 @@ export function answersOn(context: StoreContext): AnswerStore {
       }
       await insertNew(context, row);
       try {
-        // Written last, so that an answer that is not complete does not exist.
+        // The manifest is written last, so that readers never see an incomplete answer.
         const manifest = complete(await insertChunks(context, answerId, bytes, pieces));
         await tables.answers.set({ answerId }, manifest);
         return { bodyBytes, bodySha256: manifest.bodySha256 };
@@ -110,7 +110,7 @@ async function insertChunks(
   return storedBytes;
 }
 
-/** The purge takes what cannot be removed now; the first error matters more. */
+/** Ignores errors: the purge removes the rest later, and the caller reports the first error. */
 async function dropQuietly({ tables }: StoreContext, answerId: string): Promise<void> {
   try {
     await tables.answerChunks.remove({ answerId });

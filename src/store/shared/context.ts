@@ -5,14 +5,14 @@ import type { Owner } from '../contract/owner.ts';
 import type { Tables } from './tables.ts';
 
 export type ListQuery = DirectoryQuery & {
-  /** As hosts are spelt; empty: all. */
+  /** Substring of the host in lower case; empty matches every host. */
   readonly q: string;
   readonly grade?: Grade;
-  /** Scanned at this time or later. */
+  /** Lower bound of the scan's time. */
   readonly sinceMs?: number;
 };
 
-/** Lists of records, which each engine finds in its own way; opted-out hosts and those never reached are left out. */
+/** Lists of records, by queries of the engine's own. Opted-out and never reached hosts are left out. */
 export type RecordLists = {
   list(query: ListQuery): Promise<FoundHosts>;
   grades(): Promise<ReadonlyMap<Grade, number>>;
@@ -35,6 +35,6 @@ export type EngineContext = {
 };
 
 export type StoreContext = EngineContext & {
-  /** Writers of changes, one at a time. */
+  /** Runs the writers of changes one at a time. */
   readonly announcing: PQueue;
 };

@@ -2,8 +2,8 @@ import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { Table, Where } from './table.ts';
 
 /**
- * Decides a row that continues a sequence. A purge that took the whole sequence while the row was on its way lets another
- * writer start at 1: without its predecessor the row never counted.
+ * Decides a row that continues a sequence. A purge may remove the whole sequence during the insert, and another writer
+ * may then start again at 1. A row whose predecessor is gone has therefore lost.
  * @param previous the key of the predecessor; null: the row begins a sequence
  * @param own finds this row alone
  */

@@ -61,7 +61,7 @@ async function readPage(context: StoreContext, { count, hosts }: FoundHosts) {
   return { count, records: await readListed(context, hosts) };
 }
 
-/** The records of these hosts in their order. An owner may have opted out since the hosts were read: his is left out. */
+/** Reads the records of these hosts in their order, without those whose owner has opted out since the hosts were read. */
 export async function readListed(
   context: StoreContext,
   hosts: readonly string[],
@@ -72,7 +72,7 @@ export async function readListed(
   return (await withOwners(context, inOrder)).filter((record) => record.listed);
 }
 
-/** The substring as hosts are spelt; null when no host can have it. Empty: every host has it. */
+/** Returns the substring in lower case; null when no host can contain it. The empty text matches every host. */
 function hostSubstring(q: string): string | null {
   const lower = q.toLowerCase();
   return HOST_CHARACTERS.test(lower) ? lower : null;

@@ -13,7 +13,7 @@ export function exportsOn(context: StoreContext): ExportStore {
   return {
     async snapshot(limit) {
       const hosts = await context.lists.hostsByRecency(limit + 1);
-      // All at once, so that the snapshot is of one moment and not of the whole time of streaming.
+      // All records are read before streaming begins, so that the snapshot is of one moment.
       const records = await readListed(context, hosts.slice(0, limit));
       return {
         count: records.length,
@@ -35,7 +35,7 @@ async function* withHistory(
     const rows = await tables.history.all({ host }, { order: byScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
-      // Later rows have greater numbers.
+      // Rows that were added after the snapshot have greater numbers.
       const upToThen = (byHost.get(record.host) ?? []).filter(({ seq }) => seq <= record.scanCount);
       yield { ...record, history: upToThen.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
     }

@@ -16,7 +16,7 @@ export class HostHistory {
   firstSeenAtMs = Number.POSITIVE_INFINITY;
   /** The scan with the greatest time of all rows up to `seq`. */
   newest: PublishedScan | null = null;
-  /** Some scan up to `seq` had an answer of the origin. */
+  /** True when some scan up to `seq` had an answer of the origin. */
   reached = false;
 
   private constructor(host: string, history: StoreContext['tables']['history']) {
@@ -54,7 +54,7 @@ export class HostHistory {
   #add({ seq, scannedAtMs, scan }: Row<'history'>): void {
     this.seq = seq;
     this.firstSeenAtMs = Math.min(this.firstSeenAtMs, scannedAtMs);
-    // Its record has had it for longer than any publication takes.
+    // The scan was dropped from the row because the record has included it for an hour or more.
     if (scan === null) return;
     const added = publishedScanFromJson(scan);
     this.reached ||= added.reached !== false;
@@ -62,7 +62,7 @@ export class HostHistory {
   }
 }
 
-/** Sorts by time, and by id where two scans ended in one millisecond: every instance must say the same. */
+/** Compares times, then ids, so that all instances agree on two scans of the same millisecond. */
 function isNewer(a: PublishedScan, b: PublishedScan): boolean {
   if (a.scannedAtMs !== b.scannedAtMs) return a.scannedAtMs > b.scannedAtMs;
   return a.scanId > b.scanId;

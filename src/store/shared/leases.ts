@@ -22,7 +22,7 @@ export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseS
         const previous = turn === 1 ? null : ([name, turn - 1] as const);
         const outcome = await decideNext(leases, lease, previous, { name, turn, attempt });
         if (outcome === 'won') return { held: true, lease };
-        // Another took this turn, or begins anew: see who, and whether it is over already.
+        // Another owner took this turn, or a purge restarted the sequence: the last turn is read again.
         last = (await leases.get(name, turn)) ?? (await lastTurn(name));
       }
     },
@@ -33,7 +33,7 @@ export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseS
     },
 
     async release({ name, turn, attempt }) {
-      // Only the owner writes to its own turn: nothing to race with.
+      // Only the owner writes to its own turn, so this update cannot race.
       const releasedAtMs = now();
       await leases.set({ name, turn }, { releasedAtMs }, { attempt, releasedAtMs: null });
     },

@@ -2,8 +2,8 @@ import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts'
 import { RETENTION_MS } from './retention.ts';
 
 /**
- * A key whose last step is terminal needs nothing more. A route that publishes nothing still
- * writes `published` after `settled`, so that recovery has one rule.
+ * Recovery ignores a key whose last step is terminal. A route that publishes nothing still writes
+ * `published` after `settled`, so that one rule holds for all routes.
  */
 const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
   claimed: false,
@@ -20,7 +20,7 @@ export function isTerminal(state: LedgerState): boolean {
   return IS_TERMINAL[state];
 }
 
-/** Every step of one key, whatever became of its claims. */
+/** Every step of one key, also those of released claims. */
 export type LedgerHistory = {
   readonly key: string;
   /** By step, ascending; never empty. */
@@ -29,14 +29,14 @@ export type LedgerHistory = {
   readonly last: LedgerRow;
 };
 
-/** Null for no rows. Rows of one key, in any order. */
+/** Sorts the rows of one key; null for no rows. */
 export function ledgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   const sorted = rows.toSorted((a, b) => a.step - b.step);
   const last = sorted.at(-1);
   return last === undefined ? null : { key: last.key, rows: sorted, last };
 }
 
-/** Null for no rows. Rows of one key, in any order, with those of its last claim among them. */
+/** Selects the last claim of one key from rows in any order, which must hold all its steps; null for no rows. */
 export function ledgerEntry(
   rows: readonly LedgerRow[],
   writtenAtMs: number | null,

@@ -39,12 +39,12 @@ export function ledgerOn(context: StoreContext): LedgerStore {
         ledgerOpen.all({ payer, request }),
       ]);
       const keys = new Set(steps.map((row) => row.key));
-      // A busy payer settles hundreds of keys in a few minutes, and has nearly all of their answers.
+      // Answered keys are removed first: a busy payer settles hundreds of keys in minutes, nearly all answered.
       const written = unwritten ? await ledgerWritten.all({ key: { in: [...keys] } }) : [];
       for (const { key } of written) keys.delete(key);
       for (const { key } of open) keys.add(key);
       const entries = await readEntries(context, keys);
-      // A marker may outlive what it marks.
+      // A marker may outlive its unfinished key, so the state is tested again.
       const isRecent = ({ last, rows }: LedgerEntry) =>
         !isTerminal(last.state) ||
         rows.some((row) => row.state === 'settled' && row.atMs >= sinceMs);
@@ -73,26 +73,26 @@ async function append(context: StoreContext, row: LedgerAppend): Promise<InsertO
   const { key, step, state, attempt, payer, request, validBeforeMs } = row;
   const { scanId = null, answerId = null } = row;
   const data = toStoredJson(row.data, `step ${step} of a payment`);
-  // The marker goes first: a key may be marked and not there, never there and not marked.
+  // The marker is inserted first: recovery tolerates a marker without a key, but would miss a key without one.
   if (!isTerminal(state) && (step === 1 || state === 'claimed')) {
     await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
   const { owner } = context;
   const named = { key, step, state, attempt, atMs, owner, payer, request, validBeforeMs };
   const next = { ...named, scanId, answerId, data };
-  // A step within a claim has its claim before it, which no purge takes while it is unfinished.
+  // Steps within a claim need no check: their claim is unfinished, so no purge has removed it.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
   const outcome = await decideNext(ledger, next, previous, { key, step, attempt });
   if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(markersBefore(row));
   return outcome;
 }
 
-/** The markers of claims before this end: a later claim has a marker of its own. */
+/** Selects the markers of claims before this step; a later claim has a marker of its own. */
 function markersBefore({ key, step }: { readonly key: string; readonly step: number }) {
   return { key, claimStep: { before: step } };
 }
 
-/** Steps before the last claim are not touched: any caller can make a key have many. */
+/** Steps before the last claim are not read, because any caller can make a key have many. */
 async function readEntry({ tables }: StoreContext, key: string): Promise<LedgerEntry | null> {
   const { ledger, ledgerWritten } = tables;
   const claim = await ledger.first({ key, state: 'claimed' }, { order: [['step', 'desc']] });
@@ -111,7 +111,7 @@ async function readEntries(
   return read.filter((entry) => entry !== null);
 }
 
-/** The histories that there are, in the order of the keys; each key once. */
+/** Reads the histories of the keys that have one, in the order of the keys; each key once. */
 export async function readHistories(
   { tables }: StoreContext,
   keys: readonly string[],

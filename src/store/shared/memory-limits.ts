@@ -14,7 +14,7 @@ export type MemoryLimits = LimitStore & {
   purge(nowMs: number): Promise<number>;
 };
 
-/** Counters of the one process that uses an embedded store; a restart forgives. */
+/** Counters of the one process that uses an embedded store; a restart resets them. */
 export function memoryLimits(now: () => number): MemoryLimits {
   const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS });
   return {

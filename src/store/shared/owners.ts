@@ -23,10 +23,10 @@ const PURGE_BATCH = 200;
 
 type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
 
-/** `n` is the version of this state; 0: nobody ever set or proved anything. */
+/** `n` is the version of this state; 0 when nobody ever set or proved anything. */
 export type NumberedState = { readonly n: number; readonly state: OwnerState };
 
-/** The state of a host is its row with the greatest number. */
+/** Reads the host's row with the greatest number, which holds its current state. */
 export async function findOwner({ tables }: OwnersContext, host: string): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
   return last === null ? { n: 0, state: NOBODY } : { n: last.n, state: stateOf(last) };
@@ -43,7 +43,7 @@ export async function findOwners(
   };
 }
 
-/** Read anew for each list: an opt-out holds at once, on every host. */
+/** Not cached, so that an opt-out holds at once on every instance. */
 export function optedOutHosts(context: OwnersContext): Promise<readonly string[]> {
   return hostsWhose(context, { listed: false });
 }
@@ -52,15 +52,15 @@ export function verifiedHosts(context: OwnersContext): Promise<readonly string[]
   return hostsWhose(context, { confirmedAtMs: { after: verifiedSinceMs(context.now()) } });
 }
 
-/** The number of the last row of all hosts: the version of everything that owners set or prove. */
+/** Finds the greatest number over all hosts, which is the version of everything that owners set or prove. */
 export async function lastOwnerNumber({ tables }: OwnersContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }
 
 /**
- * Makes `next` the state of a host. The number after the last of all is inserted, and only then: so nothing, of any
- * host, lands between what `next` saw and what it decided.
- * @param next null: it stays as it is
+ * Appends the state that `next` returns for a host. The row takes the number after the last one of all hosts, so no
+ * row of any host can be written between the state that `next` saw and its decision.
+ * @param next returns null to change nothing
  */
 export async function appendOwnerState(
   context: OwnersContext,
@@ -69,7 +69,7 @@ export async function appendOwnerState(
 ): Promise<NumberedState | null> {
   const attempt = randomUUID();
   for (;;) {
-    // The end is read first: whatever is written after it takes the number that is tried below.
+    // The last number is read before the state: a later write takes the number that is tried below.
     const n = (await lastOwnerNumber(context)) + 1;
     const held = await findOwner(context, host);
     const change = next(held);
@@ -82,8 +82,8 @@ export async function appendOwnerState(
 }
 
 /**
- * Takes proofs that are too old off their hosts, and removes rows that a later one of their host has replaced. These stay
- * for longer than any writer takes: a number that is free again could be taken by one that saw an older state.
+ * Removes expired proofs, and rows that a later row of their host has replaced. Replaced rows stay for longer than any
+ * write takes: otherwise a writer that saw an older state could take a freed number.
  */
 export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
@@ -114,7 +114,7 @@ async function hostsWhose(
   const found = await tables.owners.all(where);
   if (found.length === 0) return [];
   const hosts = [...new Set(found.map((row) => row.host))];
-  // A later row may say otherwise.
+  // A match counts only in the last row of its host.
   const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
   const matching = new Set(found.map((row) => row.n));
   return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));

@@ -105,7 +105,7 @@ function confirmOf({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): C
   return { atMs: confirmedAtMs, tokenHash, keyHash, client };
 }
 
-/** A token of the host that goes first where there are too many: the oldest of the fullest block. */
+/** Selects the token to drop when there are too many: the oldest of the address block that has most. */
 function surplusToken<T extends { readonly block: string }>(oldestFirst: readonly T[]): T | null {
   const held = new Map<string, number>();
   for (const { block } of oldestFirst) held.set(block, (held.get(block) ?? 0) + 1);
@@ -113,7 +113,7 @@ function surplusToken<T extends { readonly block: string }>(oldestFirst: readonl
   return oldestFirst.find(({ block }) => held.get(block) === most) ?? null;
 }
 
-/** Frees more than one only where several instances issued at once. */
+/** Frees more than one slot only when several instances issued tokens at once. */
 async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
   let live = (await slots.live({ group: tokenGroup(host) })).map((slot) => ({
     slot,

@@ -14,15 +14,14 @@ export function packReport(json: string): Promise<Uint8Array> {
 
 /** The JSON of a report. Throws StoreError `corrupt`. */
 export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
-  // Files of older programs hold it as it is; what zlib packs never begins so.
+  // Older programs stored plain JSON, which begins with a byte that zlib data never begins with.
   if (packed[0] === '{'.charCodeAt(0)) return Buffer.from(packed);
   return unpack(packed, {});
 }
 
 /**
- * The bytes that are kept of an answer. The report that it repeats is the dictionary of the packing, so
- * all that is kept is what the answer says otherwise. A dictionary reaches back 32 KiB: of longer
- * reports the rest is packed once more.
+ * Compresses an answer with the report that it repeats as the dictionary, so mostly the differences take
+ * space. A dictionary reaches back 32 KiB; the rest of a longer report is compressed again.
  */
 export async function* packedAgainst(
   report: Uint8Array,
@@ -31,7 +30,7 @@ export async function* packedAgainst(
   yield await deflate(await buffer(body), { dictionary: report });
 }
 
-/** The body again, byte for byte, in pieces. Throws StoreError `corrupt`. */
+/** Restores the body byte for byte, in pieces. Throws StoreError `corrupt`. */
 export async function* unpackedAgainst(
   report: Uint8Array,
   packed: AsyncIterable<Uint8Array>,

@@ -4,7 +4,7 @@ import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from '
 
 const owner = objectOf<keyof Owner>('host', 'boot');
 
-/** The tables of payments, and of what is taken in turns. */
+/** The tables of payments, leases and slots. */
 export const PAYMENT_TABLES = {
   ledger: table({
     name: 'ledger',
@@ -25,16 +25,16 @@ export const PAYMENT_TABLES = {
     key: ['key', 'step'],
     indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
   }),
-  /** A key may be unfinished since the claim at this step. */
+  /** Marks a key that may be unfinished since the claim at this step. */
   ledgerOpen: table({
     name: 'ledger_open',
     columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
     key: ['key', 'claimStep'],
-    // The claim follows.
+    // The claim is inserted next, durably.
     passing: () => true,
     indexes: [['sinceMs'], ['payer', 'request']],
   }),
-  /** An answer for this key was written to a client in full. */
+  /** Marks a key whose answer was written to a client in full. */
   ledgerWritten: table({
     name: 'ledger_written',
     columns: { key: text, atMs: integer },
@@ -47,7 +47,7 @@ export const PAYMENT_TABLES = {
       startedAtMs: integer,
       /** The scan against whose report the pieces are packed; null where they are the body itself. */
       reportOf: orNull(text),
-      /** From here on null until the whole body is there. */
+      /** This column and the next ones are null until the whole body is stored. */
       status: orNull(integer),
       headers: orNull(text),
       bodyBytes: orNull(integer),

@@ -11,8 +11,8 @@ import { insertHostDay } from './statistics.ts';
 import { jitter } from './table.ts';
 
 /**
- * Each part is an insert keyed by the scan, or a rewriting from what was inserted, so the whole may
- * be run again from the start, here or elsewhere, after any failure.
+ * Each step is an insert keyed by the scan, or rebuilds a row from such inserts. After any failure all
+ * steps may therefore be run again, on this or another instance.
  */
 export async function publishOn(
   context: StoreContext,
@@ -22,10 +22,10 @@ export async function publishOn(
   const { tables, now } = context;
   const { host, scanId } = scan;
   const history = await HostHistory.follow(context, host);
-  // Rows are dropped from here on; only the feed still knows whether this scan had one.
+  // A history of this length loses its oldest rows, so only the feed shows whether this scan had one.
   const isLong = history.seq >= HISTORY_ROWS_PER_HOST;
   if (isLong && (await tables.changes.first({ scanId }))) return;
-  // A host that was never reached is in no list, and in no sum.
+  // A host that was never reached is neither listed nor counted.
   const isListed = history.reached || scan.reached !== false;
   if (tally !== undefined && isListed) await insertHostDay(context, scan, tally);
   const before = history.seq;
@@ -35,7 +35,7 @@ export async function publishOn(
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
-  // The record has the scans before; a writer that still needs one would be hours late.
+  // The record includes the earlier scans, and no writer of an hour ago still needs one.
   const old = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
   await tables.history.set({ host, seq: before }, { scan: null }, old);
 }
@@ -55,7 +55,7 @@ async function insertHistory(
     const outcome = await tables.history.decide(row);
     await history.catchUp();
     if (outcome === 'won') return;
-    // Another scan took the number, or this one has a row already.
+    // The insert is lost when another scan took the number, or when this scan has a row already.
     if (await tables.history.first({ scanId })) return;
     await jitter();
   }

@@ -9,7 +9,7 @@ export function publishedScanToJson(scan: PublishedScan): string {
   const { displayName, description, category, iconUrl, ogImageUrl } = scan.branding;
   const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
     scan.signals;
-  // Member by member: what a caller's object has beside these is not for the public.
+  // Members are copied one by one, because further members of a caller's object may be private.
   return toStoredJson(
     {
       scanId,

@@ -3,10 +3,10 @@ import { readHistories } from './ledger.ts';
 import { isTerminal, type LedgerHistory } from './ledger-rules.ts';
 import { RETENTION_MS } from './retention.ts';
 
-/** Rows with bodies in them: few at a time. */
+/** These rows hold bodies, so few are read at a time. */
 const BATCH = 100;
 
-/** Answers that no unfinished payment names, and none that was settled a short time ago. */
+/** Purges answers that neither an unfinished nor a recently settled payment names. */
 export async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
   const { answers, answerChunks } = context.tables;
   const old = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
@@ -16,14 +16,14 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
     const naming = await entriesNaming(context, 'answerId', ids);
     const isNeeded = (id: string) => naming.get(id)?.some((entry) => needsAnswer(entry, nowMs));
     const answerId = { in: ids.filter((id) => !isNeeded(id)) };
-    // Pieces first: the row is what a purge that breaks off finds them by again.
+    // Pieces are removed before the row, by which the next purge finds them if this one breaks off.
     await answerChunks.remove({ answerId });
     purged += await answers.remove({ answerId });
   }
   return purged;
 }
 
-/** A scan that an unfinished payment names must still be publishable. */
+/** Keeps results that an unfinished payment names, because it may still publish them. */
 export async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
   const { results } = context.tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
@@ -38,7 +38,7 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
   return purged;
 }
 
-/** Reports whose result is gone, and to which no answer refers. */
+/** Purges reports without a result to which no answer refers. */
 export async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
@@ -60,7 +60,7 @@ function needsAnswer({ last, rows }: LedgerHistory, nowMs: number): boolean {
   return rows.some((row) => row.state === 'settled' && row.atMs > sinceMs);
 }
 
-/** Whole ledger entries by the answer, or scan, that any of their steps names. */
+/** Groups whole ledger entries by the answer, or scan, that any of their steps names. */
 async function entriesNaming(
   context: StoreContext,
   member: 'answerId' | 'scanId',

@@ -5,9 +5,9 @@ import { RETENTION_MS } from './retention.ts';
 const BATCH = 200;
 
 /**
- * Rows of sequences that are over. A sequence that lost all its rows starts again at 1: its writers
- * look for the predecessor of what they won, and a chain of identifiers goes from its start, its
- * greatest number last.
+ * Purges the rows of finished sequences. A sequence without rows starts again at 1, so writers check that
+ * the predecessor of the row they won still exists. A chain of identifiers is removed from its start,
+ * with its greatest number last.
  */
 export async function purgeSequences(context: StoreContext, nowMs: number): Promise<number> {
   const { slots, leases } = context.tables;

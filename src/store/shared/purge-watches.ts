@@ -5,8 +5,8 @@ import { RETENTION_MS } from './retention.ts';
 const BATCH = 200;
 
 /**
- * Versions that were replaced stay for longer than any writer takes: a number that is free again could be
- * taken by one that saw an older version.
+ * Replaced versions stay for longer than any write takes: otherwise a writer that saw an older version
+ * could take a freed number.
  */
 export async function purgeWatches({ tables }: StoreContext, nowMs: number): Promise<number> {
   const { watches, watchTexts } = tables;

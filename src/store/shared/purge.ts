@@ -16,7 +16,7 @@ import type { Row } from './tables.ts';
 
 const BATCH = 200;
 
-/** @param purgeEngine what an engine has beside its tables */
+/** @param purgeEngine purges the engine's own data, and returns the number of rows */
 export async function purgeOn(
   context: StoreContext,
   purgeEngine: (nowMs: number) => Promise<number>,
@@ -24,7 +24,7 @@ export async function purgeOn(
 ): Promise<PurgeReport> {
   const before = (ageMs: number) => ({ upTo: nowMs - ageMs });
   const { unsentKey, ledgerKey } = RETENTION_MS;
-  // Keys that were claimed, released and never sent come first: any key pair can write them.
+  // Keys that were never sent are purged first, because any key pair can create them for free.
   const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
   const state = { in: LEDGER_STATES.filter(isTerminal) };
   const finished = await purgeLedger(context, nowMs, { state, atMs: before(ledgerKey) });
@@ -69,7 +69,7 @@ async function purgeLedger(
   return purged;
 }
 
-/** The last steps go last: a purge that breaks off leaves keys that are still finished. */
+/** Removes the last steps last, so that a purge that breaks off leaves keys that still count as finished. */
 async function removeEntries(
   { tables: { ledger, ledgerOpen, ledgerWritten } }: StoreContext,
   entries: readonly LedgerHistory[],
@@ -84,7 +84,7 @@ async function removeEntries(
   for (const { key, last } of entries) await ledger.remove({ key, step: last.step });
 }
 
-/** Markers whose claim was never made, or whose key was finished by a writer that then died. */
+/** Purges markers whose claim was never written, or whose key was finished by a writer that then crashed. */
 async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void> {
   const { ledgerOpen } = context.tables;
   const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };

@@ -1,8 +1,8 @@
 import { ANSWER_CHUNK_BYTES } from '../contract/answers.ts';
 
 /**
- * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. Memory grows with what
- * came: most answers are a few KiB. Each piece has a memory of its own, and is no one else's once it is given.
+ * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. The buffer grows with the
+ * body, because most answers have a few KiB. Each piece has a buffer of its own, which is not reused.
  */
 export async function* rechunk(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

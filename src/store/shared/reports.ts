@@ -3,8 +3,8 @@ import { unpackReport } from './packing.ts';
 import { RETENTION_MS } from './retention.ts';
 
 /**
- * The report that a new answer may refer to; null where its result is about to be purged, and the
- * report with it.
+ * Finds the report that a new answer may refer to; null when the report and its result are about to be
+ * purged.
  */
 export async function findReferableReport(
   context: StoreContext,

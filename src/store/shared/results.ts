@@ -20,7 +20,7 @@ export function resultsOn(context: StoreContext): ScanResultStore {
   return {
     async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
       const packed = await packReport(toStoredJson(report, `the report of ${host}`));
-      // The report first: a result that is there has one.
+      // The report is stored first, so that every stored result has one.
       await reports.insert({ scanId, scannedAtMs, report: packed });
       await results.insert({ scanId, host, scannedAtMs, submittedUrl });
     },

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 export const RETENTION_MS = {
   /** The steps of a ledger key, after its last step and the end of its authorization. */
   ledgerKey: 48 * HOUR_MS,
-  /** A ledger key whose payment was never sent: nothing was charged and nothing is owed for it. */
+  /** A ledger key whose payment was never sent, so nothing was charged and nothing is owed. */
   unsentKey: HOUR_MS,
   /** A stored answer, after the last settlement whose ledger key names it. */
   settledAnswer: ANSWER_LIFETIME_MS,
@@ -28,11 +28,11 @@ export const RETENTION_MS = {
   silentHost: HOUR_MS,
   /** A row of an owner that a later one has replaced. */
   replacedOwner: HOUR_MS,
-  /** A watch as it was before something of it changed. */
+  /** A version of a watch that a later one has replaced. */
   replacedWatch: HOUR_MS,
   /** The scan in a row of history, once the record of its host has it. */
   historyScan: HOUR_MS,
-  /** How long after its end a day takes rows: longer than any writer that saw the day before its end. */
+  /** A day accepts rows for this long after its end: longer than any write takes that began before. */
   closedDay: 5 * 60_000,
   /** The sums of a day; statistics reach 30 days back. */
   daySum: 31 * 24 * HOUR_MS,

@@ -18,14 +18,14 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
         const live = await liveAmong(rows);
         const own = live.find((row) => row.attempt === attempt);
         if (own) return { taken: true, slot: own };
-        // A limit that has shrunk since counts slots beyond it, too.
+        // Slots beyond a limit that was lowered since count too.
         if (live.length >= limit) return { taken: false, retryAtMs: freeAgainAtMs(live) };
         const over = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
-        // Attempts are random: a row that took the number since has another.
+        // The random attempt protects a row that has taken the same number since.
         if (over.length > 0) await slots.remove({ attempt: { in: over } });
         const taken = new Set(live.map((row) => row.n));
         const free = Array.from({ length: limit }, (_, n) => n).filter((n) => !taken.has(n));
-        // Any free one: racers who all want the first would lose all but one insert.
+        // A random free number is tried: of racers for the lowest one, all but one would lose.
         const n = free[randomInt(free.length)] ?? 0;
         const takenAtMs = now();
         const times = { takenAtMs, expiresAtMs: takenAtMs + lifetimeMs };
@@ -45,7 +45,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
     },
   };
 
-  /** Oldest first. Asks once for each owner whose death would free a slot. */
+  /** Sorts oldest first. Looks up once each owner whose end would free a slot. */
   async function liveAmong(rows: readonly SlotRow[]): Promise<readonly SlotRow[]> {
     const nowMs = now();
     const unexpired = rows.filter((row) => row.expiresAtMs > nowMs);
@@ -60,7 +60,7 @@ export function slotsOn({ tables, owner, now, isAlive }: StoreContext): SlotStor
   }
 }
 
-/** The time at which the first of them expires. */
+/** Finds the time at which the first of them expires. */
 export function freeAgainAtMs(live: readonly { readonly expiresAtMs: number }[]): number {
   return Math.min(...live.map((slot) => slot.expiresAtMs));
 }

@@ -18,7 +18,7 @@ export function statisticsOn(context: StatisticsContext): StatisticsStore {
   return {
     async counts({ fromDay, toDay }) {
       const day = { from: fromDay, upTo: toDay };
-      // Rows first: those of a day that is folded meanwhile are in its sum, which is read after them.
+      // Rows are read before sums, so that a day that is folded meanwhile is still counted.
       const unfolded = await countRows(context, { day });
       const sums = await context.tables.daySums.all({ day });
       const folded = sums.map((sum): [number, Counts] => [sum.day, sumsFromJson(sum.sums)]);
@@ -28,8 +28,8 @@ export function statisticsOn(context: StatisticsContext): StatisticsStore {
 }
 
 /**
- * Inserts what the host adds to the day, once a host and day. It comes before the history row of the scan: a
- * publication that is run again finds that row, and adds nothing to the day on which it happens to run.
+ * Inserts the counters of a host for a day, once per host and day. It precedes the history row of the scan: a
+ * publication that is run again on a later day finds that row, and adds nothing to that day.
  */
 export async function insertHostDay(
   { tables, now }: StatisticsContext,
@@ -64,7 +64,7 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
   return removed + (await daySums.removeInBatches(old, BATCH));
 }
 
-/** The counters of each day, without those of hosts that are opted out now. */
+/** Sums the counters of each day, without those of hosts that are opted out now. */
 async function countRows(
   context: StatisticsContext,
   where: Where<Row<'hostDays'>>,

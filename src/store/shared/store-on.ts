@@ -20,14 +20,14 @@ import { snapshotsOn } from './snapshots.ts';
 import { statisticsOn } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
-/** The parts of a store that an engine brings beside its tables. */
+/** The parts of a store that an engine provides beside its tables. */
 export type EngineParts = Pick<Store, 'limits' | 'instances' | 'ping' | 'close'> & {
   readonly info: Omit<StoreInfo, 'owner'>;
-  /** Removes counters and members that are over, and says how many. */
+  /** Removes expired counters and silent instances; returns their number. */
   readonly purge: (nowMs: number) => Promise<number>;
 };
 
-/** A whole store, put together from the rules over tables and the parts of its engine. */
+/** Builds a store from the shared rules over tables and the parts of its engine. */
 export function storeOn(engineContext: EngineContext, engine: EngineParts): Store {
   const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
   const { owner, now } = context;

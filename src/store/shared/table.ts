@@ -18,7 +18,7 @@ export type Condition<V> =
 export type Where<R> = { readonly [Column in keyof R]?: Condition<R[Column]> };
 
 export type RangeOptions<R> = {
-  /** By these columns, one after the other. */
+  /** Sorts by these columns, the first one first. */
   readonly order?: readonly (readonly [keyof R & string, 'asc' | 'desc'])[];
   readonly limit?: number;
 };
@@ -28,7 +28,7 @@ export type Column<V = unknown> = {
   readonly isNullable: boolean;
   /** The members of an object; each is a text. */
   readonly members?: readonly string[];
-  /** Never set: it carries the type of the values. */
+  /** Never set; it only carries the type of the values. */
   readonly value?: V;
 };
 
@@ -37,33 +37,33 @@ export type TableSpec<R> = {
   readonly columns: { readonly [Name in keyof R]-?: Column<R[Name]> };
   /** The columns that name a row. */
   readonly key: readonly (keyof NoInfer<R> & string)[];
-  /** Further columns that no two rows may have alike. */
+  /** Further unique keys. */
   readonly unique?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /** Rows are looked up by these. */
   readonly indexes?: readonly (readonly (keyof NoInfer<R> & string)[])[];
   /**
-   * Rows that need not outlive a loss of power by themselves: they stand for work of their writer, or another row that
-   * does outlive it is written after them, and all before it with it. Default: none.
+   * True for rows that need not be synced at once: they stand for work of their writer, or a synced row follows them and
+   * makes all earlier rows durable with it. Default: no row.
    */
   passing?(row: NoInfer<R>): boolean;
 };
 
 /** A row of any table. */
 export type AnyRow = Readonly<Record<string, unknown>>;
-/** An engine reads names and kinds alone, and is the same for every table. */
+/** Engines read only names and kinds, so one implementation serves every table. */
 export type AnyTableSpec = TableSpec<AnyRow>;
 
 /**
- * Rows of one kind. An insert under unique keys is atomic on every engine and decides every race; nothing else is relied
- * upon to be. Every method rejects with `StoreError` alone.
+ * Rows of one kind. Only an insert under unique keys is atomic on every engine, so inserts decide every race. Every
+ * method rejects with `StoreError` only.
  */
 export type Table<R> = {
   /** False where a unique key of the row is taken. */
   insert(row: R): Promise<boolean>;
 
   /**
-   * Inserts a contended row and finds out who won, also where the reply to an earlier try was lost: a row in the store
-   * with the own attempt means that this caller won.
+   * Inserts a contended row and returns the winner, also when the reply to an earlier try was lost: a stored row with
+   * this row's attempt means that the caller won.
    */
   decide(row: R): Promise<InsertOutcome>;
 
@@ -72,19 +72,19 @@ export type Table<R> = {
   first(where: Where<R>, options?: RangeOptions<R>): Promise<R | null>;
   all(where: Where<R>, options?: RangeOptions<R>): Promise<readonly R[]>;
 
-  /** The same in arrays of at most `size`, between which others are served; rows that go meanwhile may be missing. */
+  /** Yields the rows in arrays of at most `size`, and serves others between them. Rows removed meanwhile may be missing. */
   batches(where: Where<R>, options: RangeOptions<R>, size: number): AsyncIterable<readonly R[]>;
 
-  /** Writes a whole row, whether or not there was one. Never for what is raced for. */
+  /** Inserts or overwrites a whole row. Must not be used for contended rows. */
   replace(row: R): Promise<void>;
 
-  /** Sets members of the row with the key of `row`, if there is one that fits `only` too. Decides nothing. */
+  /** Sets members of the row with the key of `row`, if it exists and matches `only`. Decides no race. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
 
-  /** Resolves to the number of rows removed, which decides nothing either. */
+  /** Resolves to the number of rows removed. Decides no race. */
   remove(where: Where<R>): Promise<number>;
 
-  /** The same, `size` rows at a time, so that others are served in between. */
+  /** Removes `size` rows at a time, and serves others between the batches. */
   removeInBatches(where: Where<R>, size: number): Promise<number>;
 };
 
@@ -96,7 +96,7 @@ export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>
   open: (spec: AnyTableSpec) => Table<AnyRow>,
 ): TablesOf<Specs> {
   const tables = Object.entries(specs).map(([name, spec]) => [name, open(spec)]);
-  // A table that was opened with a specification holds rows of that specification.
+  // The compiler cannot follow names through entries: each table was opened by the specification of its name.
   return Object.fromEntries(tables) as TablesOf<Specs>;
 }
 
@@ -104,14 +104,14 @@ const OPERATORS = ['from', 'after', 'upTo', 'before', 'not', 'in'] as const;
 
 export type Operator = 'equal' | (typeof OPERATORS)[number];
 
-/** One comparison of a column with a value; with a list of values for `in`. */
+/** Compares a column with a value; `value` is a list for `in`. */
 export type Comparison = {
   readonly column: string;
   readonly operator: Operator;
   readonly value: unknown;
 };
 
-/** All comparisons that a row has to pass. */
+/** Lists the comparisons of a condition; a row must pass all of them. */
 export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
   const comparisons: Comparison[] = [];
   for (const [column, condition] of Object.entries(where)) {
@@ -129,7 +129,7 @@ export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
   return comparisons;
 }
 
-/** Scans by time, and by id where two ended in one millisecond: every instance must say the same. */
+/** Orders scans by time, then id, so that all instances agree on two scans of the same millisecond. */
 export function byScan(way: 'asc' | 'desc') {
   return [
     ['scannedAtMs', way],
@@ -137,12 +137,12 @@ export function byScan(way: 'asc' | 'desc') {
   ] as const;
 }
 
-/** A random wait before the next number is tried after a lost one; it keeps racers apart. */
+/** Waits a random time before the number after a lost one is tried, so that racers do not collide again. */
 export async function jitter(): Promise<void> {
   await delay(Math.random() * LONGEST_JITTER_MS);
 }
 
-/** One string for several parts; different parts never make the same string. */
+/** Makes one string of several parts; different parts never make the same string. */
 export function joinId(...parts: readonly (string | number)[]): string {
   return JSON.stringify(parts);
 }

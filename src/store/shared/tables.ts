@@ -6,11 +6,11 @@ import { PAYMENT_TABLES } from './payment-tables.ts';
 import type { RowOf, TablesOf } from './table.ts';
 
 /*
- * Free-form JSON is kept as text: its member names may hold what a database reserves ("$", "."), and its numbers must
- * come back as they went in.
+ * Free-form JSON is stored as text: its member names may hold characters that a database reserves ("$", "."), and its
+ * numbers must stay as they are.
  */
 
-/** Every table of a store, its keys and what it is read by. */
+/** Every table of a store, with its keys and indexes. */
 export const TABLES = {
   ...PAYMENT_TABLES,
   results: table({
@@ -24,16 +24,16 @@ export const TABLES = {
     name: 'reports',
     columns: { scanId: text, scannedAtMs: integer, report: bytes },
     key: ['scanId'],
-    // The result follows.
+    // The result is inserted next, durably.
     passing: () => true,
     indexes: [['scannedAtMs']],
   }),
   recordings: table({
     name: 'recordings',
-    /** Null: it is too large to be kept. */
+    /** `recording` is null when it is too large to be kept. */
     columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
     key: ['scanId'],
-    // The result, or the answer that holds it, follows.
+    // The result, or the answer that holds it, is inserted next, durably.
     passing: () => true,
     indexes: [['keptAtMs']],
   }),
@@ -48,18 +48,18 @@ export const TABLES = {
       grade: textOf<Grade>(),
       score: integer,
       checksVersion: text,
-      /** Null once the record has it for long. */
+      /** Null once the record has included the scan for an hour. */
       scan: orNull(text),
-      /** Null in rows of programs that did not keep it. */
+      /** Null in rows of older releases. */
       payableBy: orNull(textOf<PayableState>()),
     },
     key: ['host', 'seq'],
-    // The change follows.
+    // The change is inserted next, durably.
     passing: () => true,
     unique: [['scanId']],
     indexes: [['host', 'scannedAtMs', 'scanId']],
   }),
-  /** The newest scan of a host, made of its history. */
+  /** The newest scan of each host, built from its history. */
   records: table({
     name: 'records',
     columns: {
@@ -71,12 +71,12 @@ export const TABLES = {
       category: text,
       firstSeenAtMs: integer,
       scanCount: integer,
-      /** Some scan has had an answer of the origin. */
+      /** True when some scan had an answer of the origin. */
       reached: boolean,
       scan: text,
     },
     key: ['host'],
-    // The change follows.
+    // The change is inserted next, durably.
     passing: () => true,
   }),
   changes: table({
@@ -93,14 +93,14 @@ export const TABLES = {
       checksVersion: text,
       previousGrade: orNull(textOf<Grade>()),
       previousScore: orNull(integer),
-      /** The host was not listed then: no reader is ever told of it. */
+      /** True when the host was not listed at the time; readers never see the change. */
       hidden: boolean,
     },
     key: ['n'],
     unique: [['scanId']],
     indexes: [['changedAtMs'], ['host', 'n']],
   }),
-  /** Each row has all that an owner wants and has proved, from this number on. */
+  /** Each row is one version of an owner's settings and proof. */
   owners: table({
     name: 'owners',
     columns: {
@@ -133,7 +133,7 @@ export const TABLES = {
     key: ['host', 'checkId'],
     indexes: [['host'], ['atMs']],
   }),
-  /** What a host adds to the statistics of a UTC day, until the day is folded. */
+  /** The counters that each host adds to the statistics of a UTC day, until the day is folded. */
   hostDays: table({
     name: 'host_days',
     columns: {
@@ -145,17 +145,17 @@ export const TABLES = {
       tally: text,
     },
     key: ['day', 'host'],
-    // The change follows.
+    // The change is inserted next, durably.
     passing: () => true,
     unique: [['scanId']],
   }),
-  /** The sums of a whole day, without any host. */
+  /** The counters of a folded day, summed over all hosts. */
   daySums: table({
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
-  /** What `StoredSigningKey` says. */
+  /** Rows of `StoredSigningKey`. */
   signingKeys: table({
     name: 'signing_keys',
     columns: {
@@ -167,7 +167,7 @@ export const TABLES = {
     },
     key: ['n'],
   }),
-  /** What is watched of a host, whole, as it is from this number on. */
+  /** Each row is one version of a host's watch. */
   watches: table({
     name: 'watches',
     columns: {
@@ -186,12 +186,12 @@ export const TABLES = {
     key: ['host', 'n'],
     indexes: [['lookAtMs'], ['sendAtMs'], ['endedAtMs'], ['isCurrent', 'atMs']],
   }),
-  /** A text that the version `n` of a watch brought. */
+  /** Each row is a text that version `n` of a watch added. */
   watchTexts: table({
     name: 'watch_texts',
     columns: { id: text, host: text, n: integer, attempt: text, text },
     key: ['id'],
-    // The version follows.
+    // The version is inserted next, durably.
     passing: () => true,
     indexes: [['host', 'n']],
   }),
@@ -199,5 +199,5 @@ export const TABLES = {
 
 export type Tables = TablesOf<typeof TABLES>;
 
-/** A row of the table of this name. */
+/** The type of a row of the named table. */
 export type Row<Name extends keyof typeof TABLES> = RowOf<(typeof TABLES)[Name]>;

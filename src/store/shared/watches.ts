@@ -12,7 +12,7 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
     return watches.first({ host }, { order: [['n', 'desc']] });
   }
 
-  /** Takes a version that a later one replaced out of what is due, and gives it to the purge. */
+  /** Marks a replaced version, so that it is no longer due and the purge removes it. */
   async function retire(host: string, n: number): Promise<void> {
     await watches.set({ host, n }, { isCurrent: false, lookAtMs: null, sendAtMs: null });
   }
@@ -34,7 +34,7 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       }
       if (n > 1) await retire(host, n - 1);
       if (dropped.length > 0) await watchTexts.remove({ id: { in: dropped } });
-      // Of writers that died before they won this number.
+      // Removes texts of writers that crashed before they won this number.
       await watchTexts.remove({ host, n, attempt: { not: attempt } });
       return outcome;
     },
@@ -50,7 +50,7 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       );
       const current: WatchVersion[] = [];
       for (const row of rows) {
-        // A writer may have died before it retired the version before its own.
+        // The writer of a later version may have crashed before it retired this one.
         const later = await watches.first({ host: row.host, n: { after: row.n } });
         if (later === null) current.push(toVersion(row));
         else await retire(row.host, row.n);

@@ -15,12 +15,12 @@ import { sqliteError } from './error.ts';
 import { isKnownVersion, readVersion } from './migrate.ts';
 import { lockProcess } from './process-lock.ts';
 
-/** Contents of a backup, as numbers of rows. */
+/** Numbers of rows in a backup. */
 export type BackedUp = { readonly hosts: number; readonly payments: number };
 
 /**
- * Writes a whole store, as it is at one moment, to a new file, while a service may be using it. A copy of the file alone
- * would lack what still stands in the log beside it (`-wal`).
+ * Writes a consistent copy of a store to a new file; a service may be using the store. A plain copy of the file would
+ * lack the writes that are still in the log beside it (`-wal`).
  * @throws StoreError `unavailable`, `conflict`, `full`, `corrupt`, `incompatible`
  */
 export function backupSqlite(path: string, target: string): BackedUp {
@@ -42,7 +42,7 @@ export function backupSqlite(path: string, target: string): BackedUp {
 }
 
 /**
- * Puts a backup where a store is to be opened. Never over a store, and never while a process uses it.
+ * Copies a backup to the path of a store. Refuses when there is a store already, or a process uses it.
  * @throws StoreError `locked`, `conflict`, `unavailable`, `corrupt`, `incompatible`, `full`
  */
 export function restoreSqlite(backup: string, path: string): BackedUp {
@@ -69,7 +69,7 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Writes a file aside and gives it its name once it is whole, good and on the disk. */
+/** Writes a temporary file, and renames it once it is complete, checked and synced. */
 function place(
   partial: string,
   path: string,
@@ -90,7 +90,7 @@ function place(
   }
 }
 
-/** Reads every page of a file, so that a damaged one is refused now and not when it is needed. */
+/** Reads every page of a file, so that a damaged backup is refused now and not when it is needed. */
 function inspect(file: string, name: string): BackedUp {
   const connection = new Connection(file, name, { readOnly: true });
   try {

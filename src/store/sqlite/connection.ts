@@ -9,12 +9,12 @@ import { sqliteError } from './error.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** A store without a file: what is in it ends with its connection. */
+/** Names a store without a file; its contents are lost when the connection closes. */
 export const MEMORY = ':memory:';
 
 /**
- * A limit that travels as a parameter. SQLite plans by the value of a bare `LIMIT ?`, and so compiles the statement
- * anew for each run; a sum it takes as it comes.
+ * A limit as a parameter. SQLite plans by the value of a bare `LIMIT ?` and compiles the statement again for each run;
+ * the value of a sum does not affect the plan.
  */
 export const LIMIT = 'LIMIT ? + 0';
 
@@ -49,8 +49,8 @@ export class Connection {
   }
 
   /**
-   * A write that outlives this process when it returns, and a loss of power with the next durable one: for rows that
-   * stand for work of this process, which ends by either. It waits for no disk.
+   * Writes without a sync: the row survives a crash of this process at once, and a loss of power after the next durable
+   * write. Meant for rows that stand for work of this process, which either of them ends.
    */
   runPassing(sql: string, ...values: readonly SQLInputValue[]): number {
     return this.#write('NORMAL', sql, values);
@@ -74,7 +74,7 @@ export class Connection {
     return this.values(sql, ...values)[0] ?? null;
   }
 
-  /** All or nothing, durable when it returns. `work` is synchronous and does not nest. */
+  /** Runs `work` in a transaction, durable when it returns. `work` is synchronous and does not nest. */
   transaction<T>(work: () => T): T {
     return this.#guard(() => {
       this.run('BEGIN IMMEDIATE');

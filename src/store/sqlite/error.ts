@@ -18,7 +18,7 @@ const ADVICE: Readonly<Partial<Record<StoreErrorCode, string>>> = {
   full: 'there is no room to write; free some space. What was stored before is intact',
 };
 
-/** Any error out of `node:sqlite` as the store's own. */
+/** Converts any error of `node:sqlite`. */
 export function sqliteError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const code = CODES[primaryCode(cause)] ?? 'unavailable';

@@ -3,12 +3,12 @@ import type { Connection } from './connection.ts';
 import { OLDEST_VERSION, STEPS } from './migrations.ts';
 import { addColumns, createTables } from './schema.ts';
 
-/** Tables, columns and indexes that are only added need no version: every start creates those that are missing. */
+/** A new table, column or index needs no new version, because every start creates the missing ones. */
 const VERSION = OLDEST_VERSION + STEPS.length;
 
 /**
- * Brings a file up to date in one transaction: a start that is killed half-way is simply repeated,
- * and a new file waits for the disk once.
+ * Migrates a file in one transaction, so that a start that was killed can be repeated, and a new file
+ * is synced once.
  * @throws StoreError `incompatible` when another program wrote the file, or one that is too old
  */
 export function migrate(connection: Connection): void {

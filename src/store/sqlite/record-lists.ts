@@ -5,7 +5,7 @@ import type { FoundHosts, ListQuery, RecordLists } from '../shared/context.ts';
 import { gradeFromText } from '../shared/stored-json.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
-/** Matches of a search that are read and sorted at once; of more, one page is looked for in the index of the order. */
+/** Up to this many matches of a search are read and sorted; beyond it, a page is read along the index of its order. */
 const FEW_MATCHES = 1_000;
 
 const ORDERS = {
@@ -15,7 +15,7 @@ const ORDERS = {
 
 const AMONG = 'r.rowid IN (SELECT value FROM json_each(?))';
 
-/** The row `o` of a host that no later one has replaced. */
+/** Condition: row `o` is the last of its host. */
 const IS_LAST = `NOT EXISTS (SELECT 1 FROM owners AS later
   WHERE later.host = o.host AND later.n > o.n)`;
 
@@ -24,12 +24,12 @@ const HIDDEN = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.hos
     WHERE o.listed = 0 AND ${IS_LAST}
   UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
-/** Which records `r` are looked at, by which index or from which other table on. */
+/** The records `r` of a query, and the index or table through which they are found. */
 export type Selection = {
   readonly from: string;
   readonly conditions: readonly string[];
   readonly values: readonly SQLInputValue[];
-  /** It has few rows, and no index in an order. */
+  /** True when there are few rows, and no index has them in the order of a list. */
   readonly isNarrow: boolean;
 };
 
@@ -78,12 +78,12 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
   }
 }
 
-/** As JSON; read anew for each list, so that an owner's wish holds at once. */
+/** Returns row ids as JSON. They are not cached, so that an opt-out holds at once. */
 function hiddenRecords(connection: Connection): string {
   return JSON.stringify(connection.values(HIDDEN));
 }
 
-/** All, less the hidden ones among them: to leave those out one by one makes a count ten times as long. */
+/** Counts all and subtracts the hidden ones, because a count that skips each hidden row takes ten times as long. */
 function countRecords(connection: Connection, selection: Selection, hidden: string): number {
   const { conditions, values, isNarrow } = selection;
   if (isNarrow) {
@@ -121,13 +121,13 @@ function verifiedAmong({ conditions, values }: Selection, nowMs: number): Select
   };
 }
 
-/** The index that holds the rows in the order that is asked for. */
+/** Selects the index that has the rows in the wanted order. */
 export function inOrder(selection: Selection, { sort }: Pick<DirectoryQuery, 'sort'>): Selection {
   if (sort === 'recent' || selection.isNarrow) return selection;
   return { ...selection, from: 'records r INDEXED BY records_by_grade' };
 }
 
-/** Every match is found in one walk; null: there are too many to sort. */
+/** Finds every match in one pass; null when there are too many to sort. */
 function fewMatches(
   connection: Connection,
   selection: Selection,
@@ -156,7 +156,7 @@ function pageOf(
   return connection.values(sql, ...selection.values, hidden, limit, offset).map(String);
 }
 
-/** Without a condition SQLite takes the number of rows from the pages of an index, and reads none. */
+/** Without a condition SQLite counts rows by the pages of an index, and reads no row. */
 export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
   return `SELECT count(*) FROM ${selection.from} ${where(selection)}`;
 }
@@ -166,7 +166,7 @@ export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']
     ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?`;
 }
 
-/** The ids that are hidden are the last of its values. */
+/** Adds the condition for visible rows, whose parameter, the hidden ids, is the last. */
 function visible<S extends Pick<Selection, 'conditions'>>(selection: S): S {
   return { ...selection, conditions: [...selection.conditions, `NOT ${AMONG}`] };
 }

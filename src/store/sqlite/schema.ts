@@ -13,8 +13,8 @@ const TYPES = {
 } as const;
 
 /**
- * The indexes that lists walk: each holds everything that its list is filtered by and counted from, so that skipped hosts
- * cost no look-up of their row.
+ * Covering indexes of the lists: each has every column that its list filters and counts by, so that a skipped host
+ * costs no look-up of its row.
  */
 const RECORD_INDEXES = `
   CREATE INDEX IF NOT EXISTS records_by_time
@@ -25,14 +25,14 @@ const RECORD_INDEXES = `
     ON records (category, "scannedAtMs" DESC, host);
   CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
 
-/** Every table of the specifications that is not there yet, and the indexes of lists. */
+/** Creates the missing tables of the specifications, and the indexes of lists. */
 export function createTables(): string {
   return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
 }
 
 /**
- * The columns that tables of earlier programs lack. Their rows have no value for one, so it must allow null.
- * @param held the columns of a table of the file
+ * Adds the columns that tables of older programs lack. Existing rows have no value for them, so they must allow null.
+ * @param held returns the columns of a table in the file
  */
 export function addColumns(held: (table: string) => ReadonlySet<string>): string {
   const statements = SPECS.flatMap((spec) => {

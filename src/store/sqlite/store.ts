@@ -19,13 +19,13 @@ import { sqliteTable } from './table.ts';
 export { MEMORY };
 
 export type SqliteOptions = OpenStoreOptions & {
-  /** The most 4 KiB pages that the file may have; beyond them writes are refused as `full`. */
+  /** Maximum of 4 KiB pages in the file; writes beyond it are refused as `full`. */
   readonly maxPages?: number | undefined;
 };
 
 /**
- * The embedded store: one file, one process. WAL with full sync: what a method has answered
- * survives SIGKILL and power loss; leases and shares survive SIGKILL alone, as they end with the process that holds them.
+ * Opens the embedded store: one file, one process. WAL with full sync makes every completed write survive
+ * SIGKILL and power loss. Leases and slots survive only SIGKILL, because they end with their process anyway.
  * @param path a file (its folder is made), or `:memory:`
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */
@@ -81,7 +81,7 @@ export function sqliteTables(connection: Connection): Tables {
   return openTables(TABLES, (spec) => sqliteTable(connection, spec));
 }
 
-/** The same file has the same lock, by whatever path or link it is reached. */
+/** Resolves links, so that every path to one file gets the same lock. */
 function canonicalFile(path: string): string {
   const file = resolve(path);
   try {

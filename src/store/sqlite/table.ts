@@ -30,7 +30,7 @@ export type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
   readonly member: string | null;
 };
 
-/** Names of columns come from the specifications alone; what a caller gives travels as parameters. */
+/** SQL text holds only column names of the specifications; values of callers are always parameters. */
 export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<AnyRow> {
   const name = quoted(spec.name);
   const columns = flatColumns(spec);
@@ -50,7 +50,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
   }
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
-    // An update or a removal names no row, so it counts as one of any row of the table.
+    // An update or a removal names no row, so it is not synced when some rows of the table are not.
     const isPassing = row === null ? spec.passing !== undefined : spec.passing?.(row);
     return isPassing ? connection.runPassing(sql, ...values) : connection.run(sql, ...values);
   }
