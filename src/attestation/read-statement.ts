@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
-import { STATEMENT_TYPE, parsePredicateSite } from './statement.ts';
+import { parsePredicateSite, STATEMENT_TYPE } from './statement.ts';
 
 const statementSchema = Type.Object({
   _type: Type.Literal(STATEMENT_TYPE),

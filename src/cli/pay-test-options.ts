@@ -50,7 +50,8 @@ export function parsePayTest(args: readonly string[]): PayTestCall {
     networks: (values.network ?? []).map(parseNetwork),
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
-    failOn: values['fail-on'] === undefined ? null : parseChoice('--fail-on', values['fail-on'], FAIL_ON),
+    failOn:
+      values['fail-on'] === undefined ? null : parseChoice('--fail-on', values['fail-on'], FAIL_ON),
   };
 }
 

@@ -58,7 +58,9 @@ export function parseScanOptions(args: readonly string[]): ScanOptions {
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
     minGrade: optional(values['min-grade'], (v) => parseChoice('--min-grade', v, MIN_GRADES)),
-    minPayable: optional(values['min-payable'], (v) => parseChoice('--min-payable', v, MIN_PAYABLE)),
+    minPayable: optional(values['min-payable'], (v) =>
+      parseChoice('--min-payable', v, MIN_PAYABLE),
+    ),
     failOn: optional(values['fail-on'], (v) => parseChoice('--fail-on', v, FAIL_ON)),
     only: optional(values.only, parseOnly),
     checksVersion: values['checks-version'] ?? null,

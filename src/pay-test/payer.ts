@@ -3,7 +3,13 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { getAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { judgePayment, type Members, readNonce, TRANSFER_TYPES, toMembers } from './judge-payment.ts';
+import {
+  judgePayment,
+  type Members,
+  readNonce,
+  TRANSFER_TYPES,
+  toMembers,
+} from './judge-payment.ts';
 import { parseChainId } from './networks.ts';
 import type { Answer } from './seller-client.ts';
 

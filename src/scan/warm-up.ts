@@ -4,7 +4,7 @@ import { BrokenChecks } from '../engine/errors.ts';
 import { judgeAll } from '../engine/judge.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
-import { selectPayees, planFrom } from './observe.ts';
+import { planFrom, selectPayees } from './observe.ts';
 import { readBranding } from './read-branding.ts';
 
 export type Judges = {

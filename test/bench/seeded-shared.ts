@@ -1,6 +1,6 @@
 /** The same seeded directory in a shared store. */
 import { type Db, MongoClient } from 'mongodb';
-import { toDocument, type StoredDocument } from '../../src/store/mongo/table.ts';
+import { type StoredDocument, toDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';

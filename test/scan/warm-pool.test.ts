@@ -29,7 +29,10 @@ function coldPool(): Pool {
 }
 
 async function work(pool: Pool): Promise<unknown> {
-  return await selectPayees(EMPTY_OBSERVATIONS.resources, { pool, account: pool.openScan('replay') });
+  return await selectPayees(EMPTY_OBSERVATIONS.resources, {
+    pool,
+    account: pool.openScan('replay'),
+  });
 }
 
 test('the first task warms it up, once for all', async () => {

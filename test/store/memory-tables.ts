@@ -12,11 +12,11 @@ import { storeOn } from '../../src/store/shared/store-on.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
-  toComparisons,
   joinId,
   openTables,
   type RangeOptions,
   type Table,
+  toComparisons,
   type Where,
 } from '../../src/store/shared/table.ts';
 import { type Row, TABLES } from '../../src/store/shared/tables.ts';

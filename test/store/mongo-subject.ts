@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
 import type { Store } from '../../src/store/contract/store.ts';
-import { toDocument, type StoredDocument } from '../../src/store/mongo/table.ts';
+import { type StoredDocument, toDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';

@@ -11,7 +11,10 @@ import { cutText } from './cut-text.ts';
 export type SentencesById = ReadonlyMap<string, Sentences>;
 
 /** Sentences of the check versions that the catalog runs. */
-export function toSentencesById(catalog: Catalog, checks: readonly DiscoveredCheck[]): SentencesById {
+export function toSentencesById(
+  catalog: Catalog,
+  checks: readonly DiscoveredCheck[],
+): SentencesById {
   const byImpl = new Map(checks.map(({ impl, definition }) => [impl, definition.says]));
   return new Map(
     catalog.checks.flatMap(({ id, impl }) => {

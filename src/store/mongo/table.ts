@@ -6,11 +6,11 @@ import {
   type AnyRow,
   type AnyTableSpec,
   type Comparison,
-  toComparisons,
   joinId,
   type Operator,
   type RangeOptions,
   type Table,
+  toComparisons,
   type Where,
 } from '../shared/table.ts';
 import { type Guard, isDuplicate, mayDecideLater, upsert } from './error.ts';

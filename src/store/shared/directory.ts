@@ -3,7 +3,7 @@ import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import { lastChange } from './announce.ts';
 import type { FoundHosts, StoreContext } from './context.ts';
-import { lastOwnerNumber, findOwners } from './owners.ts';
+import { findOwners, lastOwnerNumber } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
 import type { Row } from './tables.ts';
 

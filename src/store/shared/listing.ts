@@ -1,7 +1,7 @@
 import type { ListingChange, ListingSettings, ListingStore } from '../contract/listing.ts';
 import { announceListing } from './announce.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, type NumberedState, type OwnerState, findOwner } from './owners.ts';
+import { appendOwnerState, findOwner, type NumberedState, type OwnerState } from './owners.ts';
 
 export function listingOn(context: StoreContext): ListingStore {
   return {

@@ -12,7 +12,7 @@ import {
 } from '../contract/ownership.ts';
 import type { Slot, SlotRequest, SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, type OwnerState, findOwner } from './owners.ts';
+import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
 import { freeAgainAtMs } from './slots.ts';
 

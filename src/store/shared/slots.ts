@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { SlotStore } from '../contract/slots.ts';
 import type { StoreContext } from './context.ts';
-import { joinId, jitter } from './table.ts';
+import { jitter, joinId } from './table.ts';
 import type { Row } from './tables.ts';
 
 type SlotRow = Row<'slots'>;

@@ -5,10 +5,10 @@ import {
   type AnyRow,
   type AnyTableSpec,
   type Column,
-  toComparisons,
   type Operator,
   type RangeOptions,
   type Table,
+  toComparisons,
   type Where,
 } from '../shared/table.ts';
 import { type Connection, LIMIT, type StoredRow } from './connection.ts';
