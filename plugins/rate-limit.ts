@@ -55,7 +55,7 @@ export default fp(
       const limit = limitOf(offer, url, isPaying);
       return limit === null ? async () => {} : counter(app, limit);
     });
-    // All unknown paths share one bucket; callers could otherwise invent a new one for each request.
+    // Unknown paths share one bucket, because callers could otherwise invent a new path for each request.
     const countUnknown = app.rateLimit({
       max: UNKNOWN_PATHS_PER_MINUTE,
       keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
@@ -104,7 +104,7 @@ function counter(app: FastifyInstance, limit: Limit): CountRequest {
   };
 }
 
-/** All routes share one store; keys begin with the route. */
+/** The routes share one store; keys begin with the route. */
 function storeOver({ limits, now }: RateLimitOptions['store']) {
   return class CountingStore implements FastifyRateLimitStore {
     incr(

@@ -14,7 +14,7 @@ const STATE_IT = 'Name the key set that you trust: --keys URL|FILE.';
 export type KeySource = {
   /** A URL, or a file. */
   readonly at: string;
-  /** The user named it; otherwise the report did, and its address has to be public. */
+  /** True when the user named it. The report named it otherwise, so its address has to be public. */
   readonly isStated: boolean;
 };
 

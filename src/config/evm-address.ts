@@ -1,6 +1,6 @@
 /**
- * EVM addresses (EIP-55) by a hash and a curve alone: the start needs two addresses, and loading viem
- * for them would load 360 modules.
+ * EVM addresses (EIP-55) without viem: the start needs two addresses, and viem would load 360 modules
+ * for them.
  */
 import { createECDH } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';

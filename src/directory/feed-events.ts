@@ -21,8 +21,8 @@ const WHO_CAN_PAY: Readonly<Record<PayableState, string>> = {
 };
 
 /**
- * What the published scans of a host changed, newest first.
- * @param history oldest first; that of a host with many scans lacks the first one
+ * Finds the changes between a host's published scans, newest first.
+ * @param history oldest first; lacks the oldest scans of a host with very many
  */
 export function findFeedEvents(
   firstSeenAtMs: number,
@@ -40,7 +40,7 @@ export function findFeedEvents(
       const text = `grade ${grade} → ${row.grade}, score ${row.score}, checks ${row.checksVersion}`;
       events.push({ kind: 'grade', atMs, text });
     }
-    // Rows that do not say who can pay change nothing.
+    // Rows of older releases lack `payableBy`, and are not compared.
     const [before, now] = [payableBy, row.payableBy ?? payableBy];
     if (before !== undefined && now !== undefined && before !== now) {
       const text = `${WHO_CAN_PAY[before]} → ${WHO_CAN_PAY[now]}`;

@@ -3,7 +3,7 @@ import { ALL_GRADES, type Grade } from '../model/report.ts';
 export type GradeRank = {
   /** Share of the listed origins that have a worse grade, rounded down. */
   readonly betterThanPercent: number;
-  /** All listed origins, the host itself included. */
+  /** Number of listed origins, including this host. */
   readonly origins: number;
 };
 

@@ -17,7 +17,7 @@ type CheckState = (typeof CHECK_STATES)[number];
 
 export type CheckStatistics = { readonly id: string } & Readonly<Record<CheckState, Count>>;
 
-/** How sellers do, in aggregates alone. */
+/** Statistics of sellers; they hold only aggregates. */
 export type Statistics = {
   /** ISO 8601, UTC. */
   readonly asOf: string;

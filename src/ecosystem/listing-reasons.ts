@@ -148,7 +148,7 @@ function offerReasons(offers: readonly Offer[], request: string, kit: Kit): read
   return found;
 }
 
-/** All assets in the catalog are worth a dollar. */
+/** Every asset in the catalog is worth a dollar. */
 function isUnderMinimum({ network, asset, amount }: Offer, kit: Kit): boolean {
   if (typeof network !== 'string' || typeof asset !== 'string') return false;
   const known = kit.asset(network, asset);

@@ -136,7 +136,7 @@ function soldRoute(route: PaidRoute, isOneRecipient: boolean): SoldRoute {
     example: exampleOf(route.path),
     price: priceOf(offer) ?? SOLD.price,
     network: offer?.network ?? SOLD.network,
-    // Where P7 finds a bad recipient, none of the report's is copied.
+    // A report in which P7 finds a bad recipient gives no address to copy.
     payTo: isOneRecipient && ADDRESS.test(payTo) ? payTo : SOLD.payTo,
     description: description === null ? SOLD.description : oneLine(description),
     mimeType: mimeType !== null && MIME_TYPE.test(mimeType) ? mimeType : SOLD.mimeType,

@@ -128,7 +128,7 @@ function testnets(challenged: readonly ChallengedResource[], kit: Kit): readonly
   ];
 }
 
-/** All assets in the catalog are worth a dollar. */
+/** Every asset in the catalog is worth a dollar. */
 function partsOfDollar({ network, asset, amount }: Offer, kit: Kit) {
   if (typeof network !== 'string' || typeof asset !== 'string') return null;
   const known = kit.asset(network, asset);

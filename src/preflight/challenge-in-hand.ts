@@ -20,7 +20,7 @@ export async function preflightInHand(
 ): Promise<Preflight> {
   const resourceUrl = readResourceUrl(required);
   const stated = originText(url ?? resourceUrl);
-  // Nothing is requested, so an address that the guard would refuse does no harm.
+  // No request is sent, so an address that the guard would refuse does no harm.
   const origin = parseOrigin(stated, allowingOrigin(stated, DEFAULT_POLICY));
   const answer = toAnswer(required, url ?? NOWHERE);
   const asked = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;

@@ -15,11 +15,11 @@ import { metOnly429, wasReached } from './was-reached.ts';
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */
   readonly onScan?: ((scanId: string) => void) | undefined;
-  /** The scan's recording is kept, for `recordingOf`. */
+  /** True to keep the scan's recording, for `recordingOf`. */
   readonly withRecording?: boolean | undefined;
   /**
-   * Nobody pays: it has places of its own, so that it takes none of a paid scan, and is refused as
-   * Saturated while paid scans take half of theirs. A caller who pays may join it.
+   * True when nobody pays. Free scans have places of their own, and are refused as Saturated while paid
+   * scans use half of theirs. A paying caller may join a free scan.
    */
   readonly isFree?: boolean | undefined;
 };
@@ -48,7 +48,7 @@ export type ScanCoordinatorOptions = {
 
 /** Bounds memory: one scan reads at most 16 MiB. */
 export const MAX_SCANS = 32;
-/** Beside those that are paid for. */
+/** Free scans beside the paid ones. */
 const MAX_FREE_SCANS = 4;
 /** A scan ends within 70 s; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
@@ -60,9 +60,9 @@ type InFlightScan = {
   readonly finished: Promise<FinishedScan>;
   scanId: string | null;
   readonly listeners: ((scanId: string) => void)[];
-  /** Some caller wants its recording. */
+  /** True when some caller wants its recording. */
   withRecording: boolean;
-  /** No caller pays. */
+  /** True while no caller pays. */
   isFree: boolean;
 };
 
@@ -77,7 +77,7 @@ export class InFlightScans {
     this.#options = options;
   }
 
-  /** Those that somebody pays for. */
+  /** Number of scans that a caller pays for. */
   get paid(): number {
     return [...this.#scans.values()].filter(({ isFree }) => !isFree).length;
   }
@@ -110,7 +110,7 @@ export class InFlightScans {
     const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
       this.#scans.delete(origin.url),
     );
-    // All callers may have left when it fails, so the rejection is handled here.
+    // Every caller may have left when it fails, so the rejection is handled here.
     started.catch((error: unknown) => this.#options.onError?.(error));
     resolve(started);
     promise.catch(() => undefined);

@@ -120,7 +120,7 @@ type RunningService = {
   readonly payments: OpenPayments;
   readonly watching: OpenWatching;
   stopTimers(): void;
-  /** All opened parts; disposed in reverse order. */
+  /** Disposes the opened parts in reverse order. */
   readonly opened: AsyncDisposableStack;
 };
 

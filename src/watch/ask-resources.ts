@@ -32,7 +32,7 @@ export function createAskResources({
         if (status === 429) break;
         asked.push({ ...resource, ...judged(preflight) });
       }
-      // Those after a 429 are not asked, and say nothing.
+      // Resources after a 429 are not asked, so nothing is known of them.
       const unasked = resources.slice(asked.length);
       return [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))];
     } finally {

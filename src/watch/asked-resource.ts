@@ -3,16 +3,16 @@ import type { PreflightOffer } from '../preflight/result.ts';
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
-/** What the request that gave a challenge gives now. `unknown`: nothing that counts. */
+/** The present answer to a request that was challenged before; `unknown` for one that proves nothing. */
 export type AskedResource = WatchedResource &
   (
     | { readonly kind: 'unknown' | 'unreachable' }
     | {
         readonly kind: 'answered';
         readonly payableBy: PayableBy;
-        /** Empty where no challenge came. */
+        /** Empty when the answer is no challenge. */
         readonly offers: readonly PreflightOffer[];
-        /** Of P3, where it fails. */
+        /** The outcome of P3 when it fails. */
         readonly schemaOutcome: string | null;
       }
   );

@@ -25,8 +25,9 @@ export async function findWatch(
 }
 
 /**
- * Makes what `next` says of a host's watch hold; it is asked again where somebody else changed it.
- * @param next null: it stays as it is
+ * Stores the state that `next` returns for a host's watch. Calls `next` again when another writer has changed
+ * the watch meanwhile.
+ * @param next returns null to change nothing
  */
 export async function changeWatch(
   { store, timing }: ChangeContext,
@@ -51,7 +52,7 @@ export async function changeWatch(
   }
 }
 
-/** The change of one watch alone: none where it ended, or a new one took its place. */
+/** Limits a change to this watch: nothing changes when it has ended, or the host has a new watch. */
 export function ifSame(
   watch: Pick<WatchState, 'secret'>,
   next: (held: WatchState) => Changed | null,
@@ -60,7 +61,7 @@ export function ifSame(
     held === null || held.secret !== watch.secret || held.endedAtMs !== null ? null : next(held);
 }
 
-/** Nothing more is sent: what waits has failed. */
+/** Ends a watch, and counts its waiting deliveries as failed, because nothing more is sent. */
 export function endWatch(state: WatchState, nowMs: number): WatchState {
   const deliveries = state.deliveries.map((one) =>
     one.status === 'waiting' ? { ...one, status: 'failed' as const } : one,

@@ -4,10 +4,10 @@ import type { WatchEvent } from './events.ts';
 import type { Fact, Facts, Seen } from './facts.ts';
 import type { Suspicion } from './state.ts';
 
-/** What the owner knows, with which the next look is compared. */
+/** The last state that the owner was told of; the next look is compared with it. */
 export type Baseline = {
   readonly facts: Facts;
-  /** Those of the last scan that found any. */
+  /** The resources of the last scan that found any. */
   readonly resources: readonly WatchedResource[];
   readonly checksVersion: string | null;
 };
@@ -19,8 +19,8 @@ export type Compared = {
 };
 
 /**
- * What a look has to tell. What says worse is told once a second look, at least `confirmAfterMs` after the
- * first, says so too; everything else is told at once. The first look of a watch tells nothing.
+ * Finds the events of a look. A fact that got worse makes an event only when a second look confirms it, at least
+ * `confirmAfterMs` after the first; other changes make one at once. The first look of a watch makes none.
  */
 export function compare(
   before: Baseline | null,
@@ -64,13 +64,13 @@ export function compare(
   };
 }
 
-/** A newer catalog judges otherwise: that is no change of the origin. */
+/** Returns true when a newer catalog may explain a changed verdict, which is then no change of the origin. */
 function isNewRule(key: string, before: Baseline | null, { checksVersion }: Seen): boolean {
   const isJudged = key === 'grade' || key.startsWith('check ');
   return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
 }
 
-/** Only a scan takes back what a scan found. */
+/** Returns true when only a challenge shows a check of the scan as better: only a scan clears what a scan found. */
 function isBeyond(key: string, known: Fact, fact: Fact): boolean {
   const isBetter = fact.rank < known.rank;
   return key.startsWith('check ') && isBetter && fact.by === 'challenge' && known.by === 'scan';
@@ -85,7 +85,7 @@ function typeOf(key: string, known: Fact, fact: Fact): EventType {
   return isWorse ? 'check.failed' : 'check.recovered';
 }
 
-/** Terms of resources that the last scan did not meet any more are not asked for again. */
+/** Drops the terms of resources that the last scan did not find. */
 function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
   const kept = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   return Object.fromEntries(

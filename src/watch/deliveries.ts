@@ -28,8 +28,8 @@ const MINUTE_MS = 60_000;
 const LEASE_MS = 45_000;
 
 /**
- * One event of each watch that is due, one after the other: a lease lets no other host send to the
- * receiver meanwhile. Throws NoPlace where the receiver has had its events of this minute.
+ * Sends one event of each due watch of a receiver in turn, under a lease, so that no other instance sends to the
+ * receiver meanwhile. Throws NoPlace when the receiver has had its limit of events of this minute.
  */
 export async function deliverDue(
   options: DeliveriesOptions,
@@ -50,7 +50,7 @@ async function deliver(options: DeliveriesOptions, watch: WatchState): Promise<v
   const delivery = findNextDelivery(watch);
   if (delivery === null || delivery.nextTryAtMs > store.now()) return;
   const body = await store.watches.text(delivery.id);
-  // Somebody else has just delivered it.
+  // Another instance has just delivered it.
   if (body === null) return;
   const place = await store.slots.take({
     scope: ['watch', 'minute', receiver],
@@ -68,7 +68,7 @@ async function deliver(options: DeliveriesOptions, watch: WatchState): Promise<v
   if (result !== null) onDelivery(result, performance.now() - beganAt);
 }
 
-/** Stores what became of a try; null where the watch has ended meanwhile. */
+/** Stores the result of a try; null when the watch has ended meanwhile. */
 async function record(
   { store, timing }: DeliveriesOptions,
   watch: WatchState,
@@ -81,7 +81,7 @@ async function record(
     return one === undefined ? null : applyTry(held, one, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && tried(watch)?.result === 'delivered';
-  // Before the agreement is stored: a watch that has agreed always holds its place.
+  // The place is taken before the agreement is stored, so that every agreed watch holds one.
   const place = isAgreeing ? await takeAgreedPlace(store, watch) : null;
   let result: Result | null = null;
   const next = (held: WatchState): Changed | null => {
@@ -108,7 +108,7 @@ async function record(
   return result;
 }
 
-/** The places of watches that wait are free again; looks begin. */
+/** Gives the watch its place of agreed watches in place of those it held while waiting, and plans its first look. */
 function agreed(state: WatchState, place: HeldPlace, nowMs: number): WatchState {
   const kept = state.places.filter(({ scope }) => scope[1] !== 'pending');
   return { ...state, agreedAtMs: nowMs, nextLookAtMs: nowMs, places: [...kept, place] };

@@ -4,11 +4,11 @@ import { endWatch } from './change-watch.ts';
 import type { Delivery, WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 
-/** How a receiver answered one try. */
+/** The receiver's answer to one try. */
 export type PostOutcome = {
-  /** Null where no answer came. */
+  /** Null when there was no answer. */
   readonly status: number | null;
-  /** What Retry-After asks for. */
+  /** The wait that Retry-After asks for; null without the header. */
   readonly retryAfterMs: number | null;
   /** At most 64 KiB. */
   readonly body: string;
@@ -20,7 +20,7 @@ export type PostRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Sends one try. Rejects where the fault is ours, which is no try. */
+/** Sends one try. Rejects when the fault is ours; that does not count as a try. */
 export type PostWebhook = (request: PostRequest) => Promise<PostOutcome>;
 
 const GONE = 410;
@@ -42,7 +42,7 @@ export function signHeaders(
 
 export type Result = 'delivered' | 'retried' | 'failed' | 'ended';
 
-/** What one try leads to. */
+/** Returns the watch after a try: the delivery is done, is retried, or has failed, which may end the watch. */
 export function applyTry(
   state: WatchState,
   tried: Delivery,

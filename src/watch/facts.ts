@@ -23,7 +23,7 @@ export type Seen = {
   readonly by: 'scan' | 'challenge';
   readonly atMs: number;
   readonly facts: Facts;
-  /** Null where a look says nothing of them. */
+  /** Null when a look does not show them. */
   readonly resources: readonly WatchedResource[] | null;
   readonly checksVersion: string | null;
 };
@@ -42,7 +42,7 @@ const MAX_TERM_CHARS = 120;
 const MAX_PATH_CHARS = 500;
 const PLAIN_TERM = /^[!-~]+$/;
 
-/** Null where the scan says nothing of the origin: it met only 429, or a fault of ours. */
+/** Returns null when the scan shows nothing of the origin: every answer was 429, or the fault was ours. */
 export function readScan(scan: FinishedScan): Seen | null {
   const { report, reached, rateLimited } = scan;
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
@@ -52,7 +52,7 @@ export function readScan(scan: FinishedScan): Seen | null {
   entries.push(['grade', factOf({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
   if (reached) entries.push(...paymentFacts(report, resources));
   for (const result of report.results) {
-    // A check that was not determined, or that waits for another, says nothing of its own.
+    // A check that was not determined, or whose prerequisite failed, has no verdict of its own.
     if (result.basis === 'not_determined' || result.basis === 'not_evaluated') continue;
     entries.push([`check ${result.id}`, checkFact(result, 'scan')]);
   }
@@ -65,7 +65,7 @@ export function readScan(scan: FinishedScan): Seen | null {
   };
 }
 
-/** Null where no answer says anything of the origin. */
+/** Returns null when no answer shows anything of the origin. */
 export function readAnswers(asked: readonly AskedResource[], atMs: number): Seen | null {
   const told = asked.filter(({ kind }) => kind !== 'unknown');
   if (told.length === 0) return null;
@@ -103,7 +103,7 @@ function paymentFacts(
   { payability: known, payableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): (readonly [string, Fact])[] {
-  // A report of an origin that challenged nowhere names nobody.
+  // The report of an origin without a challenge has no `payableBy`.
   const by = payableBy ?? 'nobody';
   const entries: (readonly [string, Fact])[] =
     known === null ? [] : [['payability', payability(by, 'scan')]];
@@ -141,7 +141,7 @@ function checkFact(
   return factOf(value, isFailed ? 'failed' : 'holds', isFailed ? 1 : 0, by);
 }
 
-/** A challenge that is gone is worse; other terms are neither better nor worse. */
+/** A missing challenge ranks as worse; changed terms rank as equal. */
 function termsFact(
   { method, path }: WatchedResource,
   given: readonly Terms[],
@@ -158,7 +158,7 @@ function termsFact(
   return factOf(value, JSON.stringify(offers), offers.length === 0 ? 1 : 0, by);
 }
 
-/** Reports and preflights show odd characters in different ways: such a term is not compared. */
+/** Excludes terms with characters that reports and preflights escape differently. */
 function term(text: string | null): string | null {
   return text !== null && PLAIN_TERM.test(text) ? text.slice(0, MAX_TERM_CHARS) : null;
 }

@@ -29,7 +29,7 @@ export type LookOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-/** What a look was; `none`: nothing was asked, or nothing that counts was learnt. */
+/** The kind of a finished look; `none` when nothing was asked, or the answers prove nothing. */
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
 
 type Sight = { readonly seen: Seen | null; readonly scan: FinishedScan | null };
@@ -54,7 +54,7 @@ export class Look {
     if (record === null || record.scanId === scanId || record.scannedAtMs <= scannedAtMs) {
       return false;
     }
-    // An older scan is no start: what it showed may be long gone.
+    // An older scan is no baseline, because the origin may have changed long since.
     const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
     const result = await store.results.published(host);
@@ -64,7 +64,7 @@ export class Look {
     return true;
   }
 
-  /** Asks the origin, and stores what is to be told with what was seen. */
+  /** Asks the origin, and stores the new facts together with their events. */
   async run(): Promise<LookKind> {
     const { store, timing } = this.#options;
     const { host, suspicions } = this.#watch;
@@ -82,7 +82,7 @@ export class Look {
     return isAsking ? 'challenge' : 'none';
   }
 
-  /** Renews the watch where the file that proved control is still served. Read once a UTC day. */
+  /** Renews the watch when the file that proved control is still served. The file is read once a UTC day. */
   async renew(): Promise<void> {
     const { store, timing, fetchChallenge, onError } = this.#options;
     if (!isFileDue(this.#watch, store.now(), timing)) return;
@@ -95,7 +95,7 @@ export class Look {
       isServed =
         found.kind === 'served' && isSameHash(hashSecret(found.text), this.#watch.tokenHash);
     } catch (error) {
-      // Our fault: read again at the next look.
+      // The fault is ours, so the file is read again at the next look.
       onError('the file of a watched host was not read', error);
       return;
     }
@@ -113,10 +113,10 @@ export class Look {
       const scan = await scanCoordinator.run(this.#origin(), { isFree: true });
       return { seen: readScan(scan), scan };
     } catch (error) {
-      // Paid scans have the places.
+      // Paid scans hold the places of free ones.
       if (error instanceof Saturated) throw new NoPlace();
       if (error instanceof OriginRefused) return { seen: this.#unreachable(), scan: null };
-      // Our fault is no look.
+      // A fault of ours does not count as a look.
       onError('a look failed', error);
       return NOTHING;
     }
@@ -133,7 +133,7 @@ export class Look {
     }
   }
 
-  /** The guard refuses the address that the name has now. */
+  /** The facts of an origin whose name now resolves to an address that the guard refuses. */
   #unreachable(): Seen {
     const gone = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
     const atMs = this.#options.store.now();
@@ -153,14 +153,14 @@ export class Look {
     return text === null ? null : { text, value: JSON.parse(text) as Baseline };
   }
 
-  /** @param keptMs when the next look is due all the same; null: as planned from now on */
+  /** @param keptMs time of a planned look that must not be postponed; null when there is none */
   async #store({ seen, scan }: Sight, keptMs: number | null): Promise<void> {
     const { store, timing, siteUrl, onStep } = this.#options;
     onStep?.('look-seen');
     const before = await this.#storedBaseline();
     const { baseline: known } = this.#watch;
     await this.#change((held) => {
-      // Nobody else looks while this one has the lease.
+      // The lease lets one look run at a time, so a changed baseline means that the lease was lost.
       if (held.baseline !== known) return null;
       const nowMs = store.now();
       const compared =
@@ -192,7 +192,7 @@ export class Look {
   }
 }
 
-/** What a state says of scans, after this one. One that told nothing is none. */
+/** Returns the members that record the last scan; a scan that showed nothing changes none. */
 function scanned(
   held: WatchState,
   seen: Seen | null,

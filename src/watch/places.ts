@@ -10,9 +10,9 @@ const WATCHES_A_DOMAIN = 5;
 const AGREED_A_RECEIVER = 100;
 const PENDING_A_RECEIVER = 10;
 const PENDING_A_CLIENT = 3;
-/** Of a watch that renews itself; its end frees the place. */
+/** Lifetime of an agreed watch's place. Watches renew themselves, so only the end of one frees its place. */
 const LIFETIME_MS = 10 * 365 * 24 * 3_600_000;
-/** A place whose watch is not stored by then belongs to none. */
+/** A place whose watch is not stored within this time was left by a crashed writer. */
 const STORED_WITHIN_MS = 60_000;
 
 type PlacesContext = { readonly store: Store; readonly agreeWithinMs: number };
@@ -20,12 +20,12 @@ type Wanted = {
   readonly scope: SlotScope;
   readonly limit: number;
   readonly lifetimeMs: number;
-  /** What the refusal says there are too many of. */
+  /** Subject of the refusal: the text that names what there are too many of. */
   readonly what: string;
 };
 
 /**
- * Places of a new watch: one of its domain's, and one of those that a receiver has not agreed to.
+ * Takes the places of a new watch: one of its domain, and one of those whose receiver has not agreed yet.
  * Throws TooManyWatches.
  */
 export async function takePlaces(
@@ -73,7 +73,7 @@ export async function takePlaces(
   }
 }
 
-/** The place of a watch whose receiver agreed; null where there are too many by now. */
+/** Takes the place of a watch whose receiver agreed; null when all are taken. */
 export async function takeAgreedPlace(
   store: Store,
   { host, receiver }: WatchState,
@@ -96,7 +96,7 @@ async function take(
   { what, ...wanted }: Wanted,
   replaced: WatchState | null,
 ): Promise<HeldPlace> {
-  // The place of the watch that this one replaces is free once it does.
+  // The replaced watch frees its place only afterwards, so the limit is one higher until then.
   const isHeld = replaced?.places.some(({ scope }) => isSame(scope, wanted.scope)) === true;
   const limit = wanted.limit + (isHeld ? 1 : 0);
   const place = await tryTake(store, host, { ...wanted, limit });
@@ -117,7 +117,7 @@ async function tryTake(
   return { scope: wanted.scope, attempt: outcome.slot.attempt };
 }
 
-/** Frees places whose watch is over or never was: their writer died before it freed them. */
+/** Frees places whose watch has ended or was never stored, because their writer crashed before it freed them. */
 async function freeUnused(store: Store, scope: SlotScope): Promise<void> {
   for (const slot of await store.slots.live(scope)) {
     if (store.now() - slot.takenAtMs < STORED_WITHIN_MS) continue;

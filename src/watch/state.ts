@@ -32,7 +32,7 @@ export type WatchState = {
   readonly receiver: string;
   /** Kept as it is, because every delivery is signed with it. */
   readonly secret: string;
-  /** What the receiver has to repeat to agree. */
+  /** The text that the receiver has to repeat to agree. */
   readonly challenge: string;
   /** Hash of the token whose file renews the watch. */
   readonly tokenHash: string;
@@ -54,20 +54,20 @@ export type WatchState = {
   readonly suspicions: Readonly<Record<string, Suspicion>>;
   /** Oldest first. */
   readonly deliveries: readonly Delivery[];
-  /** How long tries have been without a success. */
+  /** Time in ms for which no try has succeeded. */
   readonly failedForMs: number;
 };
 
 /** Deliveries that status lists. */
 export const SHOWN_DELIVERIES = 20;
-/** Beyond it the oldest are dropped: a receiver is not owed a year of an origin that flaps. */
+/** Waiting deliveries beyond this number are dropped, oldest first: an unstable origin may cause many. */
 const MAX_WAITING = 1_000;
 
 export function findNextDelivery({ deliveries }: WatchState): Delivery | null {
   return deliveries.find(({ status }) => status === 'waiting') ?? null;
 }
 
-/** When a watch is pending, active or over, as status says it. */
+/** Returns the phase of a watch as its status shows it. */
 export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'active' | 'ended' {
   if (endedAtMs !== null) return 'ended';
   return agreedAtMs === null ? 'pending' : 'active';

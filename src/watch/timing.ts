@@ -2,16 +2,16 @@
 export type WatchTiming = {
   readonly dayMs: number;
   readonly hourMs: number;
-  /** What says worse is looked at again after so long. */
+  /** A fact that got worse is confirmed by a second look after this long. */
   readonly confirmAfterMs: number;
   readonly agreeWithinMs: number;
   readonly lifetimeMs: number;
-  /** How long before its end a watch tells of it. */
+  /** An event announces the end of a watch this long before it. */
   readonly tellEndMs: number;
   /** Waits before the second try of a delivery and those after it. */
   readonly retryAfterMs: readonly number[];
   readonly longestRetryAfterMs: number;
-  /** Tries without a success for so long end the watch. */
+  /** A watch ends when no try has succeeded for this long. */
   readonly giveUpAfterMs: number;
 };
 
@@ -20,7 +20,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param scale below 1 in tests alone, which then need not wait */
+/** @param scale below 1 only in tests, to shorten every wait */
 export function toWatchTiming(scale = 1): WatchTiming {
   const minutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440];
   return {

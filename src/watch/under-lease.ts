@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../store/contract/store.ts';
 
-/** There is no room for it now; it is tried again soon. */
+/** A limit leaves no room for the work now; the caller tries it again soon. */
 export class NoPlace extends Error {
   override readonly name = 'NoPlace';
 }
 
-/** Works while no other host does the same; does nothing where one does. */
+/** Runs `work` under a lease; does nothing when another instance holds it. */
 export async function underLease(
   { leases }: Pick<Store, 'leases'>,
   name: string,

@@ -19,7 +19,7 @@ export type WatchWish = { readonly webhook: string; readonly listingKey?: string
 
 export type NewWatch = {
   readonly host: string;
-  /** Shown here alone. */
+  /** Shown only in the answer that creates the watch. */
   readonly secret: string;
   readonly endsAt: string;
   readonly feedUrl: string;
@@ -41,7 +41,7 @@ export type WatchStatus = {
   }[];
 };
 
-/** What owners ask of watches. Every method but `create` throws NotYourWatch. */
+/** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
 export type WatchDesk = {
   /** Throws NotVerified, NotYourProof, OriginRefused, TooManyWatches. */
   create(origin: Origin, client: Client, wish: WatchWish): Promise<NewWatch>;
@@ -145,7 +145,7 @@ const NEW = {
   failedForMs: 0,
 } as const;
 
-/** What today's scan showed goes over to a new watch: a host is scanned once a day, however often it is watched anew. */
+/** Copies today's scan from the earlier watch: a host is scanned once a day, however often its watch is replaced. */
 function ofToday(
   before: WatchState | null,
   nowMs: number,

@@ -29,15 +29,15 @@ export type WatchingOptions = Omit<LookOptions, 'timing' | 'onStep'> & {
 /** Looks at watched origins and delivers events. Hosts that share a store share the work. */
 export type Watching = {
   start(): void;
-  /** Begins what is due now; resolves once all of it has begun. */
+  /** Begins all due work; resolves once it has begun. */
   tick(): Promise<void>;
   /** Compares a scan that was just published, if its host is watched. */
   published(host: string): void;
-  /** Resolves when nothing that has begun is left. */
+  /** Resolves when no work is running. */
   idle(): Promise<void>;
-  /** How long what is due has waited, ms. */
+  /** The time in ms that the most overdue look and delivery have waited. */
   lateness(): { readonly looksMs: number; readonly deliveriesMs: number };
-  /** Begins nothing more, and waits up to `graceMs` for what runs. */
+  /** Begins no more work, and waits up to `graceMs` for running work. */
   stop(graceMs?: number): Promise<void>;
 };
 
@@ -45,11 +45,11 @@ const TICK_MS = 1_000;
 const LOOKS_AT_ONCE = 16;
 const LOOKS_BESIDE_PAID_SCANS = 4;
 const RECEIVERS_AT_ONCE = 64;
-/** What is due and runs already is read again, and makes no room for what waits. */
+/** Read beyond the number of running works, because due rows include those that run already. */
 const READ_BEYOND_RUNNING = 64;
 /** A look takes a scan, six requests and a file. */
 const LOOK_LEASE_MS = 180_000;
-/** Between two tries of what could not begin. */
+/** Wait before work that found no room is tried again. */
 const AGAIN_MS = 5_000;
 const MINUTE_MS = 60_000;
 const COUNT_EVERY_MS = 10 * MINUTE_MS;
@@ -80,13 +80,13 @@ class Rounds implements Watching {
   }
 
   async tick(): Promise<void> {
-    // What finds no room begins as soon as something else has ended, not a second later.
+    // Work that found no room begins as soon as other work ends, not at the next tick.
     while ((await this.#beginDue()) && !this.#isStopped) {
       if (this.#running.size > 0) await Promise.race(this.#running.values());
     }
   }
 
-  /** True where something that is due found no room. */
+  /** Returns true when some due work found no room. */
   async #beginDue(): Promise<boolean> {
     const { store, timing, postWebhook, onStep, onEvent, scanCoordinator } = this.#options;
     const nowMs = store.now();
@@ -149,7 +149,7 @@ class Rounds implements Watching {
     }
   }
 
-  /** One at a time for each name, and so many of a kind. False where there is no room for one more. */
+  /** Runs one work at a time for each name, and at most `atOnce` of a kind. Returns false when there is no room. */
   #begin(kind: 'look' | 'send', name: string, atOnce: number, work: () => Promise<void>): boolean {
     const key = `${kind} ${name}`;
     const alike = [...this.#running.keys()].filter((one) => one.startsWith(`${kind} `));
@@ -196,7 +196,7 @@ class Rounds implements Watching {
     await look.renew();
   }
 
-  /** Ends the watch, or tells that it will end, where that is due. Null where it is over. */
+  /** Ends the watch when its time is over, or announces its end when that is due. Null for an ended watch. */
   async #tellTimes(host: string): Promise<WatchState | null> {
     const { store, timing, siteUrl } = this.#options;
     const watch = await findWatch(store, host);
@@ -218,7 +218,7 @@ class Rounds implements Watching {
     );
   }
 
-  /** Looks that are not at their hour are so few that no ten minutes have over 1.5 × their share. */
+  /** Limits looks off their hour, so that no ten minutes have over 1.5 times their share of all looks. */
   async #mayLookMore(): Promise<boolean> {
     const { store } = this.#options;
     const nowMs = store.now();

@@ -30,7 +30,7 @@ export type TaskRunner = {
   close(): void;
 };
 
-/** Where tasks are tried: long tries hold up no first ones. Both may be the same threads. */
+/** Threads of first and later tries, so that long tries do not delay first ones. Both may be the same threads. */
 export type Tries = {
   /** First tries. */
   readonly quick: Threads;

@@ -20,7 +20,7 @@ const RULES: readonly HouseRule[] = [
 ];
 
 /**
- * All findings in the checkout at `root`, by file and line. The catalog `publishing` may be unpublished.
+ * Lists the findings in the checkout at `root`, by file and line. The catalog `publishing` may be unpublished.
  */
 export async function houseFindings(
   root: string,

@@ -40,12 +40,12 @@ export type CheckPageInput = {
   readonly explanation: Explanation;
   /** "Protocol & payment surface" */
   readonly categoryLabel: string;
-  /** How sellers did in the last days; null where no statistics are told. */
+  /** Counts of sellers over the last `days`; null when there are no statistics. */
   readonly found: CheckStatistics | null;
   readonly days: number;
 };
 
-/** What is left of the page's text once the reader has mended the finding. */
+/** These sections come last, because they do not help to mend the finding. */
 const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
 
 export function checkPage({ explanation, categoryLabel, found, days }: CheckPageInput) {

@@ -41,7 +41,7 @@ export type ReportPageInput = {
   /** "$0.05" */
   readonly scanPrice: string;
   readonly reportIsFree: boolean;
-  /** As the reader asked for it; null and unknown names are the default stack. */
+  /** The stack that the reader asked for; null and unknown names mean the default stack. */
   readonly stack: string | null;
   /** True for a report whose page would be over its limit otherwise. */
   readonly isBrief: boolean;

@@ -4,7 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
 /** Every route may answer these: the query guard, the load guard, and a fault of ours. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
 
-/** All error codes. `not_found` and `method_not_allowed` are here although no operation answers them. */
+/** Lists every error code, also `not_found` and `method_not_allowed`, which no operation answers. */
 export function anyErrorSchema() {
   return {
     type: 'object' as const,

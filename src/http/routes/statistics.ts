@@ -63,7 +63,7 @@ const querystring = Type.Object({
   ),
 });
 
-/** How sellers do, in aggregates alone. */
+/** Serves statistics of sellers; they hold only aggregates. */
 export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, catalog } = parts;
   const offer = config.revision.offers.statistics;

@@ -37,7 +37,7 @@ export type Challenge = {
   readonly offers: readonly Offer[];
   /** v2 `resource.url`, v1 `accepts[0].resource`. */
   readonly resourceUrl: string | null;
-  /** v2 `resource.description`, v1 `accepts[0].description`; its raw length counts. */
+  /** v2 `resource.description`, v1 `accepts[0].description`; not trimmed, because checks measure its length. */
   readonly description: string | null;
 };
 

@@ -9,7 +9,7 @@ import { type Ended, withDeadline } from './waiting.ts';
 const DAY_MS = 24 * 3_600_000;
 /** Settlements are counted up to this number, because no payer opens more calls. */
 const MAX_SETTLED = 1_000;
-/** Longer than any call, and than any scan that goes on without its caller. */
+/** A share outlives every call, and every scan that continues after its caller has disconnected. */
 const SHARE_LIFETIME_MS = 5 * 60_000;
 /** Poll interval for shares that other instances have released. */
 const POLL_INTERVAL_MS = 250;

@@ -59,9 +59,8 @@ export class Reconciler {
   }
 
   /**
-   * The entry as soon as its payment is no longer in doubt, or as it is when the time is up, however
-   * long a look takes; then the background goes on. Null where there is no such key. Rejects with
-   * `StoreError`.
+   * Returns the entry once its payment is no longer in doubt, and at the latest when the time is up; the
+   * background then continues. Null for an unknown key. Rejects with `StoreError`.
    */
   async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
     const over = new AbortController();
@@ -126,10 +125,10 @@ export class Reconciler {
         sendMs = this.#resends.nextMs(entry) ?? Number.POSITIVE_INFINITY;
       } catch (error) {
         onError?.(`reconciling ${key} failed and is tried again`, error);
-        // Without the entry nothing is known of when proof is due.
+        // The time at which proof is due is in the entry, which could not be read.
         longestMs = Math.min(lastBackoffMs, LONGEST_BLIND_MS);
       }
-      // Once proof can be had, the first look that did not find it is followed by quick ones.
+      // When the first look after proof is possible does not find it, quick looks follow.
       const isFinalNow = beforeMs < finalMs && now() >= finalMs;
       backoffMs = isFinalNow ? firstBackoffMs : Math.min(backoffMs * 2, longestMs);
     }
@@ -156,8 +155,8 @@ export class Reconciler {
     if (entry === null || !isInDoubt(entry.last.state)) return this.#forget(key, entry);
     const writer = LedgerWriter.onEntry(ledger, entry);
     try {
-      // Before anything is sent: from this step on a refusal of the first send proves nothing, so
-      // a writer that wakes up late can no longer free the key.
+      // The step is written before the payment is sent again. From then on a refusal of the first send
+      // proves nothing, so a late writer can no longer free the key.
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
         await writer.write('unknown', {
           reason: 'taken over',
@@ -192,7 +191,7 @@ export class Reconciler {
     return verdict;
   }
 
-  /** True where proof has been possible for twice the usual time, and there is none. */
+  /** Reports a key, and returns true, when proof has been possible for twice the usual time and is missing. */
   #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;
@@ -222,7 +221,7 @@ export class Reconciler {
 
   async #pause(ms: number): Promise<void> {
     const { signal } = this.#stopped;
-    // The longest that a timer takes is 24 days; nothing here waits for longer than an hour.
+    // Timers overflow after 24 days; no wait here is longer than an hour.
     await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -146,7 +146,7 @@ async function outcomeOf(
   return { kind: 'unclear', reason: 'mined, and reverted', transaction, isReverted: true };
 }
 
-/** Nothing was sent, so the reason lies in the authorization, except for a used nonce. */
+/** The transaction was not sent, so the authorization is at fault, unless its nonce was used. */
 function refusal(reason: string, payment: StoredPayment): SettleOutcome {
   const { network } = payment.requirements;
   const response = { success: false, errorReason: reason, transaction: '', network };

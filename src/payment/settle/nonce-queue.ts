@@ -21,7 +21,7 @@ export type NonceQueueOptions = {
   readonly replaceAfterMs?: number | undefined;
 };
 
-/** Nothing was sent, because the account or its node is not ready. */
+/** The transaction was not sent, because the account or its node is not ready. */
 export class NotSent extends Error {
   override readonly name = 'NotSent';
 }

@@ -98,7 +98,7 @@ export class Settlement {
     });
   }
 
-  /** Nothing was sent, so the authorization is free for another try, after a top-up for instance. */
+  /** Releases a claim whose payment was never sent, so that the payer may try it again, for example after a top-up. */
   async #release(reason: string, error: Error): Promise<Outcome> {
     const refused: Outcome = { kind: 'refused', error };
     try {

@@ -1,5 +1,3 @@
-/** The client of one scan. */
-
 import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
@@ -48,16 +46,16 @@ export type ProbeRequest = {
   /** A message to an MCP endpoint in place of the empty JSON. */
   readonly rpc?: RpcMessage;
   readonly accept?: string;
-  /** In place of the headers that every request has: what a browser would send. */
+  /** Headers of a browser; they override those that every request has. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
   /**
-   * GET follows. A POST is sent once more at most, on 307 or 308 and to the same origin; HEAD is
-   * never sent to a second place.
+   * Redirects that a GET follows. A POST follows at most one 307 or 308, to the same origin; a HEAD follows
+   * none.
    */
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   readonly timeoutMs?: number;
-  /** Others follow its answer: the other connections are opened beside it. */
+  /** True when more requests follow its answer; the other connections are then opened beside it. */
   readonly isFirstOfMany?: boolean;
 };
 
@@ -73,9 +71,9 @@ export type ProbeStats = {
 
 export type ProbeClient = {
   /**
-   * One request, whatever becomes of it. Rejects only where nothing can be said about the origin:
-   * with OriginRefused if the guard refuses its host (ask `check` first), with ResolverDown if our
-   * own resolver does not work.
+   * Sends one request; a failure of the origin is an observation too. Rejects with OriginRefused when the
+   * guard refuses the host (call `check` first), and with ResolverDown when our own resolver does not
+   * work.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;
   /** Resolves a host, once a scan. */
@@ -88,7 +86,7 @@ export type ProbeClient = {
 const FOLLOWED: Readonly<Record<HttpMethod, ReadonlySet<number>>> = {
   GET: new Set([301, 302, 307, 308]),
   HEAD: new Set(),
-  // The two that keep method and body.
+  // Only these statuses keep method and body.
   POST: new Set([307, 308]),
 };
 const DEFAULT_ACCEPT = 'application/json, text/markdown;q=0.9, text/plain;q=0.9, */*;q=0.5';
@@ -128,7 +126,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     const ms = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
     let url = firstUrl(asked);
-    // A body that leads on is read only where it turns out to be the last: it may be packed.
+    // The body of a redirect is decoded only if it is the last answer, because decoding costs time.
     let previous: (() => Promise<Seen<HttpData>>) | null = null;
 
     for (;;) {
@@ -209,7 +207,7 @@ function exchangeRequest(
   };
 }
 
-/** A host that the guard refuses is no finding about the origin asked for, but one about a hop. */
+/** Turns the refusal of a redirect's host into a failure; the refusal of the first host is thrown. */
 async function send(
   connections: ScanConnections,
   url: URL,
@@ -226,13 +224,13 @@ async function send(
   }
 }
 
-/** Where an answer redirects to, if that is followed at all. */
+/** Returns the target of a redirect that is to be followed; null for any other answer. */
 function locationOf(answer: Answer, { method, redirects }: ProbeRequest): string | null {
   if (redirects === 'none' || !FOLLOWED[method].has(answer.status)) return null;
   return answer.headers.find(([name]) => name === 'location')?.[1] ?? null;
 }
 
-/** The next URL, or why it is refused. */
+/** Returns the next URL, or the reason why it is refused. */
 function admit(
   location: string,
   from: URL,

@@ -44,7 +44,7 @@ export class GuardedSocket implements Meter {
   isClosed = false;
   /** Complete answers that it brought. */
   answers = 0;
-  /** Of the answer before: what follows the head of an answer to HEAD looks like the next answer. */
+  /** Method of the previous answer: bytes after the head of an answer to HEAD look like the next answer. */
   lastMethod: HttpMethod | null = null;
   /** The request that it carries. */
   carried: CarriedRequest | null = null;

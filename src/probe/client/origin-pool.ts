@@ -39,12 +39,12 @@ const KEEP_ALIVE_MS = 1_000;
 const PRIORITY = { usual: 0, post: 1, again: 2 } as const;
 
 /**
- * Sends a GET or HEAD once more where a kept connection was closed as it went out, or a further
- * connection where others work; a POST never. A connection that cannot be opened beside others is
- * done without: the origin may allow fewer.
+ * Sends a GET or HEAD once more when a kept connection was closed during the request, or when a further
+ * connection failed while others work; never a POST. A further connection that cannot be opened is not an
+ * error, because the origin may allow fewer.
  *
- * Where one request is known to be the first of many, the other connections are opened beside it:
- * dialled once an address has accepted the first, taken to TLS once the first got through it.
+ * With a request that is known to be the first of many, the other connections are opened as well: they are
+ * dialled once an address has accepted the first one, and begin TLS once the first one has completed it.
  */
 export class OriginPool implements SocketEvents {
   readonly #options: OriginPoolOptions;
@@ -118,7 +118,7 @@ export class OriginPool implements SocketEvents {
     // Later: undici may be in the middle of a callback, and asserts that its client is there after it.
     queueMicrotask(() => {
       this.#pool.destroy().catch(() => {
-        // All waiting requests have been told by now.
+        // Every waiting request has been rejected already.
       });
     });
   }

@@ -5,7 +5,7 @@ import type { Limits } from '../../guard/limits.ts';
 export class ScanBudget {
   requests = 0;
   bytes = 0;
-  /** Begun, whatever became of them. */
+  /** Connections that were begun, also those that failed. */
   connections = 0;
   /** Connections that were opened. */
   sockets = 0;

@@ -63,7 +63,7 @@ export class TextBudget {
     this.#tell();
   }
 
-  /** Of those that still read: what the others hold, no end of theirs gives back. */
+  /** Ends the largest scan that still reads; ending one that has read everything would free no memory. */
   #endLargest(): void {
     const reading = [...this.#shares.values()].filter(({ endReading }) => endReading !== null);
     const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);

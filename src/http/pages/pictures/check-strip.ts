@@ -54,7 +54,7 @@ export function checkStrip(
 
 type Cell = { readonly id: string; readonly state: State };
 
-/** All cells of one state in a row, as one path and one text, which is half the markup of single cells. */
+/** Draws all cells of one state in a row as one path and one text, which halves the markup. */
 function stripCells(state: State, cells: readonly Cell[], y: number): Markup {
   const places = cells.flatMap((cell, at) => (cell.state === state ? [at] : []));
   if (places.length === 0) return markup``;

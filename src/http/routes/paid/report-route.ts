@@ -23,7 +23,7 @@ export function reportRoute(options: SellingOptions, offer: PaidOffer): PaidRout
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,
-    // Where the report is sold, only its payer may see its answers.
+    // The report is sold, so only its payer may see the answer.
     isPublic: false,
     discovery: {
       input: { url: 'https://api.example.com' },

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import type { RouteContext } from '../route-context.ts';
 
-/** What is watched, for owners; only where the revision has watches. */
+/** The page that explains watches to owners, in revisions that have them. */
 export const aboutWatchRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   if (config.revision.offers.watch === undefined) return;
   const view = {

@@ -23,12 +23,12 @@ const body = Type.Object({
   fragment: Type.Optional(Type.Literal('true')),
 });
 
-/** The form of the front page: the report of a known host, else one preflight in the limits of its route. */
+/** Answers the form of the front page: shows a listed host's report, or makes one preflight within its rate limits. */
 export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
   const count = offer && app.countAs?.(PREFLIGHT_PATH, offer, () => false);
-  // This parser is the one of this route alone: every other route takes JSON.
+  // Only this route takes a form; every other route takes JSON.
   app.addContentTypeParser<string>(FORM, { parseAs: 'string' }, ({ headers }, text, done) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
     if (encoding.toLowerCase() !== 'identity') return done(new UnsupportedMediaType());
@@ -82,7 +82,7 @@ export const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app,
   );
 };
 
-/** A page of another site could spend its visitors' turns, and have their addresses ask an origin. */
+/** Refuses forms of other sites, which could use up their visitors' rate limits and scan in their name. */
 function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,

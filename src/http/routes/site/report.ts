@@ -48,7 +48,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         return sendMessage(reply, 404, 'Not listed', why);
       }
       const nowMs = store.now();
-      // All values come from one row: a scan that is published meanwhile has other sub-scores.
+      // All values are read from one row, because a scan that is published meanwhile has other sub-scores.
       const summary = gradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, fresh] = await Promise.all([
         store.history.list(origin.host, HISTORY_POINTS),
