@@ -98,7 +98,7 @@ async function proveFrom(
   return proveRecording(file, signed);
 }
 
-/** Anybody can sign for a site of his own, so the reader is told whose word the keys are. */
+/** Names the source of the keys, because anybody can sign reports for a site of his own. */
 function keysLine({ at, isStated }: KeySource): string {
   return isStated
     ? `keys of ${at}`
@@ -110,7 +110,7 @@ function lineOf(what: string, { isProved, says }: Proof): string {
 }
 
 async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {
-  // The report and the keys may be anybody's.
+  // The report and the keys are untrusted text.
   const clean = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
   await write(out, breakCommands(`${clean.join('\n')}\n`));
 }

@@ -103,7 +103,7 @@ function shownPrices(counts: Counts) {
   return { p10: at(10), p50: at(50), p90: at(90), count };
 }
 
-/** By nearest rank: the least price that so many percent of the hosts do not exceed; null where there is none. */
+/** Finds a percentile by nearest rank: the least price that `percent` of the hosts do not exceed; null without prices. */
 function findPercentile(prices: readonly HostsAtPrice[], percent: number): number | null {
   const total = sumOf(prices);
   let hosts = 0;

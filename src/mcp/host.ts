@@ -1,4 +1,4 @@
-/** The interface behind the tools: the command line runs the engine, the service uses its routes' parts. */
+/** The interface behind the tools. The command line implements it by the engine, the service by the parts of its routes. */
 import type { Explanation } from '../engine/catalog/explain.ts';
 import type { Preflight } from '../preflight/result.ts';
 

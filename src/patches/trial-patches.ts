@@ -5,7 +5,7 @@ import { withInstall, writePatch } from './patches-for.ts';
 
 type TrialTopic = 'paid-route' | 'no-store' | 'claim-payment' | 'upstream';
 
-/** Which fix a failed trial of a pay-test takes. */
+/** The patch that fixes a failure of each trial. */
 const TOPICS: Readonly<Record<string, TrialTopic>> = {
   T1: 'paid-route',
   T2: 'paid-route',

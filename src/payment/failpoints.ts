@@ -30,10 +30,10 @@ type Wish = {
 };
 
 /**
- * Armed under `NODE_ENV=test` alone, by `X402_TEST_FAILPOINT`: `<name>` or `<name>:<n>` kills the
- * process, as a power cut would, at the nth passing of that point; `any:<n>` at the nth of all.
- * `stop:` before it stops the process instead, as a machine that is moved or swaps does. `@<file>`
- * arms it while it runs: it does once what the file says, which it deletes then.
+ * Reads `X402_TEST_FAILPOINT`, only under `NODE_ENV=test`. `<name>` or `<name>:<n>` kills the process at
+ * the nth passing of that point, and `any:<n>` at the nth passing of any point. The prefix `stop:`
+ * suspends the process instead, like a machine that is migrated or swaps. `@<file>` reads one such text
+ * from the file at each passing, and deletes the file when it acts.
  */
 export function readFailpoints(
   environment: Readonly<Record<string, string | undefined>>,
@@ -52,7 +52,7 @@ function armedBy(wish: Wish): Failpoints {
   };
 }
 
-/** The file arms the failpoint; taking it away disarms it. */
+/** The failpoint is armed while the file exists. */
 function armedByFile(file: string): Failpoints {
   let armed: { readonly text: string; readonly wish: Wish } | null = null;
   return {
@@ -69,7 +69,7 @@ function armedByFile(file: string): Failpoints {
   };
 }
 
-/** Counts down the passings that the wish is about. */
+/** Counts down the passings of the wished point; true at the last one. */
 function isDue(wish: Wish, name: Failpoint): boolean {
   if (wish.name !== 'any' && wish.name !== name) return false;
   wish.left -= 1;
@@ -88,7 +88,7 @@ function wishOf(text: string): Wish {
   return { name, signal: isStop ? 'SIGSTOP' : 'SIGKILL', left: Number(count) };
 }
 
-/** Lets a test end the process when the first half is on its way. */
+/** Passes `half-written` after the first half of the body is sent. */
 export async function* inHalves(
   body: string | AsyncIterable<Uint8Array>,
   bodyBytes: number,
@@ -103,7 +103,7 @@ export async function* inHalves(
       continue;
     }
     yield piece.subarray(0, left);
-    // The half is with the kernel once the event loop has been round.
+    // The kernel has the first half after a turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 20));
     failpoints.pass('half-written');
     yield piece.subarray(left);

@@ -207,7 +207,7 @@ export async function judge(
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** The time is nobody's fault, so no budget of the scan pays for it. */
+/** Recording has an account of its own, because a scan's results must not depend on the time it takes. */
 async function record(
   scan: RecordInput,
   { pool }: Pick<ScannerOptions, 'pool'>,
@@ -218,7 +218,7 @@ async function record(
     const worked = await workOn(work, 'origin', RECORD_MODULE, 'recordObservations', scan);
     return worked.ok ? worked.output : null;
   } catch {
-    // The report is whole: it is worth more than its digest.
+    // The report is complete without its digest, so the failure is ignored.
     return null;
   } finally {
     deadline.clear();

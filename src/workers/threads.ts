@@ -24,9 +24,9 @@ export type ThreadsOptions = {
   readonly heapMb: number;
   /** Time on the wall of one attempt. */
   readonly wallMs: number;
-  /** Until a task must have started: to boot a thread and load modules, on a slow machine. */
+  /** Time in ms for a task to start, which includes booting a thread and loading modules on a slow machine. */
   readonly startMs: number;
-  /** Until a thread without a task ends. */
+  /** Time in ms after which a thread without a task ends. */
   readonly idleMs: number;
   readonly maxWaiting: number;
   /** Further arguments of Node on each thread: tests watch its sockets. */

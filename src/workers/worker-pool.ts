@@ -28,7 +28,7 @@ export type PoolOptions = {
   readonly wallMs?: number;
   /** Old-space heap of a thread, default 64. */
   readonly heapMb?: number;
-  /** Until a thread without a task ends, default 60,000; the next task boots another. */
+  /** Time in ms after which a thread without a task ends, default 60,000; the next task boots another one. */
   readonly idleMs?: number;
   /** Tasks that may wait, default 2,500: a hundred scans. */
   readonly maxWaiting?: number;

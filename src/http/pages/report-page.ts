@@ -138,7 +138,7 @@ function stripsOf({ dayScans, catalog }: ReportPageInput) {
   }));
 }
 
-/** By the catalog, so that the columns of scans by different catalogs are the same checks. */
+/** Sorts by the catalog, so that each column shows one check, also for scans by different catalogs. */
 function inOrder(results: readonly CheckResult[], { checks }: Catalog): readonly CheckResult[] {
   const byId = new Map(results.map((result) => [result.id, result]));
   return checks.flatMap(({ id }) => byId.get(id) ?? []);

@@ -77,7 +77,7 @@ function readResult(
   return { answer, facts: { binding: 'tool-result', isError } };
 }
 
-/** HTTP errors stay; a success without a JSON-RPC response counts as no answer. */
+/** Returns HTTP errors unchanged; a success without a JSON-RPC response counts as no answer. */
 function withoutResponse(seen: HttpObservation & { readonly ok: true }): HttpObservation {
   if (seen.data.status >= 400) return seen;
   const { ms } = seen;

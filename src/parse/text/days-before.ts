@@ -1,4 +1,3 @@
-/** Whole days between two recorded times; no clock is read. */
 const DAY_MS = 86_400_000;
 
 /** Days between two instants (ISO 8601), never below 0; null when one is missing. */

@@ -8,7 +8,7 @@ export class NodeUnreachable extends Error {
   override readonly name = 'NodeUnreachable';
 }
 
-/** The node answers, and for another chain, or one without our token: no retry would help. */
+/** The node serves another chain, or one without our token, so a retry would not help. */
 export class WrongNode extends Error {
   override readonly name = 'WrongNode';
 }
@@ -18,7 +18,7 @@ export async function checkNode(
   node: NodeRequests,
   { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
 ): Promise<void> {
-  // Loaded where there is a node.
+  // viem is loaded only when there is a node.
   const { clientOn } = await import('./node-client.ts');
   const client = clientOn(node);
   const [chainId, code] = await Promise.all([

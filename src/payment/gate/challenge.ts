@@ -64,7 +64,7 @@ export const MAX_REFUSAL_LENGTH = 240;
 export class PaymentRefused extends Error {
   override readonly name = 'PaymentRefused';
   readonly code: RefusalCode;
-  /** Told in `PAYMENT-RESPONSE` where a settlement was tried. */
+  /** Content of `PAYMENT-RESPONSE`; null when no settlement was tried. */
   readonly settlement: SettlementNotice | null;
 
   constructor(code: RefusalCode, message: string, settlement: SettlementNotice | null = null) {
@@ -82,7 +82,7 @@ export function reasonWord(reason: string): string {
 /** Clients echo the whole challenge in their payment header, which has a limit of its own. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
-/** Offer of a route, as challenges carry it and facilitators are told it. */
+/** Offer of a route in the forms for challenges and for facilitators. */
 export type RouteOffer = {
   readonly requirements: Requirements;
   readonly resource: PaymentRequired['resource'];
@@ -130,7 +130,7 @@ function discoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
   const { bazaar } = declareDiscoveryExtension(
     method === 'GET' ? described : { ...described, bodyType: 'json' },
   );
-  // The package leaves the method to its own server.
+  // The package leaves the method out, because its own server would add it.
   return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
 }
 

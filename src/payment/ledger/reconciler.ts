@@ -191,7 +191,7 @@ export class Reconciler {
     return verdict;
   }
 
-  /** Reports a key, and returns true, when proof has been possible for twice the usual time and is missing. */
+  /** Reports a key once, when proof has been possible for twice the usual time and is still missing. */
   #tellOverdue({ key, last }: LedgerEntry, reason: string): void {
     const isOverdue = this.#options.now() > last.validBeforeMs + 2 * FINAL_AFTER_MS;
     if (!isOverdue || this.#overdue.has(key)) return;

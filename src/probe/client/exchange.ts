@@ -1,7 +1,7 @@
 import type { Failure } from '../../guard/failures.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 
-/** One request as it goes to one origin; redirects and decoding are not its concern. */
+/** One request to one origin; its caller follows redirects and decodes the body. */
 export type ExchangeRequest = {
   readonly method: HttpMethod;
   /** Path and query in the form of the request line. */
@@ -10,7 +10,7 @@ export type ExchangeRequest = {
   readonly body: string | null;
   readonly capBytes: number;
   readonly timeoutMs: number;
-  /** Others follow its answer: the other connections are opened beside it. */
+  /** True when more requests follow its answer; the other connections are then opened beside it. */
   readonly isFirstOfMany?: boolean;
 };
 

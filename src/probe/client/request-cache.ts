@@ -13,11 +13,11 @@ export type Ask = {
   readonly redirects: 'none' | 'same-origin' | 'any-guarded';
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;
-  /** Beside or in place of the usual ones; each such request is one of its own. */
+  /** Headers that are added to the usual ones or replace them; such a request shares no cached answer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** To an MCP endpoint; each message is a request of its own. */
+  /** A message to an MCP endpoint; its answer is not cached for other messages. */
   readonly rpc?: RpcMessage;
-  /** Others follow its answer: the other connections are opened beside it. */
+  /** True when more requests follow its answer; the other connections are then opened beside it. */
   readonly isFirstOfMany?: boolean;
 };
 

@@ -19,11 +19,10 @@ export type MembershipSettings = {
 /** The processes that live on this store. */
 export type InstanceStore = {
   /**
-   * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting
-   * that differs, while instances with other settings live on the store, and, where `signer` (the
-   * address that sends settlements) is given, while another living instance uses the same one. A
-   * predecessor that crashed counts as living until it is silent: `waitMs` (default 25 s) is how long
-   * to wait for that before refusing.
+   * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting,
+   * while instances with other settings live on the store, or while another living instance has the same
+   * `signer` (the address that sends settlements). A predecessor that crashed counts as living until it is
+   * silent, so a conflict is waited out for up to `waitMs` (default 25 s).
    */
   join(request: {
     readonly settings: MembershipSettings;

@@ -3,7 +3,7 @@ import { createTables } from './schema.ts';
 /** The oldest `user_version` that can be brought to the present schema. */
 export const OLDEST_VERSION = 8;
 
-/** Tables whose rows are put into those of the specifications. */
+/** Tables whose rows are copied into new tables, made from the specifications. */
 const REPLACED = [
   'answers',
   'answer_chunks',

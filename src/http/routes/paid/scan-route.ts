@@ -82,7 +82,7 @@ export function scanRoute(options: SellingOptions, offer: PaidOffer): PaidRoute<
       const runOptions = { submittedUrl, onScan, withRecording, finishedBefore };
       const run = () => scanCoordinator.run(origin, runOptions);
       const joined = await (running ?? run());
-      // The joined scan may be that of another host, where nobody asked for its recording.
+      // The joined scan may run on another instance, where nobody asked for its recording.
       const finished = (await isWhole(joined, input)) ? joined : await run();
       return { ...(await answer(finished, 'miss', input)), scanId: finished.scanId };
     },
