@@ -45,7 +45,7 @@ export type OriginTurnsOptions = {
 };
 
 const AT_ONCE = 8;
-/** Interval of free connections while scans run; short enough for callers, long enough for the scans. */
+/** Interval of free connections while scans run: callers can wait it out, and scans are hardly slowed down. */
 const BESIDE_SCANS_MS = 1_000;
 const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;

@@ -73,7 +73,7 @@ export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'act
   return agreedAtMs === null ? 'pending' : 'active';
 }
 
-/** Drops finished deliveries beyond the newest, and the oldest that wait where too many do. */
+/** Drops old finished deliveries, and the oldest waiting ones beyond MAX_WAITING. */
 export function trimDeliveries(state: WatchState): WatchState {
   const waiting = state.deliveries.filter(({ status }) => status === 'waiting');
   const spent = new Set(waiting.slice(0, -MAX_WAITING));

@@ -4,7 +4,7 @@ const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null
 const shown = nullable(Type.String());
 const operations = Type.Array(Type.Object({ method: Type.String(), template: Type.String() }));
 
-/** The sold routes, as documents and challenges declare them. */
+/** The sold routes that documents and challenges declare. */
 export const routesSchema = Type.Optional(
   Type.Object(
     {

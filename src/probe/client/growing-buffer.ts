@@ -1,13 +1,10 @@
-/** Bytes that arrive in pieces, in one buffer that grows up to its cap. */
-
 /** Buffers of this size have pages of their own. */
 const OWN_PAGES_FROM_BYTES = 32_768;
 const FIRST_BYTES = 1_024;
 
 /**
- * Copies pieces into one buffer that doubles up to its cap. Pieces are never kept: each is an object
- * of its own, many times its size where an origin sends one byte at a time, and holds on to the
- * whole read that it was cut from.
+ * Copies pieces into one buffer that doubles up to its cap. Pieces are not kept: each references the whole
+ * read that it was cut from, and an origin that sends single bytes would fill the memory with objects.
  */
 export class GrowingBuffer {
   readonly #cap: number;
@@ -20,7 +17,7 @@ export class GrowingBuffer {
     this.#cap = cap;
   }
 
-  /** False where the piece did not fit whole: what is over the cap is dropped. */
+  /** Returns false when the piece exceeds the cap; the bytes beyond the cap are dropped. */
   append(piece: Buffer): boolean {
     const taken = Math.min(piece.length, this.#cap - this.#size);
     this.#reserve(this.#size + taken);
@@ -43,9 +40,9 @@ export class GrowingBuffer {
   }
 
   /**
-   * An array buffer that can be resized has pages of its own: it grows without a copy, and they go
-   * back to the system with it. Each doubling of any other leaves a hole in the heap of the C
-   * library, which after a megabyte or two gives nothing back.
+   * A resizable array buffer has memory pages of its own, so it grows without a copy and returns them to the
+   * system. Doubling an ordinary buffer would fragment the heap of the C library, which then returns
+   * nothing.
    */
   #grow(capacity: number): Buffer {
     this.#pages ??= new ArrayBuffer(0, { maxByteLength: this.#cap });
@@ -54,7 +51,7 @@ export class GrowingBuffer {
   }
 }
 
-/** Allocates outside Node's pool: a small answer would hold on to 8 KiB of others' bytes. */
+/** Allocates outside Node's pool, or a small answer would keep a shared 8 KiB block alive. */
 function small(bytes: number): Buffer {
   return Buffer.allocUnsafeSlow(bytes);
 }

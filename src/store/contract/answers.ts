@@ -21,18 +21,18 @@ export type StoredAnswer = AnswerHead & {
 };
 
 /**
- * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, so
- * an answer that is not complete does not exist.
+ * Answers that were paid for, or are about to be, byte for byte. The manifest is written last, and readers
+ * ignore an answer without one.
  *
- * Purged 24 h after the last of its keys was settled. An answer that no unfinished or settled
- * ledger key names (by `answerId`) goes after one hour.
+ * An answer is purged 24 h after the last of its keys was settled, or after one hour when no unfinished or
+ * settled ledger key names it (by `answerId`).
  */
 export type AnswerStore = {
   /**
    * Stores a whole answer durably; pieces of any size are rechunked. `answerId` must be fresh (random):
-   * `conflict` otherwise. Should `body` throw, nothing remains and its error is passed on.
-   * `reportOf`: the scan whose stored report the body repeats. The report is kept once, for as long as an
-   * answer refers to it; where it is gone already, the body is kept whole.
+   * `conflict` otherwise. When `body` throws, nothing is stored and the error is passed on.
+   * `reportOf` is the scan whose stored report the body repeats. The report is stored once, for as long as
+   * an answer refers to it; the body is stored whole when the report was purged.
    */
   put(
     answerId: string,
