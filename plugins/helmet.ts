@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from '../src/http/pages/inline-assets.ts';
 
-/** Pages have one style sheet and one script in them, load our own images, and nothing else; no site frames them. */
+/** Pages contain their one style sheet and one script, load only our own images, and may not be framed. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(helmet, {

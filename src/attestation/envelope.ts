@@ -63,8 +63,8 @@ export function isSignedBy(
 }
 
 /**
- * The bytes of base64, with either alphabet; null for text that encodes them in any but the one right way:
- * a decoder that overlooks a changed character would let a changed file pass.
+ * Decodes base64 of either alphabet; null for any text but the canonical encoding. A lenient decoder would
+ * accept a file in which a character was changed.
  */
 export function fromBase64(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
@@ -77,7 +77,7 @@ function toUrlAlphabet(base64: string): string {
   return base64.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-/** The pre-authentication encoding: what DSSE signs in place of the payload. */
+/** Returns the pre-authentication encoding, which DSSE signs in place of the payload. */
 function signedBytes(payloadType: string, payload: Buffer): Buffer {
   const type = Buffer.from(payloadType);
   const head = `DSSEv1 ${type.length} `;

@@ -207,7 +207,7 @@ export async function judge(
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** Recording has an account of its own, because a scan's results must not depend on the time it takes. */
+/** Uses an account of its own, because the time for recording must not count against the scan's budgets. */
 async function record(
   scan: RecordInput,
   { pool }: Pick<ScannerOptions, 'pool'>,

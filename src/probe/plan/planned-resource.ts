@@ -10,6 +10,6 @@ export type PlannedResource = {
   readonly declaredPaid: boolean;
   /** A value in `path` is declared nowhere. */
   readonly madeUp: boolean;
-  /** OpenAPI has a POST here that nothing calls paid: it would run. */
+  /** True when OpenAPI declares a POST that no document calls paid; a probe would execute it. */
   readonly freePost: boolean;
 };

@@ -5,8 +5,8 @@ import { upsert } from './error.ts';
 type Stored = { readonly _id: string } & Readonly<Record<string, unknown>>;
 
 /**
- * From schema 1 or 2 to 3. Any number of instances may do it at once, and again after one that broke off: each makes the same
- * rows of what was there, and removes the old ones last.
+ * Migrates schema 1 or 2 to schema 3. Several instances may run it at once, and a migration that broke off may be run
+ * again: each derives the same new rows from the old ones, and removes the old ones last.
  */
 export async function migrate(database: Db): Promise<void> {
   const collection = (name: string) => database.collection<Stored>(name);

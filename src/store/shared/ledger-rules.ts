@@ -23,7 +23,7 @@ export function isTerminal(state: LedgerState): boolean {
 /** Every step of one key, also those of released claims. */
 export type LedgerHistory = {
   readonly key: string;
-  /** By step, ascending; never empty. */
+  /** Sorted by step, ascending; never empty. */
   readonly rows: readonly LedgerRow[];
   /** The last of `rows`. */
   readonly last: LedgerRow;
