@@ -1,8 +1,9 @@
 /**
  * `unit` is pure and ends in seconds. `real` stands on sockets, processes and the embedded store, and shares
- * its loaded modules among files. `apart` is like it, but replaces parts of Node, so each file has a process.
+ * its loaded modules among files. `apart` is like it, with a process for each file.
  * `long` is what soaks: farms, crashes, several hosts, the whole database suite, other languages.
  */
+import { globSync, readFileSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Suites that open no socket, process, worker or database; `npm run test:unit` runs them alone. */
@@ -19,8 +20,14 @@ const UNIT = [
   'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
 ];
 
-/** Suites that mock a module or replace a function of Node. */
-const APART = ['test/{guard,probe}/**/*.test.ts', 'test/http/pages/templates-once.test.ts'];
+/** nock replaces the sockets of its process for good, and spies replace what suites behind them use. */
+const REPLACES_PARTS = /from 'nock'|vi\.(mock|spyOn)\(/;
+const APART = [
+  'test/{guard,probe}/**/*.test.ts',
+  ...globSync('test/**/*.test.ts').filter((file) =>
+    REPLACES_PARTS.test(readFileSync(file, 'utf8')),
+  ),
+];
 
 const LONG = [
   'test/attestation/python-judges.test.ts',
