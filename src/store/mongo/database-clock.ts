@@ -34,8 +34,10 @@ async function measureOffset(database: Db, location: string): Promise<number> {
   const sentMs = Date.now();
   try {
     const { localTime } = await database.admin().command({ hello: 1 });
-    // The reply was written, as a best guess, half-way.
-    return localTime instanceof Date ? localTime.getTime() - (sentMs + Date.now()) / 2 : 0;
+    if (!(localTime instanceof Date)) return 0;
+    // The reply was written, as a best guess, half-way. Times are whole milliseconds: their texts have no more, and a
+    // reader of changes who names the last one by its text would get it again.
+    return Math.round(localTime.getTime() - (sentMs + Date.now()) / 2);
   } catch (cause) {
     throw mongoError(cause, location);
   }

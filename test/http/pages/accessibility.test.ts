@@ -27,9 +27,12 @@ describe('the public site', needs(browserUnavailable()), () => {
     await site?.[Symbol.asyncDispose]();
   });
 
-  const looks = (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [WIDE, NARROW].map((viewport) => ({ colorScheme, viewport })),
-  );
+  // Colours are the same at every width.
+  const looks = [
+    { colorScheme: 'light', viewport: WIDE },
+    { colorScheme: 'light', viewport: NARROW },
+    { colorScheme: 'dark', viewport: NARROW },
+  ] as const;
 
   test.each(
     Object.entries(PAGES).flatMap(([name, page]) => looks.map((look) => ({ name, page, ...look }))),

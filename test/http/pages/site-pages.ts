@@ -36,7 +36,6 @@ export const PAGES: Readonly<Record<string, SitePage>> = {
   about: { path: '/about-scanner' },
   attestation: { path: '/attestations/scan/v1' },
   aboutWatch: { path: '/about-watch' },
-  signed: { path: '/attestations/scan/v1' },
   missing: { path: '/o/localhost' },
 };
 

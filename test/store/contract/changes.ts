@@ -87,6 +87,13 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
+    it('have times of whole milliseconds, which their texts tell in full', async () => {
+      const store = await subject.fresh();
+      await store.publish(publishedScan({}));
+      const { changes } = await store.changes.list({ sinceMs: 0, limit: 10 });
+      expect(changes.map(({ changedAtMs }) => Number.isInteger(changedAtMs))).toEqual([true]);
+    });
+
     it('are paged by the exclusive time of the last one: none lost, none twice', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
