@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { toCanonicalJson } from '../attestation/canonical-json.ts';
 import type { Proof } from '../attestation/prove-envelope.ts';
 import type { SignedReport } from '../attestation/read-statement.ts';
@@ -10,7 +9,7 @@ import { parseRecording, RecordingError } from '../probe/read-recording.ts';
 import { type Recording, underCatalog } from '../probe/recording.ts';
 import { judge } from '../scan/run-scan.ts';
 import { startEngine } from './engine.ts';
-import { UsageError } from './usage-error.ts';
+import { readJson } from './read-json.ts';
 
 /**
  * Proves that the report says what its recording shows: the digest is that of the observations, and judged
@@ -18,7 +17,7 @@ import { UsageError } from './usage-error.ts';
  */
 export async function proveRecording(file: string, signed: SignedReport): Promise<Proof> {
   const { report, catalog, observationsSha256 } = signed;
-  const value = await readJson(file);
+  const value = await readJson(file, `--recording ${file}`);
   const sha256 = hash('sha256', toCanonicalJson(memberOf(value, 'observations')), 'hex');
   if (sha256 !== observationsSha256) {
     return refused(`other observations: their digest is ${sha256}, not ${observationsSha256}`);
@@ -39,16 +38,6 @@ export async function proveRecording(file: string, signed: SignedReport): Promis
   } catch (error) {
     if (error instanceof RecordingError) return refused(error.message);
     throw error;
-  }
-}
-
-async function readJson(file: string): Promise<JsonValue> {
-  try {
-    const value: JsonValue = JSON.parse(await readFile(file, 'utf8'));
-    return value;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--recording ${file}: cannot be read as JSON (${reason})`);
   }
 }
 

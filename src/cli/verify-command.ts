@@ -1,11 +1,11 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
-import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
 import { type Proof, proveSignature, proveTime } from '../attestation/prove-envelope.ts';
 import { readStatement } from '../attestation/read-statement.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
+import { readJson } from './read-json.ts';
 import { type KeySource, readKeys } from './read-keys.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -71,14 +71,7 @@ function parse(args: readonly string[]): Call {
 }
 
 async function readFileEnvelope(file: string) {
-  let value: unknown;
-  try {
-    value = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file}: cannot be read as JSON (${reason})`);
-  }
-  const envelope = readEnvelope(value);
+  const envelope = readEnvelope(await readJson(file));
   if (envelope?.payloadType === PAYLOAD_TYPE) return envelope;
   throw new UsageError(`${file}: no envelope of a signed report; GET /v1/attestation answers one`);
 }

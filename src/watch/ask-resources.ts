@@ -47,18 +47,18 @@ async function askOne(
   { method, path }: WatchedResource,
   judges: Judges,
 ) {
-  let status: number | null = null;
+  const answer: { status: number | null } = { status: null };
   const noting: Pick<ProbeClient, 'check' | 'request'> = {
     check: (asked) => client.check(asked),
     async request(request) {
       const seen = await client.request({ ...request, timeoutMs: TIMEOUT_MS });
-      status = seen.ok ? seen.data.status : null;
+      answer.status = seen.ok ? seen.data.status : null;
       return seen;
     },
   };
   const asked = { origin, method, path, maxPrice: null };
   const preflight = await preflightUrl(asked, { ...judges, client: noting });
-  return { status: status as number | null, preflight };
+  return { status: answer.status, preflight };
 }
 
 type Judged =

@@ -23,12 +23,11 @@ test("a seller's schema that takes exponential time ends in limits", async () =>
   if (check === undefined) throw new Error('S5@2 is not there.');
   const bazaar = bazaarExtension({ schema: alternatives() });
   const seen = { resources: resources([postResource(postChallenge(bazaar))]) };
-  const pool = createPool({ cpuMs: 500, wallMs: 50_000, threads: 1 });
+  const pool = createPool({ cpuMs: 200, wallMs: 50_000, threads: 1 });
   try {
     const verdict = await pool.judge(check, seen, pool.openScan());
     expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
-    // Its errors fill the memory of the thread while they use up its time: the limit met first is told.
-    expect(verdict.evidence).toMatch(/CPU time|memory/);
+    expect(verdict.evidence).toContain('CPU time');
   } finally {
     await pool.close();
   }

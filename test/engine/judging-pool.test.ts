@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -170,7 +171,8 @@ describe('a task of any module', () => {
   test('sees no setting of the host', async () => {
     const settings = await pool.run({ module: TASKS, exportName: 'settings', input: null });
     // Where the host keeps compiled code, its threads read it too.
-    expect([[], ['NODE_COMPILE_CACHE']]).toContainEqual(settings);
+    const kept = getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE'];
+    expect(settings).toEqual(kept);
   });
 });
 

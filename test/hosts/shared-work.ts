@@ -72,7 +72,7 @@ function verifications(host: HostProcess): Promise<number> {
 }
 
 /** Zero where the host has not counted it yet. */
-async function metricOf(host: HostProcess, name: string): Promise<number> {
+export async function metricOf(host: HostProcess, name: string): Promise<number> {
   const { body } = await host.get('/metrics');
   const line = body.split('\n').find((text) => text.startsWith(`${name} `));
   return Number(line?.slice(name.length) ?? 0);

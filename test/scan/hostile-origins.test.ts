@@ -165,9 +165,8 @@ describe('twenty at once, in a process of their own', () => {
       expect(results).toBe(25);
       expect(totalMs).toBeLessThan(75_000);
     }
-    // Half of the 256 MiB that a round may take: when garbage is collected depends on the machine's other work.
-    expect(grownMib).toBeLessThan(128);
-    expect(peakMib).toBeLessThan(128);
+    expect(grownMib).toBeLessThan(64);
+    expect(peakMib).toBeLessThan(64);
     // The service promises 200 ms; a machine that is shared with other work keeps no such promise.
     expect(delayP99Ms).toBeLessThan(2_000);
     // Twice: once before anything is measured.

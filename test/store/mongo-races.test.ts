@@ -11,12 +11,12 @@ import { OtherProcess } from './other-process.ts';
 
 const ROUNDS: Readonly<Record<Decision, number>> = {
   'ledger step': 50,
-  lease: 30,
+  lease: 50,
   'change number': 50,
   'listing change': 10,
 };
 /** The test server looks for the last of a sequence through all of it. */
-const PUBLISHED = 200;
+const PUBLISHED = 400;
 const TIMEOUT_MS = 600_000;
 
 const server = await startMongoServer();
@@ -60,7 +60,7 @@ describe(
     );
 
     it(
-      'read 200 changes in pages while the other publishes them: none lost, none twice',
+      'read 400 changes in pages while the other publishes them: none lost, none twice',
       async () => {
         const before = ROUNDS['change number'];
         const seen: DirectoryChange[] = [];

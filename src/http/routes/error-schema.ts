@@ -1,6 +1,14 @@
 import { type TSchema, Type } from 'typebox';
 import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
 
+/** Errors of every route that reads a JSON body. */
+export const BODY_ERRORS = [
+  'invalid_request',
+  'invalid_json',
+  'body_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[];
+
 /** Every route may answer these: the query guard, the load guard, and a fault of ours. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
 

@@ -5,20 +5,11 @@ import { type Client, toClient } from '../../directory/client-key.ts';
 import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
-import { errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses } from './error-schema.ts';
 import { listingKeyParameter } from './listing-key-parameter.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
-
-const BAD_BODY = [
-  'invalid_url',
-  'invalid_request',
-  'invalid_json',
-  'invalid_query',
-  'body_too_large',
-  'unsupported_media_type',
-] as const satisfies readonly ErrorCode[];
 
 /** Errors of routes that fetch the challenge file. */
 const READING = [
@@ -83,7 +74,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         instructions: Type.String(),
         expiresInSec: Type.Integer(),
       }),
-      ...errorResponses(...BAD_BODY, 'challenge_limit', 'rate_limited', 'store_unavailable'),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, 'challenge_limit', 'rate_limited', 'store_unavailable'),
     },
     answer: (origin, client) => verification.start(origin, client),
   });
@@ -101,7 +92,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         reason: Type.Optional(Type.String({ description: 'Where it was not verified: why.' })),
         instructions: Type.String({ description: 'What to do next.' }),
       }),
-      ...errorResponses(...BAD_BODY, ...READING),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, ...READING),
     },
     answer: (origin, client, wish) => verification.confirm(origin, client, wish.listingKey),
   });
@@ -119,7 +110,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         listed: Type.Boolean(),
         enrichmentSuppressed: Type.Boolean(),
       }),
-      ...errorResponses(...BAD_BODY, 'not_verified', 'not_your_proof', ...READING),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, 'not_verified', 'not_your_proof', ...READING),
     },
     answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
   });

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { toClient } from '../../directory/client-key.ts';
-import { errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { DOCUMENTED_URL } from './url-parameter.ts';
@@ -50,10 +50,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         response: {
           200: preflightSchema,
           ...errorResponses(
-            'invalid_request',
-            'invalid_json',
-            'body_too_large',
-            'unsupported_media_type',
+            ...BODY_ERRORS,
             'rate_limited',
             'store_unavailable',
           ),

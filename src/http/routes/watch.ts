@@ -3,22 +3,13 @@ import { type TSchema, Type } from 'typebox';
 import { toClient } from '../../directory/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import type { WatchDesk } from '../../watch/watch-desk.ts';
-import { errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses } from './error-schema.ts';
 import { listingKeyParameter } from './listing-key-parameter.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { DOCUMENTED_URL, urlParameter } from './url-parameter.ts';
 
 export type WatchRouteContext = RouteContext & { readonly watchDesk: WatchDesk };
-
-const BAD_BODY = [
-  'invalid_url',
-  'invalid_request',
-  'invalid_json',
-  'invalid_query',
-  'body_too_large',
-  'unsupported_media_type',
-] as const satisfies readonly ErrorCode[];
 
 const createBody = Type.Object({
   url: urlParameter,
@@ -120,7 +111,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
             feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
           }),
           ...errorResponses(
-            ...BAD_BODY,
+            'invalid_url', ...BODY_ERRORS,
             'not_verified',
             'not_your_proof',
             'too_many_watches',
@@ -142,7 +133,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     const response: Record<string, TSchema> = {
       200: statusSchema,
       ...errorResponses(
-        ...BAD_BODY,
+        'invalid_url', ...BODY_ERRORS,
         'not_your_watch',
         ...further,
         'rate_limited',

@@ -27,12 +27,9 @@ describe('the public site', needs(browserUnavailable()), () => {
     await site?.[Symbol.asyncDispose]();
   });
 
-  // Colours are the same at every width.
-  const looks = [
-    { colorScheme: 'light', viewport: WIDE },
-    { colorScheme: 'light', viewport: NARROW },
-    { colorScheme: 'dark', viewport: NARROW },
-  ] as const;
+  const looks = (['light', 'dark'] as const).flatMap((colorScheme) =>
+    [WIDE, NARROW].map((viewport) => ({ colorScheme, viewport })),
+  );
 
   test.each(
     Object.entries(PAGES).flatMap(([name, page]) => looks.map((look) => ({ name, page, ...look }))),

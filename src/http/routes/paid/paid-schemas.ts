@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { ErrorCode } from '../../../model/error-codes.ts';
-import { errorResponses } from '../error-schema.ts';
+import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import {
   gradeSchema,
   instantSchema,
@@ -86,11 +86,7 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
       }),
       ...errorResponses(
         'invalid_url',
-        'invalid_request',
-        'invalid_json',
-        'invalid_query',
-        'body_too_large',
-        'unsupported_media_type',
+        ...BODY_ERRORS,
         'scanner_failed',
         ...GATE_ERRORS,
       ),
