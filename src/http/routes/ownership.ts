@@ -74,7 +74,13 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         instructions: Type.String(),
         expiresInSec: Type.Integer(),
       }),
-      ...errorResponses('invalid_url', ...BODY_ERRORS, 'challenge_limit', 'rate_limited', 'store_unavailable'),
+      ...errorResponses(
+        'invalid_url',
+        ...BODY_ERRORS,
+        'challenge_limit',
+        'rate_limited',
+        'store_unavailable',
+      ),
     },
     answer: (origin, client) => verification.start(origin, client),
   });
@@ -110,7 +116,13 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         listed: Type.Boolean(),
         enrichmentSuppressed: Type.Boolean(),
       }),
-      ...errorResponses('invalid_url', ...BODY_ERRORS, 'not_verified', 'not_your_proof', ...READING),
+      ...errorResponses(
+        'invalid_url',
+        ...BODY_ERRORS,
+        'not_verified',
+        'not_your_proof',
+        ...READING,
+      ),
     },
     answer: (origin, client, wish) => changeListing(parts, origin, client, wish),
   });

@@ -49,11 +49,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         body: preflightBody,
         response: {
           200: preflightSchema,
-          ...errorResponses(
-            ...BODY_ERRORS,
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses(...BODY_ERRORS, 'rate_limited', 'store_unavailable'),
         },
       },
     },

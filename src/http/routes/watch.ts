@@ -111,7 +111,8 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
             feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
           }),
           ...errorResponses(
-            'invalid_url', ...BODY_ERRORS,
+            'invalid_url',
+            ...BODY_ERRORS,
             'not_verified',
             'not_your_proof',
             'too_many_watches',
@@ -133,7 +134,8 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
     const response: Record<string, TSchema> = {
       200: statusSchema,
       ...errorResponses(
-        'invalid_url', ...BODY_ERRORS,
+        'invalid_url',
+        ...BODY_ERRORS,
         'not_your_watch',
         ...further,
         'rate_limited',

@@ -151,12 +151,16 @@ async function firstAnswerMs(): Promise<number> {
   await using data = await newDataFolder('scratch');
   const began = performance.now();
   const host = await launchHost({ STORE_URL: `sqlite:${data.database}` });
+  let isOver = false;
+  host.exited.then(() => {
+    isOver = true;
+  });
   try {
-    for (;;) {
-      const answer = await host.get('/v1/status').catch(() => null);
-      if (answer !== null) return performance.now() - began;
+    while ((await host.get('/v1/status').catch(() => null)) === null) {
+      if (isOver) throw new Error(`the service ended before it answered: ${host.err()}`);
       await pause(5);
     }
+    return performance.now() - began;
   } finally {
     await host.kill('SIGKILL');
   }

@@ -84,12 +84,7 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
           Type.String({ description: 'Why recording is null; absent otherwise.' }),
         ),
       }),
-      ...errorResponses(
-        'invalid_url',
-        ...BODY_ERRORS,
-        'scanner_failed',
-        ...GATE_ERRORS,
-      ),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, 'scanner_failed', ...GATE_ERRORS),
     },
   },
   report: {
