@@ -5,17 +5,16 @@ import type { Store } from '../../src/store/contract/store.ts';
 import { StoreError } from '../../src/store/contract/store-error.ts';
 import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
 import type { EngineContext, RecordLists } from '../../src/store/shared/context.ts';
-import { memoryLimits } from '../../src/store/shared/memory-limits.ts';
-import { onlyInstance } from '../../src/store/shared/only-instance.ts';
+import { openTables } from '../../src/store/shared/open-tables.ts';
 import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
 import { storeOn } from '../../src/store/shared/store-on.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
+  type EngineTable,
   joinId,
-  openTables,
+  pick,
   type RangeOptions,
-  type Table,
   toComparisons,
   type Where,
 } from '../../src/store/shared/table.ts';
@@ -39,12 +38,8 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     isAlive: async ({ boot }: Owner) => boot === owner.boot,
     now,
   };
-  const limits = memoryLimits(now);
   return storeOn(context, {
     info: { kind: 'sqlite', location: 'memory', shared: false },
-    limits,
-    instances: onlyInstance(owner),
-    purge: limits.purge,
     async ping() {
       await tables.owners.first({});
     },
@@ -54,7 +49,7 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
   });
 }
 
-function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
+function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
   function rows(): Map<string, AnyRow> {
     const stored = memory().get(spec.name) ?? new Map<string, AnyRow>();
     memory().set(spec.name, stored);
@@ -74,26 +69,16 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
     return found.slice(0, limit);
   }
 
-  function holderOf(row: AnyRow): AnyRow | undefined {
-    const held = rows().get(keyOf(row));
-    if (held !== undefined) return held;
-    return [...rows().values()].find((other) =>
-      (spec.unique ?? []).some((columns) =>
-        columns.every((column) => other[column] === row[column]),
-      ),
-    );
+  function isTaken(row: AnyRow): boolean {
+    const isSame = (columns: readonly string[]) => find(pick(row, columns)).length > 0;
+    return rows().has(keyOf(row)) || (spec.unique ?? []).some(isSame);
   }
 
   return {
     async insert(row) {
-      if (holderOf(row) !== undefined) return false;
+      if (isTaken(row)) return false;
       rows().set(keyOf(row), { ...row });
       return true;
-    },
-    async decide(row) {
-      const holder = holderOf(row);
-      if (holder === undefined) rows().set(keyOf(row), { ...row });
-      return holder === undefined || holder['attempt'] === row['attempt'] ? 'won' : 'lost';
     },
     get: async (...key) => rows().get(joinId(...key.map(String))) ?? null,
     first: async (where, options) => find(where, options)[0] ?? null,
@@ -101,9 +86,6 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): Table<AnyRow> {
     async *batches(where, options, size) {
       const found = find(where, options);
       for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size);
-    },
-    async replace(row) {
-      rows().set(keyOf(row), { ...row });
     },
     async set(row, members, only = {}) {
       const held = rows().get(keyOf(row));

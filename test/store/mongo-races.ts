@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import type { Store } from '../../src/store/contract/store.ts';
 import { createGuard } from '../../src/store/mongo/error.ts';
 import { mongoTable } from '../../src/store/mongo/table.ts';
+import { openTables } from '../../src/store/shared/open-tables.ts';
 import { TABLES } from '../../src/store/shared/tables.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
@@ -35,10 +36,9 @@ export type Racing = {
 
 export function racing(store: Store, url: string): Racing {
   const client = new MongoClient(url);
-  const changes = mongoTable(
-    client.db(),
-    TABLES.changes,
-    createGuard('races', () => false),
+  const guard = createGuard('races', () => false);
+  const { changes } = openTables({ changes: TABLES.changes }, (spec) =>
+    mongoTable(client.db(), spec, guard),
   );
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>

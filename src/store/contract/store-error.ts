@@ -21,10 +21,17 @@ export type StoreErrorCode =
 /** Every failure of a store is one of these; `cause` holds the driver's own error. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode;
+  /** True when the same call may succeed in a moment: the reply was lost, or the server changed its primary. */
+  readonly mayRetry: boolean;
 
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly mayRetry?: boolean } = {},
+  ) {
     super(message, options);
     this.name = 'StoreError';
     this.code = code;
+    this.mayRetry = options.mayRetry ?? false;
   }
 }

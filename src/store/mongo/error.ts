@@ -21,13 +21,6 @@ export async function upsert<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** True when a retry may succeed: the connection broke, or the server changed its primary. */
-export function mayDecideLater(error: unknown): boolean {
-  const cause = error instanceof StoreError ? error.cause : null;
-  if (cause instanceof MongoNetworkError) return true;
-  return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
-}
-
 /** Runs work on a database; everything it throws is a `StoreError`. */
 export type Guard = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -49,7 +42,13 @@ export function mongoError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, advice } = judge(cause);
   const said = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError(code, `the database ${location} failed (${said}): ${advice}`, { cause });
+  const message = `the database ${location} failed (${said}): ${advice}`;
+  return new StoreError(code, message, { cause, mayRetry: mayRetry(cause) });
+}
+
+function mayRetry(cause: unknown): boolean {
+  if (cause instanceof MongoNetworkError) return true;
+  return cause instanceof MongoServerError && cause.hasErrorLabel('RetryableWriteError');
 }
 
 function judge(cause: unknown): { code: StoreErrorCode; advice: string } {

@@ -114,7 +114,9 @@ export class MongoInstances implements InstanceStore {
   async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
     const { owner, instances, now } = this.#context;
     const beatAtMs = now();
-    await instances.replace({ ...owner, beatAtMs, joined, settings });
+    const { boot, host } = owner;
+    const members = { host, beatAtMs, joined, settings };
+    if (!(await instances.insert({ boot, ...members }))) await instances.set({ boot }, members);
     this.#lastBeatMs = performance.now();
   }
 

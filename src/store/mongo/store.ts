@@ -4,9 +4,10 @@ import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
 import type { EngineContext } from '../shared/context.ts';
 import { leasesOn } from '../shared/leases.ts';
+import { openTables } from '../shared/open-tables.ts';
 import { RETENTION_MS } from '../shared/retention.ts';
 import { storeOn } from '../shared/store-on.ts';
-import { type AnyTableSpec, openTables } from '../shared/table.ts';
+import type { AnyTableSpec } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
 import { startClock } from './database-clock.ts';
 import { createGuard, mongoError } from './error.ts';
@@ -84,9 +85,11 @@ async function assemble(
   const instances = new MongoInstances(own, leasesOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location, shared: true },
-    limits: mongoLimits(database, guard, now),
-    instances,
-    purge: (nowMs) => purgeOwn(own, nowMs),
+    sharing: {
+      limits: mongoLimits(database, guard, now),
+      instances,
+      purge: (nowMs) => purgeOwn(own, nowMs),
+    },
     async ping() {
       await guard(() => database.command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS }));
     },

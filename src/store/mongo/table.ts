@@ -1,26 +1,20 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Binary, type Db, type Filter, type FindOptions, type Sort } from 'mongodb';
-import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import { StoreError } from '../contract/store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
   type Comparison,
+  type EngineTable,
   joinId,
   type Operator,
   type RangeOptions,
-  type Table,
   toComparisons,
   type Where,
 } from '../shared/table.ts';
-import { type Guard, isDuplicate, mayDecideLater, upsert } from './error.ts';
+import { type Guard, isDuplicate } from './error.ts';
 
 /** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
 export type StoredDocument = AnyRow & { readonly _id: string };
-
-/** Time within which a decision is retried after a lost reply or an uncommitted conflicting row. */
-const DECIDE_WITHIN_MS = 5_000;
-const RETRY_DELAY_MS = 50;
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
   equal: '$eq',
@@ -32,7 +26,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   in: '$in',
 };
 
-export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Table<AnyRow> {
+export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): EngineTable {
   const collection = database.collection<StoredDocument>(spec.name);
   const filter = (where: Where<AnyRow>) => filterOf(spec, where);
   const read = (document: StoredDocument) => rowOf(spec, document);
@@ -41,32 +35,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
     return (await guard(() => collection.find(where, options).toArray())).map(read);
   }
 
-  /** The row that holds a unique key of this one. */
-  async function holderOf(row: AnyRow): Promise<AnyRow | undefined> {
-    const document = toDocument(spec, row);
-    const held = await find({ _id: document._id }, {});
-    for (const unique of spec.unique ?? []) {
-      if (held.length > 0) break;
-      const same = Object.fromEntries(unique.map((column) => [column, document[column]]));
-      held.push(...(await find(same, { limit: 1 })));
-    }
-    return held[0];
-  }
-
-  /** Null where the reply got lost, or the conflicting row may still vanish. */
-  async function tryDecide(row: AnyRow, isLate: () => boolean): Promise<InsertOutcome | null> {
-    try {
-      if (await table.insert(row)) return 'won';
-      const holder = await holderOf(row);
-      if (holder === undefined) return null;
-      return holder['attempt'] === row['attempt'] ? 'won' : 'lost';
-    } catch (error) {
-      if (mayDecideLater(error) && !isLate()) return null;
-      throw error;
-    }
-  }
-
-  const table: Table<AnyRow> = {
+  return {
     insert: (row) =>
       guard(async () => {
         try {
@@ -77,18 +46,6 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
           throw error;
         }
       }),
-
-    async decide(row) {
-      const deadlineMs = performance.now() + DECIDE_WITHIN_MS;
-      const isLate = () => performance.now() > deadlineMs;
-      for (;;) {
-        const outcome = await tryDecide(row, isLate);
-        if (outcome !== null) return outcome;
-        const message = 'a row of the database is not with a majority of its servers: check them';
-        if (isLate()) throw new StoreError('unavailable', message);
-        await delay(RETRY_DELAY_MS);
-      }
-    },
 
     async get(...key) {
       return (await find({ _id: idFor(key) }, {}))[0] ?? null;
@@ -105,12 +62,6 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
         yield batch.map(read);
       }
     },
-
-    replace: (row) =>
-      guard(async () => {
-        const { _id, ...members } = toDocument(spec, row);
-        await upsert(() => collection.replaceOne({ _id }, members, { upsert: true }));
-      }),
 
     async set(row, members, only = {}) {
       const one = { ...filter(only), _id: idOfRow(spec, row) };
@@ -130,7 +81,6 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Tabl
       return removed;
     },
   };
-  return table;
 
   function remove(where: Filter<StoredDocument>): Promise<number> {
     return guard(async () => (await collection.deleteMany(where)).deletedCount);

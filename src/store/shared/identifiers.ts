@@ -1,6 +1,6 @@
 import type { IdentifierScope, IdentifierStore } from '../contract/identifiers.ts';
 import type { StoreContext } from './context.ts';
-import { decideNext } from './decide-next.ts';
+import { decideNext } from './open-tables.ts';
 import { joinId } from './table.ts';
 
 export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {

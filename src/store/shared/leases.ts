@@ -1,6 +1,6 @@
 import type { LeaseStore } from '../contract/leases.ts';
 import type { EngineContext } from './context.ts';
-import { decideNext } from './decide-next.ts';
+import { decideNext } from './open-tables.ts';
 import type { Row } from './tables.ts';
 
 export function leasesOn({ tables, owner, now, isAlive }: EngineContext): LeaseStore {

@@ -5,19 +5,10 @@ import { RETENTION_MS } from './retention.ts';
  * Recovery ignores a key whose last step is terminal. A route that publishes nothing still writes
  * `published` after `settled`, so that one rule holds for all routes.
  */
-const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
-  claimed: false,
-  computed: false,
-  settling: false,
-  settled: false,
-  unknown: false,
-  published: true,
-  released: true,
-  failed: true,
-};
+export const TERMINAL_STATES: readonly LedgerState[] = ['published', 'released', 'failed'];
 
 export function isTerminal(state: LedgerState): boolean {
-  return IS_TERMINAL[state];
+  return TERMINAL_STATES.includes(state);
 }
 
 /** Every step of one key, also those of released claims. */

@@ -1,8 +1,8 @@
 import type { InsertOutcome } from '../contract/insert-outcome.ts';
 import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../contract/ledger.ts';
 import type { StoreContext } from './context.ts';
-import { decideNext } from './decide-next.ts';
 import { isTerminal, type LedgerHistory, ledgerEntry, ledgerHistory } from './ledger-rules.ts';
+import { decideNext } from './open-tables.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
 

@@ -4,19 +4,11 @@ import type { LimitStore } from '../contract/limits.ts';
 /** Beyond it the least recently used counters are dropped, so that many clients cannot fill the memory. */
 const MAX_COUNTERS = 100_000;
 
-type Counter = {
-  count: number;
-  readonly resetAtMs: number;
-};
-
-export type MemoryLimits = LimitStore & {
-  /** Removes counters whose window is over, and says how many. */
-  purge(nowMs: number): Promise<number>;
-};
-
 /** Counters of the one process that uses an embedded store; a restart resets them. */
-export function memoryLimits(now: () => number): MemoryLimits {
-  const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS });
+export function memoryLimits(now: () => number): LimitStore {
+  const counters = new LRUCache<string, { count: number; readonly resetAtMs: number }>({
+    max: MAX_COUNTERS,
+  });
   return {
     async hit(key, windowMs) {
       const nowMs = now();
@@ -28,14 +20,6 @@ export function memoryLimits(now: () => number): MemoryLimits {
       const resetAtMs = (Math.floor(nowMs / windowMs) + 1) * windowMs;
       counters.set(key, { count: 1, resetAtMs });
       return { count: 1, resetAtMs };
-    },
-
-    async purge(nowMs) {
-      const before = counters.size;
-      for (const [key, counter] of counters.entries()) {
-        if (counter.resetAtMs <= nowMs) counters.delete(key);
-      }
-      return before - counters.size;
     },
   };
 }

@@ -70,8 +70,7 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
     const { seq, firstSeenAtMs, reached } = history;
     const newest = requireNewest(history);
     const { host, scanId, scannedAtMs, grade, score, branding } = newest;
-    await tables.records.replace({
-      host,
+    const members = {
       scanId,
       scannedAtMs,
       grade,
@@ -81,6 +80,8 @@ async function projectRecord({ tables }: StoreContext, history: HostHistory): Pr
       scanCount: seq,
       reached,
       scan: publishedScanToJson(newest),
-    });
+    };
+    const isNew = await tables.records.insert({ host, ...members });
+    if (!isNew) await tables.records.set({ host }, members);
   } while (await history.catchUp());
 }

@@ -1,9 +1,13 @@
-import { LEDGER_STATES } from '../contract/ledger.ts';
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import type { StoreContext } from './context.ts';
 import { readHistories } from './ledger.ts';
-import { isTerminal, type LedgerHistory, ledgerHistoryExpired } from './ledger-rules.ts';
+import {
+  isTerminal,
+  type LedgerHistory,
+  ledgerHistoryExpired,
+  TERMINAL_STATES,
+} from './ledger-rules.ts';
 import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
 import { purgeSequences } from './purge-sequences.ts';
@@ -16,18 +20,18 @@ import type { Row } from './tables.ts';
 
 const BATCH = 200;
 
-/** @param purgeEngine purges the engine's own data, and returns the number of rows */
+/** @param purgeSharing purges the tables of a shared store, and returns the number of rows */
 export async function purgeOn(
   context: StoreContext,
-  purgeEngine: (nowMs: number) => Promise<number>,
+  purgeSharing: ((nowMs: number) => Promise<number>) | undefined,
   nowMs: number,
 ): Promise<PurgeReport> {
   const before = (ageMs: number) => ({ upTo: nowMs - ageMs });
   const { unsentKey, ledgerKey } = RETENTION_MS;
   // Keys that were never sent are purged first, because any key pair can create them for free.
   const unsent = await purgeLedger(context, nowMs, { state: 'released', atMs: before(unsentKey) });
-  const state = { in: LEDGER_STATES.filter(isTerminal) };
-  const finished = await purgeLedger(context, nowMs, { state, atMs: before(ledgerKey) });
+  const ended = { state: { in: TERMINAL_STATES }, atMs: before(ledgerKey) };
+  const finished = await purgeLedger(context, nowMs, ended);
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
@@ -43,7 +47,7 @@ export async function purgeOn(
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
     await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
     await foldDays(context, nowMs),
-    await purgeEngine(nowMs),
+    (await purgeSharing?.(nowMs)) ?? 0,
   ];
   const other = removed.reduce((sum, count) => sum + count, 0);
   return { ledgerKeys: unsent + finished, answers, results, other };

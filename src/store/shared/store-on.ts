@@ -10,6 +10,7 @@ import { identifiersOn } from './identifiers.ts';
 import { leasesOn } from './leases.ts';
 import { ledgerOn } from './ledger.ts';
 import { listingOn } from './listing.ts';
+import { memoryLimits } from './memory-limits.ts';
 import { ownershipOn } from './ownership.ts';
 import { publishOn } from './publish.ts';
 import { purgeOn } from './purge.ts';
@@ -21,20 +22,28 @@ import { statisticsOn } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
 /** The parts of a store that an engine provides beside its tables. */
-export type EngineParts = Pick<Store, 'limits' | 'instances' | 'ping' | 'close'> & {
+export type EngineParts = Pick<Store, 'ping' | 'close'> & {
   readonly info: Omit<StoreInfo, 'owner'>;
-  /** Removes expired counters and silent instances; returns their number. */
-  readonly purge: (nowMs: number) => Promise<number>;
+  /** Left out where one process uses the store. */
+  readonly sharing?: Pick<Store, 'limits' | 'instances'> & {
+    /** Removes expired counters and silent instances; returns their number. */
+    readonly purge: (nowMs: number) => Promise<number>;
+  };
 };
 
 /** Builds a store from the shared rules over tables and the parts of its engine. */
-export function storeOn(engineContext: EngineContext, engine: EngineParts): Store {
+export function storeOn(
+  engineContext: EngineContext,
+  { info, sharing, ...engine }: EngineParts,
+): Store {
   const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
-  const { owner, now } = context;
+  const { owner, isAlive, now } = context;
   const slots = slotsOn(context);
   return {
     ...engine,
-    info: { ...engine.info, owner },
+    info: { ...info, owner },
+    limits: sharing?.limits ?? memoryLimits(now),
+    instances: sharing?.instances ?? { join: async () => {}, isAlive, leave: async () => {} },
     ledger: ledgerOn(context),
     answers: answersOn(context),
     identifiers: identifiersOn(context),
@@ -53,6 +62,6 @@ export function storeOn(engineContext: EngineContext, engine: EngineParts): Stor
     signingKeys: signingKeysOn(context),
     now,
     publish: (scan, tally) => publishOn(context, scan, tally),
-    purge: (nowMs) => purgeOn(context, engine.purge, nowMs),
+    purge: (nowMs) => purgeOn(context, sharing?.purge, nowMs),
   };
 }

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { StoreError } from '../contract/store-error.ts';
 
 /** The most that one value may take, so that it fits one MongoDB document with room to spare. */
@@ -48,11 +47,4 @@ export function headersFromJson(text: string): Readonly<Record<string, string>> 
     headers[name] = value;
   }
   return headers;
-}
-
-/** @throws StoreError `corrupt` */
-export function gradeFromText(text: unknown): Grade {
-  const grade = ALL_GRADES.find((known) => known === text);
-  if (grade) return grade;
-  throw new StoreError('corrupt', `a stored grade is "${text}"; restore the store from a backup`);
 }

@@ -75,9 +75,6 @@ export type Table<R> = {
   /** Yields the rows in arrays of at most `size`, and serves others between them. Rows removed meanwhile may be missing. */
   batches(where: Where<R>, options: RangeOptions<R>, size: number): AsyncIterable<readonly R[]>;
 
-  /** Inserts or overwrites a whole row. Must not be used for contended rows. */
-  replace(row: R): Promise<void>;
-
   /** Sets members of the row with the key of `row`, if it exists and matches `only`. Decides no race. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
 
@@ -88,17 +85,11 @@ export type Table<R> = {
   removeInBatches(where: Where<R>, size: number): Promise<number>;
 };
 
+/** The part of a table that differs from engine to engine. */
+export type EngineTable = Omit<Table<AnyRow>, 'decide'>;
+
 export type RowOf<Spec> = Spec extends TableSpec<infer R> ? Readonly<R> : never;
 export type TablesOf<Specs> = { readonly [Name in keyof Specs]: Table<RowOf<Specs[Name]>> };
-
-export function openTables<Specs extends Readonly<Record<string, AnyTableSpec>>>(
-  specs: Specs,
-  open: (spec: AnyTableSpec) => Table<AnyRow>,
-): TablesOf<Specs> {
-  const tables = Object.entries(specs).map(([name, spec]) => [name, open(spec)]);
-  // The compiler cannot follow names through entries: each table was opened by the specification of its name.
-  return Object.fromEntries(tables) as TablesOf<Specs>;
-}
 
 const OPERATORS = ['from', 'after', 'upTo', 'before', 'not', 'in'] as const;
 
@@ -140,6 +131,11 @@ export function byScan(way: 'asc' | 'desc') {
 /** Waits a random time before the number after a lost one is tried, so that racers do not collide again. */
 export async function jitter(): Promise<void> {
   await delay(Math.random() * LONGEST_JITTER_MS);
+}
+
+/** Selects these columns of a row. */
+export function pick(row: AnyRow, columns: readonly string[]): AnyRow {
+  return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
 /** Makes one string of several parts; different parts never make the same string. */

@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { ALL_GRADES } from '../../model/report.ts';
 import type { DirectoryQuery } from '../contract/directory.ts';
 import { verifiedSinceMs } from '../contract/ownership.ts';
 import type { FoundHosts, ListQuery, RecordLists } from '../shared/context.ts';
-import { gradeFromText } from '../shared/stored-json.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
 /** Up to this many matches of a search are read and sorted; beyond it, a page is read along the index of its order. */
@@ -57,7 +57,8 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
          GROUP BY grade`,
         hiddenRecords(connection),
       );
-      return new Map(rows.map(({ grade, n }) => [gradeFromText(grade), Number(n)]));
+      const counts = new Map(rows.map(({ grade, n }) => [grade, Number(n)]));
+      return new Map(ALL_GRADES.map((grade) => [grade, counts.get(grade) ?? 0]));
     },
 
     async hostsByRecency(limit) {

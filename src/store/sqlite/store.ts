@@ -4,10 +4,8 @@ import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
 import type { OpenStoreOptions } from '../open-store-options.ts';
 import type { EngineContext } from '../shared/context.ts';
-import { memoryLimits } from '../shared/memory-limits.ts';
-import { onlyInstance } from '../shared/only-instance.ts';
+import { openTables } from '../shared/open-tables.ts';
 import { storeOn } from '../shared/store-on.ts';
-import { openTables } from '../shared/table.ts';
 import { TABLES, type Tables } from '../shared/tables.ts';
 import { Connection, MEMORY } from './connection.ts';
 import { sqliteError } from './error.ts';
@@ -52,21 +50,16 @@ function assemble(
   { clock: now = Date.now, owner = newOwner() }: SqliteOptions,
   unlock: () => void,
 ): Store {
-  const tables = sqliteTables(connection);
   const context: EngineContext = {
-    tables,
+    tables: sqliteTables(connection),
     lists: sqliteLists(connection, now),
     owner,
     // One process per file: another owner of a row is a process that ended.
     isAlive: async ({ boot }) => boot === owner.boot,
     now,
   };
-  const limits = memoryLimits(now);
   return storeOn(context, {
     info: { kind: 'sqlite', location: path, shared: false },
-    limits,
-    instances: onlyInstance(owner),
-    purge: limits.purge,
     async ping() {
       connection.value('SELECT EXISTS (SELECT 1 FROM owners)');
     },

@@ -5,9 +5,10 @@ import {
   type AnyRow,
   type AnyTableSpec,
   type Column,
+  type EngineTable,
   type Operator,
+  pick,
   type RangeOptions,
-  type Table,
   toComparisons,
   type Where,
 } from '../shared/table.ts';
@@ -31,23 +32,13 @@ export type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
 };
 
 /** SQL text holds only column names of the specifications; values of callers are always parameters. */
-export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<AnyRow> {
+export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineTable {
   const name = quoted(spec.name);
   const columns = flatColumns(spec);
   const keyCondition = spec.key.map((column) => `${quoted(column)} = ?`).join(' AND ');
   const insertion = `INSERT INTO ${name} (${columns.map((column) => quoted(column.name)).join(', ')})
-    VALUES (${columns.map(() => '?').join(', ')})`;
-  const insertionOnce = `${insertion} ON CONFLICT DO NOTHING`;
+    VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
   const selectionByKey = `SELECT * FROM ${name} WHERE ${keyCondition}`;
-  const replaced = columns
-    .filter(({ column }) => !spec.key.includes(column))
-    .map((column) => `${quoted(column.name)} = excluded.${quoted(column.name)}`);
-  const replacement = `${insertion} ON CONFLICT (${spec.key.map(quoted).join(', ')})
-    DO UPDATE SET ${replaced.join(', ')}`;
-
-  function tryInsert(row: AnyRow): boolean {
-    return write(row, insertionOnce, valuesOf(row, columns)) > 0;
-  }
 
   function write(row: AnyRow | null, sql: string, values: readonly SQLInputValue[]): number {
     // An update or a removal names no row, so it is not synced when some rows of the table are not.
@@ -73,23 +64,9 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
     return rowOf(spec.name, columns, stored);
   }
 
-  /** The row that holds a unique key of this one. */
-  function holderOf(row: AnyRow): AnyRow | undefined {
-    for (const unique of [spec.key, ...(spec.unique ?? [])]) {
-      const [held] = read(pick(row, unique), { limit: 1 });
-      if (held !== undefined) return held;
-    }
-    return undefined;
-  }
-
   return {
     async insert(row) {
-      return tryInsert(row);
-    },
-
-    async decide(row) {
-      if (tryInsert(row)) return 'won';
-      return holderOf(row)?.['attempt'] === row['attempt'] ? 'won' : 'lost';
+      return write(row, insertion, valuesOf(row, columns)) > 0;
     },
 
     async get(...key) {
@@ -116,10 +93,6 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): Table<A
         yield rows.map(toRow);
         await nextTurn();
       }
-    },
-
-    async replace(row) {
-      write(row, replacement, valuesOf(row, columns));
     },
 
     async set(row, members, only = {}) {
@@ -162,10 +135,6 @@ export function flatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
       }),
     );
   });
-}
-
-function pick(row: AnyRow, columns: readonly string[]): AnyRow {
-  return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }
 
 function valuesOf(row: AnyRow, columns: readonly FlatColumn[]): readonly SQLInputValue[] {
