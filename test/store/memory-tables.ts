@@ -11,6 +11,7 @@ import { storeOn } from '../../src/store/shared/store-on.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
+  BATCH_ROWS,
   type EngineTable,
   joinId,
   pick,
@@ -83,7 +84,7 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
     get: async (...key) => rows().get(joinId(...key.map(String))) ?? null,
     first: async (where, options) => find(where, options)[0] ?? null,
     all: async (where, options) => find(where, options),
-    async *batches(where, options, size) {
+    async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
       const found = find(where, options);
       for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size);
     },

@@ -9,8 +9,7 @@ import {
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import type { Owner } from '../contract/owner.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { ConflictingInstances, liveInstances, ownerLives } from './living-instances.ts';
-import { type MongoContext, SETTINGS } from './own-tables.ts';
+import { type Instance, type MongoContext, SETTINGS } from './own-tables.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
@@ -160,4 +159,37 @@ function mustAgree(
   if (!other || !name) return new StoreError('incompatible', 'another host lives on this store');
   const message = `host ${other.host} on this store has ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
   return new StoreError('incompatible', message);
+}
+
+export async function ownerLives(context: MongoContext, { boot }: Owner): Promise<boolean> {
+  if (boot === context.owner.boot) return true;
+  const instance = await context.instances.get(boot);
+  return instance !== null && instance.beatAtMs > silentSinceMs(context);
+}
+
+function liveInstances(context: MongoContext): Promise<readonly Instance[]> {
+  return context.instances.all({ beatAtMs: { after: silentSinceMs(context) } });
+}
+
+function silentSinceMs({ now, timeScale }: MongoContext): number {
+  return now() - SILENT_AFTER_MS * timeScale;
+}
+
+/**
+ * Distinguishes living instances from recently crashed ones: a living instance writes another heartbeat
+ * during the wait, so a join is refused without waiting until the crashed ones count as silent.
+ */
+class ConflictingInstances {
+  readonly #firstBeats = new Map<string, number>();
+
+  /** A joined instance that has beaten since it was first seen, or null. */
+  look(instances: readonly Instance[]): Instance | null {
+    for (const { boot, beatAtMs } of instances) {
+      if (!this.#firstBeats.has(boot)) this.#firstBeats.set(boot, beatAtMs);
+    }
+    const living = instances.find(
+      ({ boot, joined, beatAtMs }) => joined && beatAtMs > (this.#firstBeats.get(boot) ?? beatAtMs),
+    );
+    return living ?? null;
+  }
 }

@@ -11,9 +11,8 @@ import type { AnyTableSpec } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
 import { startClock } from './database-clock.ts';
 import { createGuard, mongoError } from './error.ts';
-import { MongoInstances } from './instances.ts';
+import { MongoInstances, ownerLives } from './instances.ts';
 import { mongoLimits } from './limits.ts';
-import { ownerLives } from './living-instances.ts';
 import { type MongoContext, OWN_TABLES } from './own-tables.ts';
 import { prepareDatabase } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
@@ -25,7 +24,6 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 60_000;
 const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
-const PURGE_BATCH = 200;
 
 /**
  * The store that many hosts share.
@@ -107,6 +105,6 @@ async function assemble(
 /** Counters whose window is over, and instances that have been silent for long. */
 async function purgeOwn({ limits, instances }: MongoContext, nowMs: number): Promise<number> {
   const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
-  const counters = await limits.removeInBatches({ resetAtMs: { upTo: nowMs } }, PURGE_BATCH);
-  return counters + (await instances.removeInBatches(silent, PURGE_BATCH));
+  const counters = await limits.removeInBatches({ resetAtMs: { upTo: nowMs } });
+  return counters + (await instances.removeInBatches(silent));
 }

@@ -3,6 +3,7 @@ import { StoreError } from '../contract/store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
+  BATCH_ROWS,
   type Comparison,
   type EngineTable,
   joinId,
@@ -57,7 +58,7 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
 
     all: (where, options = {}) => find(filter(where), optionsOf(spec, options)),
 
-    async *batches(where, options, size) {
+    async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
       for await (const batch of documentsIn(filter(where), optionsOf(spec, options), size)) {
         yield batch.map(read);
       }
@@ -70,10 +71,10 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
 
     remove: (where) => remove(filter(where)),
 
-    async removeInBatches(where, size) {
+    async removeInBatches(where) {
       let removed = 0;
       const ids = { projection: { _id: 1 } };
-      for await (const batch of documentsIn(filter(where), ids, size)) {
+      for await (const batch of documentsIn(filter(where), ids, BATCH_ROWS)) {
         const _id = { $in: batch.map((document) => document._id) };
         // The filter is repeated, so that rows written since the batch was read stay.
         removed += await remove({ $and: [{ _id }, filter(where)] });

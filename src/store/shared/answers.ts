@@ -4,7 +4,7 @@ import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
 import { packedAgainst, unpackedAgainst } from './packing.ts';
 import { rechunk } from './rechunk.ts';
-import { findReferableReport, findReport } from './reports.ts';
+import { findReferableReport, findReport } from './results.ts';
 import { headersFromJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
 

@@ -6,9 +6,6 @@ import { decideNext } from './open-tables.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
 
-/** Keys read at a time. */
-const UNFINISHED_BATCH = 500;
-
 export function ledgerOn(context: StoreContext): LedgerStore {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
@@ -23,7 +20,7 @@ export function ledgerOn(context: StoreContext): LedgerStore {
     async *unfinished() {
       const order = [['sinceMs', 'asc']] as const;
       const seen = new Set<string>();
-      for await (const open of ledgerOpen.batches({}, { order }, UNFINISHED_BATCH)) {
+      for await (const open of ledgerOpen.batches({}, { order })) {
         const keys = new Set(open.map(({ key }) => key).filter((key) => !seen.has(key)));
         for (const entry of await readEntries(context, keys)) {
           seen.add(entry.key);

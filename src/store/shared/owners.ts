@@ -19,8 +19,6 @@ const NOBODY: OwnerState = {
   client: null,
 };
 
-const PURGE_BATCH = 200;
-
 type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
 
 /** `n` is the version of this state; 0 when nobody ever set or proved anything. */
@@ -98,7 +96,7 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
     }
   }
   const settled = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwner } };
-  for await (const rows of owners.batches(settled, { order: [['n', 'asc']] }, PURGE_BATCH)) {
+  for await (const rows of owners.batches(settled, { order: [['n', 'asc']] })) {
     for (const { host, n } of rows) {
       const later = await owners.first({ host, n: { after: n } });
       if (later !== null) removed += await owners.remove({ n });

@@ -11,7 +11,7 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
   const { answers, answerChunks } = context.tables;
   const old = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
   let purged = 0;
-  for await (const batch of answers.batches(old, {}, BATCH)) {
+  for await (const batch of answers.batches(old, { size: BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
     const naming = await entriesNaming(context, 'answerId', ids);
     const isNeeded = (id: string) => naming.get(id)?.some((entry) => needsAnswer(entry, nowMs));
@@ -28,7 +28,7 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
   const { results } = context.tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
   let purged = 0;
-  for await (const batch of results.batches(old, {}, BATCH)) {
+  for await (const batch of results.batches(old, { size: BATCH })) {
     const ids = batch.map((result) => result.scanId);
     const naming = await entriesNaming(context, 'scanId', ids);
     const isFree = (id: string) =>
@@ -42,7 +42,7 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
 export async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
   const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
-  for await (const batch of reports.batches(old, {}, BATCH)) {
+  for await (const batch of reports.batches(old, { size: BATCH })) {
     const ids = batch.map((report) => report.scanId);
     const ofResults = await results.all({ scanId: { in: ids } });
     const ofAnswers = await answers.all({ reportOf: { in: ids } });

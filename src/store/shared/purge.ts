@@ -1,6 +1,7 @@
 import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import type { StoreContext } from './context.ts';
+import { purgeIdentifiers } from './identifiers.ts';
 import { readHistories } from './ledger.ts';
 import {
   isTerminal,
@@ -10,15 +11,12 @@ import {
 } from './ledger-rules.ts';
 import { purgeOwners } from './owners.ts';
 import { purgeAnswers, purgeReports, purgeResults } from './purge-answers.ts';
-import { purgeSequences } from './purge-sequences.ts';
-import { purgeWatches } from './purge-watches.ts';
 import { RETENTION_MS } from './retention.ts';
 import { purgeSigningKeys } from './signing-keys.ts';
 import { foldDays } from './statistics.ts';
 import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
-
-const BATCH = 200;
+import { purgeWatches } from './watches.ts';
 
 /** @param purgeSharing purges the tables of a shared store, and returns the number of rows */
 export async function purgeOn(
@@ -36,16 +34,20 @@ export async function purgeOn(
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
-  const { recordings, unpaid, snapshots, verdicts } = context.tables;
+  const { slots, leases, recordings, unpaid, snapshots, verdicts } = context.tables;
+  const oldTurn = { takenAtMs: before(RETENTION_MS.endedLease) };
   const removed = [
-    await purgeSequences(context, nowMs),
+    await slots.removeInBatches({ expiresAtMs: before(0) }),
+    await leases.removeInBatches({ ...oldTurn, releasedAtMs: { not: null } }),
+    await leases.removeInBatches({ ...oldTurn, expiresAtMs: before(0) }),
+    await purgeIdentifiers(context, nowMs),
     await purgeOwners(context, nowMs),
     await purgeSigningKeys(context, nowMs),
-    await recordings.removeInBatches({ keptAtMs: before(RETENTION_MS.recording) }, BATCH),
+    await recordings.removeInBatches({ keptAtMs: before(RETENTION_MS.recording) }),
     await purgeWatches(context, nowMs),
-    await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }, BATCH),
-    await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }, BATCH),
-    await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }, BATCH),
+    await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }),
+    await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }),
+    await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }),
     await foldDays(context, nowMs),
     (await purgeSharing?.(nowMs)) ?? 0,
   ];
@@ -61,7 +63,7 @@ async function purgeLedger(
   const seen = new Set<string>();
   let purged = 0;
   const order = [['atMs', 'asc']] as const;
-  for await (const rows of context.tables.ledger.batches(old, { order }, BATCH)) {
+  for await (const rows of context.tables.ledger.batches(old, { order })) {
     const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
     for (const key of keys) seen.add(key);
     const expired = (await readHistories(context, keys)).filter((entry) =>
@@ -92,7 +94,7 @@ async function removeEntries(
 async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void> {
   const { ledgerOpen } = context.tables;
   const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
-  for await (const markers of ledgerOpen.batches(old, {}, BATCH)) {
+  for await (const markers of ledgerOpen.batches(old)) {
     const entries = await readHistories(
       context,
       markers.map((marker) => marker.key),

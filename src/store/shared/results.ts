@@ -1,7 +1,7 @@
 import type { ScanResult, ScanResultStore } from '../contract/results.ts';
 import type { StoreContext } from './context.ts';
 import { packReport, unpackReport } from './packing.ts';
-import { findReport } from './reports.ts';
+import { RETENTION_MS } from './retention.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import { byScan } from './table.ts';
 import type { Row } from './tables.ts';
@@ -72,4 +72,26 @@ export function resultsOn(context: StoreContext): ScanResultStore {
       return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
     },
   };
+}
+
+/**
+ * Finds the report that a new answer may refer to; null when the report and its result are about to be
+ * purged.
+ */
+export async function findReferableReport(
+  context: StoreContext,
+  scanId: string,
+): Promise<Uint8Array | null> {
+  const result = await context.tables.results.get(scanId);
+  const isKept = result !== null && result.scannedAtMs > context.now() - RETENTION_MS.result;
+  return isKept ? findReport(context, scanId) : null;
+}
+
+/** Null where there is none. */
+export async function findReport(
+  { tables }: StoreContext,
+  scanId: string,
+): Promise<Uint8Array | null> {
+  const row = await tables.reports.get(scanId);
+  return row && (await unpackReport(row.report));
 }

@@ -9,8 +9,6 @@ import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-jso
 import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
 
-const BATCH = 500;
-
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Counts = Map<string, number>;
 
@@ -58,10 +56,10 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.decide({ day, attempt: randomUUID(), sums });
     }
-    removed += await hostDays.removeInBatches({ day }, BATCH);
+    removed += await hostDays.removeInBatches({ day });
   }
   const old = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
-  return removed + (await daySums.removeInBatches(old, BATCH));
+  return removed + (await daySums.removeInBatches(old));
 }
 
 /** Sums the counters of each day, without those of hosts that are opted out now. */
@@ -70,7 +68,7 @@ async function countRows(
   where: Where<Row<'hostDays'>>,
 ): Promise<ReadonlyMap<number, Counts>> {
   const days = new Map<number, Counts>();
-  for await (const rows of context.tables.hostDays.batches(where, {}, BATCH)) {
+  for await (const rows of context.tables.hostDays.batches(where)) {
     const stateOf = await findOwners(
       context,
       rows.map(({ host }) => host),

@@ -23,6 +23,14 @@ export type RangeOptions<R> = {
   readonly limit?: number;
 };
 
+/** So many rows are read or removed before other calls are served. */
+export const BATCH_ROWS = 200;
+
+export type BatchOptions<R> = Pick<RangeOptions<R>, 'order'> & {
+  /** Default `BATCH_ROWS`. */
+  readonly size?: number;
+};
+
 export type Column<V = unknown> = {
   readonly kind: 'text' | 'integer' | 'boolean' | 'bytes' | 'object';
   readonly isNullable: boolean;
@@ -72,8 +80,8 @@ export type Table<R> = {
   first(where: Where<R>, options?: RangeOptions<R>): Promise<R | null>;
   all(where: Where<R>, options?: RangeOptions<R>): Promise<readonly R[]>;
 
-  /** Yields the rows in arrays of at most `size`, and serves others between them. Rows removed meanwhile may be missing. */
-  batches(where: Where<R>, options: RangeOptions<R>, size: number): AsyncIterable<readonly R[]>;
+  /** Yields rows in arrays of at most `size`, and serves others between them. Rows removed meanwhile may be missing. */
+  batches(where: Where<R>, options?: BatchOptions<R>): AsyncIterable<readonly R[]>;
 
   /** Sets members of the row with the key of `row`, if it exists and matches `only`. Decides no race. */
   set(row: Partial<R>, members: Partial<R>, only?: Where<R>): Promise<void>;
@@ -81,8 +89,8 @@ export type Table<R> = {
   /** Resolves to the number of rows removed. Decides no race. */
   remove(where: Where<R>): Promise<number>;
 
-  /** Removes `size` rows at a time, and serves others between the batches. */
-  removeInBatches(where: Where<R>, size: number): Promise<number>;
+  /** Removes `BATCH_ROWS` rows at a time, and serves others between the batches. */
+  removeInBatches(where: Where<R>): Promise<number>;
 };
 
 /** The part of a table that differs from engine to engine. */

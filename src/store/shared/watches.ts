@@ -1,9 +1,13 @@
-import type { WatchDuty, WatchStore, WatchVersion } from '../contract/watches.ts';
+import {
+  ENDED_WATCH_MS,
+  type WatchDuty,
+  type WatchStore,
+  type WatchVersion,
+} from '../contract/watches.ts';
 import type { StoreContext } from './context.ts';
+import { RETENTION_MS } from './retention.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
 import type { Row } from './tables.ts';
-
-const COUNT_BATCH = 500;
 
 export function watchesOn({ tables, now }: StoreContext): WatchStore {
   const { watches, watchTexts } = tables;
@@ -61,7 +65,7 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
     async count() {
       let count = 0;
       const watched = { lookAtMs: { after: 0 } };
-      for await (const rows of watches.batches(watched, {}, COUNT_BATCH)) count += rows.length;
+      for await (const rows of watches.batches(watched)) count += rows.length;
       return count;
     },
   };
@@ -69,4 +73,23 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
 
 function toVersion({ attempt, atMs, isCurrent, state, ...version }: Row<'watches'>): WatchVersion {
   return { ...version, state: objectFromStoredJson(state) };
+}
+
+/**
+ * Replaced versions stay for longer than any write takes: otherwise a writer that saw an older version
+ * could take a freed number.
+ */
+export async function purgeWatches({ tables }: StoreContext, nowMs: number): Promise<number> {
+  const { watches, watchTexts } = tables;
+  const replaced = { isCurrent: false, atMs: { upTo: nowMs - RETENTION_MS.replacedWatch } };
+  let removed = await watches.removeInBatches(replaced);
+  const ended = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_MS } };
+  for await (const rows of watches.batches(ended)) {
+    for (const { host, n } of rows) {
+      const later = await watches.first({ host, n: { after: n } });
+      await watchTexts.remove({ host, n: { upTo: n } });
+      removed += await watches.remove({ host, n: later === null ? { upTo: n } : n });
+    }
+  }
+  return removed;
 }

@@ -4,6 +4,7 @@ import { StoreError } from '../contract/store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
+  BATCH_ROWS,
   type Column,
   type EngineTable,
   type Operator,
@@ -82,7 +83,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       return read(where, options);
     },
 
-    async *batches(where, options, size) {
+    async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
       const ids = select('rowid AS id', where, options).map(({ id }) => id);
       for (let at = 0; at < ids.length; at += size) {
         const rows = connection.rows(
@@ -108,14 +109,14 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       return write(null, `DELETE FROM ${name} WHERE ${sql}`, values);
     },
 
-    async removeInBatches(where, size) {
+    async removeInBatches(where) {
       const { sql, values } = whereSql(where);
       const text = `DELETE FROM ${name} WHERE rowid IN (
         SELECT rowid FROM ${name} WHERE ${sql} ${LIMIT})`;
       for (let total = 0; ; ) {
-        const removed = connection.run(text, ...values, size);
+        const removed = connection.run(text, ...values, BATCH_ROWS);
         total += removed;
-        if (removed < size) return total;
+        if (removed < BATCH_ROWS) return total;
         await nextTurn();
       }
     },
