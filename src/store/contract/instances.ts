@@ -4,17 +4,21 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** Others may take over what an owner holds after this long without a heartbeat (database time). */
 export const SILENT_AFTER_MS = 20_000;
 
-/** Settings that all instances on one store must share. Compared as strings, member by member. */
-export type MembershipSettings = {
-  readonly revision: string;
-  readonly network: string;
-  readonly asset: string;
-  readonly payTo: string;
-  readonly baseUrl: string;
-  readonly catalog: string;
-  /** The id of the key that `SIGNING_KEY` holds, or "kept in the store". */
-  readonly signingKey: string;
-};
+/**
+ * Settings that all instances on one store must share, compared as strings. `signingKey` is the id of the key that
+ * `SIGNING_KEY` holds, or "kept in the store".
+ */
+export const MEMBERSHIP_SETTINGS = [
+  'revision',
+  'network',
+  'asset',
+  'payTo',
+  'baseUrl',
+  'catalog',
+  'signingKey',
+] as const;
+
+export type MembershipSettings = Readonly<Record<(typeof MEMBERSHIP_SETTINGS)[number], string>>;
 
 /** The processes that live on this store. */
 export type InstanceStore = {

@@ -1,8 +1,7 @@
 import type { AnswerStore } from './answers.ts';
 import type { ChangeStore } from './changes.ts';
 import type { DirectoryStore } from './directory.ts';
-import type { ExportStore } from './exports.ts';
-import type { HistoryStore } from './history.ts';
+import type { ExportStore, HistoryStore } from './history.ts';
 import type { IdentifierStore } from './identifiers.ts';
 import type { InstanceStore } from './instances.ts';
 import type { LeaseStore } from './leases.ts';

@@ -3,13 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   HEARTBEAT_INTERVAL_MS,
   type InstanceStore,
+  MEMBERSHIP_SETTINGS,
   type MembershipSettings,
   SILENT_AFTER_MS,
 } from '../contract/instances.ts';
 import type { Lease, LeaseStore } from '../contract/leases.ts';
 import type { Owner } from '../contract/owner.ts';
 import { StoreError } from '../contract/store-error.ts';
-import { type Instance, type MongoContext, SETTINGS } from './own-tables.ts';
+import type { Instance, MongoContext } from './own-tables.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;
@@ -148,7 +149,7 @@ function differingSetting(
   a: MembershipSettings,
   b: MembershipSettings,
 ): keyof MembershipSettings | null {
-  return SETTINGS.find((name) => a[name] !== b[name]) ?? null;
+  return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]) ?? null;
 }
 
 function mustAgree(

@@ -1,17 +1,7 @@
-import type { MembershipSettings } from '../contract/instances.ts';
+import { MEMBERSHIP_SETTINGS } from '../contract/instances.ts';
 import type { Owner } from '../contract/owner.ts';
 import { boolean, integer, objectOf, table, text } from '../shared/columns.ts';
 import type { RowOf, TablesOf } from '../shared/table.ts';
-
-export const SETTINGS: readonly (keyof MembershipSettings)[] = [
-  'revision',
-  'network',
-  'asset',
-  'payTo',
-  'baseUrl',
-  'catalog',
-  'signingKey',
-];
 
 /** The tables of a shared store that an embedded one does not need. */
 export const OWN_TABLES = {
@@ -31,7 +21,7 @@ export const OWN_TABLES = {
       beatAtMs: integer,
       /** False until the checks that allow it to join have passed. */
       joined: boolean,
-      settings: objectOf(...SETTINGS),
+      settings: objectOf(...MEMBERSHIP_SETTINGS),
     },
     key: ['boot'],
     indexes: [['beatAtMs']],

@@ -86,7 +86,11 @@ async function assemble(
     sharing: {
       limits: mongoLimits(database, guard, now),
       instances,
-      purge: (nowMs) => purgeOwn(own, nowMs),
+      async purge(nowMs) {
+        const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
+        const counters = await own.limits.removeInBatches({ resetAtMs: { upTo: nowMs } });
+        return counters + (await own.instances.removeInBatches(silent));
+      },
     },
     async ping() {
       await guard(() => database.command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS }));
@@ -100,11 +104,4 @@ async function assemble(
       await client.close();
     },
   });
-}
-
-/** Counters whose window is over, and instances that have been silent for long. */
-async function purgeOwn({ limits, instances }: MongoContext, nowMs: number): Promise<number> {
-  const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentHost } };
-  const counters = await limits.removeInBatches({ resetAtMs: { upTo: nowMs } });
-  return counters + (await instances.removeInBatches(silent));
 }

@@ -1,4 +1,4 @@
-import { Binary, type Db, type Filter, type FindOptions, type Sort } from 'mongodb';
+import { Binary, type Db, type Filter, type FindOptions, type SortDirection } from 'mongodb';
 import { StoreError } from '../contract/store-error.ts';
 import {
   type AnyRow,
@@ -152,18 +152,17 @@ function rowOf(spec: AnyTableSpec, document: StoredDocument): AnyRow {
   return row;
 }
 
-function optionsOf(spec: AnyTableSpec, { order, limit }: RangeOptions<AnyRow>): FindOptions {
-  return {
-    ...(order === undefined ? {} : { sort: sortOf(spec, order) }),
-    ...(limit === undefined ? {} : { limit }),
-  };
-}
-
-function sortOf(spec: AnyTableSpec, order: NonNullable<RangeOptions<AnyRow>['order']>): Sort {
+/** A limit of 0 is none. */
+function optionsOf(
+  spec: AnyTableSpec,
+  { order = [], limit = 0 }: RangeOptions<AnyRow>,
+): FindOptions {
   const id = idColumn(spec);
-  return Object.fromEntries(
-    order.map(([column, way]) => [column === id ? '_id' : column, way === 'asc' ? 1 : -1]),
-  );
+  const sort = order.map(([column, way]): [string, SortDirection] => [
+    column === id ? '_id' : column,
+    way,
+  ]);
+  return { sort, limit };
 }
 
 function filterOf(spec: AnyTableSpec, where: Where<AnyRow>): Filter<StoredDocument> {

@@ -10,7 +10,6 @@ import type { Row } from './tables.ts';
 
 /** Up to this size a body is stored in the row of its answer: one insert, which waits for the disk once. */
 const MAX_INLINE_BYTES = 64 * 1024;
-const NOTHING = new Uint8Array(0);
 
 /** Readers ignore an answer whose manifest is not written. */
 const INCOMPLETE = {
@@ -29,7 +28,7 @@ export function answersOn(context: StoreContext): AnswerStore {
     async put(answerId, head, body, scanId) {
       const headers = toStoredJson({ ...head.headers }, 'the headers of an answer');
       const report = scanId === undefined ? null : await findReferableReport(context, scanId);
-      const reportOf = report === null ? null : (scanId ?? null);
+      const reportOf = report && (scanId ?? null);
       const row = { ...INCOMPLETE, answerId, startedAtMs: now(), reportOf };
       const sha256 = createHash('sha256');
       let bodyBytes = 0;
@@ -43,12 +42,15 @@ export function answersOn(context: StoreContext): AnswerStore {
       const kept = report === null ? measured() : packedAgainst(report, measured());
       const pieces = rechunk(kept);
       const first = await pieces.next();
-      const bytes = first.done ? NOTHING : first.value;
-      const complete = (storedBytes: number) => {
-        const bodySha256 = sha256.digest('hex');
-        const measures = { bodyBytes, bodySha256, storedBytes };
-        return { status: head.status, headers, ...measures, storedAtMs: now() };
-      };
+      const bytes = first.done ? new Uint8Array(0) : first.value;
+      const complete = (storedBytes: number) => ({
+        status: head.status,
+        headers,
+        bodyBytes,
+        bodySha256: sha256.digest('hex'),
+        storedBytes,
+        storedAtMs: now(),
+      });
       // Only the last piece is shorter than the others.
       if (bytes.length <= MAX_INLINE_BYTES) {
         const manifest = complete(bytes.length);

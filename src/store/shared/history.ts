@@ -1,6 +1,6 @@
 import type { DirectoryRecord } from '../contract/directory.ts';
-import type { ExportRecord, ExportStore } from '../contract/exports.ts';
-import { HISTORY_ROWS_PER_HOST, type HistoryRow, type HistoryStore } from '../contract/history.ts';
+import type { ExportRecord, ExportStore, HistoryRow, HistoryStore } from '../contract/history.ts';
+import { HISTORY_ROWS_PER_HOST } from '../contract/history.ts';
 import type { StoreContext } from './context.ts';
 import { readListed } from './directory.ts';
 import { byScan } from './table.ts';

@@ -21,14 +21,10 @@ const ADVICE: Readonly<Partial<Record<StoreErrorCode, string>>> = {
 /** Converts any error of `node:sqlite`. */
 export function sqliteError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
-  const code = CODES[primaryCode(cause)] ?? 'unavailable';
+  const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
+  // Extended codes carry the primary one in their low byte.
+  const code = CODES[errcode & 0xff] ?? 'unavailable';
   const said = cause instanceof Error ? cause.message : String(cause);
   const advice = ADVICE[code] ?? 'see the cause';
   return new StoreError(code, `the store ${location} failed (${said}): ${advice}`, { cause });
-}
-
-function primaryCode(cause: unknown): number {
-  if (!(cause instanceof Error) || !('errcode' in cause)) return -1;
-  // Extended codes carry the primary one in their low byte.
-  return typeof cause.errcode === 'number' ? cause.errcode & 0xff : -1;
 }

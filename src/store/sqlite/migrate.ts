@@ -6,6 +6,8 @@ import { addColumns, createTables } from './schema.ts';
 /** A new table, column or index needs no new version, because every start creates the missing ones. */
 const VERSION = OLDEST_VERSION + STEPS.length;
 
+const TABLE_NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+
 /**
  * Migrates a file in one transaction, so that a start that was killed can be repeated, and a new file
  * is synced once.
@@ -23,16 +25,13 @@ export function migrate(connection: Connection): void {
     throw new StoreError('incompatible', message);
   }
   connection.transaction(() => {
-    for (const step of isNew ? [] : STEPS.slice(had - OLDEST_VERSION)) connection.exec(step());
+    for (const step of isNew ? [] : STEPS.slice(had - OLDEST_VERSION)) {
+      connection.exec(step(connection.values(TABLE_NAMES).map(String)));
+    }
     connection.exec(createTables());
-    connection.exec(addColumns((table) => columnsOf(connection, table)));
+    addColumns(connection);
     if (had !== VERSION) connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
-}
-
-function columnsOf(connection: Connection, table: string): ReadonlySet<string> {
-  const rows = connection.rows('SELECT name FROM pragma_table_info(?)', table);
-  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** True for a `user_version` that this program can open. */

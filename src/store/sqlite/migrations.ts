@@ -3,29 +3,13 @@ import { createTables } from './schema.ts';
 /** The oldest `user_version` that can be brought to the present schema. */
 export const OLDEST_VERSION = 8;
 
-/** Tables whose rows are copied into new tables, made from the specifications. */
-const REPLACED = [
-  'answers',
-  'answer_chunks',
-  'results',
-  'reports',
-  'ledger',
-  'ledger_open',
-  'ledger_written',
-  'identifiers',
-  'unpaid',
-  'history',
-  'records',
-  'changes',
-  'slots',
-  'leases',
-  'snapshots',
-  'verdicts',
-];
 const OWNER = 'owner_host, owner_boot';
 
-/** Each step brings a file from one `user_version` to the next, beginning with the oldest. */
-export const STEPS: readonly (() => string)[] = [
+/**
+ * Each step brings a file from one `user_version` to the next, beginning with the oldest.
+ * @param tables the names of all tables in the file
+ */
+export const STEPS: readonly ((tables: readonly string[]) => string)[] = [
   () => `
   DROP TABLE listed;
   DROP TABLE listed_counts;
@@ -44,8 +28,9 @@ export const STEPS: readonly (() => string)[] = [
   ALTER TABLE answers ADD COLUMN stored_bytes INTEGER;
   UPDATE answers SET stored_bytes = body_bytes;
   `,
-  () => `
-  ${REPLACED.map((table) => `ALTER TABLE ${table} RENAME TO old_${table};`).join('\n')}
+  // Every row is copied into new tables, made from the specifications.
+  (tables) => `
+  ${tables.map((table) => `ALTER TABLE ${table} RENAME TO old_${table};`).join('\n')}
   ${createTables()}
   INSERT INTO ledger SELECT key, step, state, attempt, at_ms, ${OWNER}, payer, request,
     valid_before_ms, scan_id, answer_id, data FROM old_ledger;
@@ -77,14 +62,12 @@ export const STEPS: readonly (() => string)[] = [
     coalesce(listed.at_ms, hidden.at_ms, confirms.at_ms), coalesce(listed.value, 1),
     listed.keyed_by, coalesce(hidden.value, 0), hidden.keyed_by, confirms.at_ms, token_hash,
     key_hash, client
-    FROM (SELECT host FROM listing UNION SELECT host FROM confirms) AS known
-    LEFT JOIN listing AS listed ON listed.setting = 'listed' AND listed.host = known.host
-    LEFT JOIN listing AS hidden
+    FROM (SELECT host FROM old_listing UNION SELECT host FROM old_confirms) AS known
+    LEFT JOIN old_listing AS listed ON listed.setting = 'listed' AND listed.host = known.host
+    LEFT JOIN old_listing AS hidden
       ON hidden.setting = 'enrichmentSuppressed' AND hidden.host = known.host
-    LEFT JOIN confirms ON confirms.host = known.host;
-  ${[...REPLACED.map((table) => `old_${table}`), 'listing', 'confirms', 'versions']
-    .map((table) => `DROP TABLE ${table};`)
-    .join('\n')}
+    LEFT JOIN old_confirms AS confirms ON confirms.host = known.host;
+  ${tables.map((table) => `DROP TABLE old_${table};`).join('\n')}
   `,
   () => `DROP INDEX IF EXISTS "ledger atMs";`,
 ];

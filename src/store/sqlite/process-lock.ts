@@ -2,13 +2,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreError } from '../contract/store-error.ts';
 import { sqliteError } from './error.ts';
 
+export type ProcessLock = { release(): void };
+
 /**
  * One process per embedded store. The lock is SQLite's exclusive lock on an empty file beside the
  * database: the kernel drops it when its holder dies, however it dies, and the database itself stays
  * readable for backups.
  * @throws StoreError `locked` when another process holds it
  */
-export function lockProcess(file: string, location: string): { release(): void } {
+export function lockProcess(file: string, location: string): ProcessLock {
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });

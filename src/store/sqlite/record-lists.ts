@@ -39,13 +39,17 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
   return {
     async list(query) {
       const hidden = hiddenRecords(connection);
-      const { page, pageSize: limit, sort } = query;
-      const asked = { sort, limit, offset: page * limit };
+      const { sort, pageSize: limit } = query;
+      const page = { sort, limit, offset: query.page * limit };
       const all = toSelection(query);
       const selection = query.verified ? verifiedAmong(all, now()) : all;
-      const mayBeFew = selection.isNarrow || query.q !== '';
-      const few = mayBeFew ? fewMatches(connection, selection, asked, hidden) : null;
-      return few ?? find(selection, asked, hidden);
+      if (selection.isNarrow || query.q !== '') {
+        const few = fewMatches(connection, selection, page, hidden);
+        if (few) return few;
+      }
+      const count = countRecords(connection, selection, hidden);
+      if (page.offset >= count) return { count, hosts: [] };
+      return { count, hosts: pageOf(connection, inOrder(selection, page), page, hidden) };
     },
 
     async grades() {
@@ -62,21 +66,10 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     },
 
     async hostsByRecency(limit) {
-      const hosts = connection.values(
-        `SELECT r.host FROM records r INDEXED BY records_by_time WHERE NOT ${AMONG}
-         ORDER BY ${ORDERS.recent} ${LIMIT}`,
-        hiddenRecords(connection),
-        limit,
-      );
-      return hosts.map(String);
+      const page = { sort: 'recent', limit, offset: 0 } as const;
+      return pageOf(connection, toSelection({}), page, hiddenRecords(connection));
     },
   };
-
-  function find(selection: Selection, page: Page, hidden: string): FoundHosts {
-    const count = countRecords(connection, selection, hidden);
-    if (page.offset >= count) return { count, hosts: [] };
-    return { count, hosts: pageOf(connection, inOrder(selection, page), page, hidden) };
-  }
 }
 
 /** Returns row ids as JSON. They are not cached, so that an opt-out holds at once. */
@@ -99,7 +92,7 @@ function countRecords(connection: Connection, selection: Selection, hidden: stri
 export function toSelection({ category, q, grade, sinceMs }: Partial<ListQuery>): Selection {
   const wanted = [
     { condition: 'r.category = ?', value: category },
-    { condition: 'instr(r.host, ?) > 0', value: q === '' ? undefined : q },
+    { condition: 'instr(r.host, ?) > 0', value: q || undefined },
     { condition: 'r.grade = ?', value: grade },
     { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));

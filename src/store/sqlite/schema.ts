@@ -1,5 +1,6 @@
 import type { AnyTableSpec } from '../shared/table.ts';
 import { TABLES } from '../shared/tables.ts';
+import type { Connection } from './connection.ts';
 import { type FlatColumn, flatColumns, quoted } from './table.ts';
 
 const SPECS: readonly AnyTableSpec[] = Object.values(TABLES);
@@ -30,18 +31,15 @@ export function createTables(): string {
   return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
 }
 
-/**
- * Adds the columns that tables of older programs lack. Existing rows have no value for them, so they must allow null.
- * @param held returns the columns of a table in the file
- */
-export function addColumns(held: (table: string) => ReadonlySet<string>): string {
-  const statements = SPECS.flatMap((spec) => {
-    const known = held(spec.name);
-    return flatColumns(spec)
-      .filter(({ name }) => !known.has(name))
-      .map((column) => `ALTER TABLE ${quoted(spec.name)} ADD COLUMN ${columnSql(column)};`);
-  });
-  return statements.join('\n');
+/** Adds the columns that tables of older programs lack. Their rows have no value for them, so they must allow null. */
+export function addColumns(connection: Connection): void {
+  for (const spec of SPECS) {
+    const held = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
+    for (const column of flatColumns(spec)) {
+      if (held.includes(column.name)) continue;
+      connection.exec(`ALTER TABLE ${quoted(spec.name)} ADD COLUMN ${columnSql(column)}`);
+    }
+  }
 }
 
 function createTable(spec: AnyTableSpec): string {

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { newOwner } from '../contract/owner.ts';
 import type { Store } from '../contract/store.ts';
@@ -10,7 +10,7 @@ import { TABLES, type Tables } from '../shared/tables.ts';
 import { Connection, MEMORY } from './connection.ts';
 import { sqliteError } from './error.ts';
 import { migrate } from './migrate.ts';
-import { lockProcess } from './process-lock.ts';
+import { lockProcess, type ProcessLock } from './process-lock.ts';
 import { sqliteLists } from './record-lists.ts';
 import { sqliteTable } from './table.ts';
 
@@ -28,10 +28,11 @@ export type SqliteOptions = OpenStoreOptions & {
  * @throws StoreError `locked`, `incompatible`, `unavailable`, `full`, `corrupt`
  */
 export function openSqlite(path: string, options: SqliteOptions = {}): Store {
-  const file = path === MEMORY ? path : canonicalFile(path);
-  const lock = path === MEMORY ? null : lockProcess(file, path);
+  let lock: ProcessLock | undefined;
   let connection: Connection | undefined;
   try {
+    const file = path === MEMORY ? path : canonicalFile(path);
+    if (file !== MEMORY) lock = lockProcess(file, path);
     connection = new Connection(file, path);
     connection.exec('PRAGMA journal_mode = WAL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
@@ -74,22 +75,10 @@ export function sqliteTables(connection: Connection): Tables {
   return openTables(TABLES, (spec) => sqliteTable(connection, spec));
 }
 
-/** Resolves links, so that every path to one file gets the same lock. */
+/** Makes its folder, and resolves links, so that every path to one file gets the same lock. */
 function canonicalFile(path: string): string {
   const file = resolve(path);
-  try {
-    mkdirSync(dirname(file), { recursive: true });
-    const folder = realpathSync(dirname(file));
-    return realpathIfThere(join(folder, basename(file)));
-  } catch (cause) {
-    throw sqliteError(cause, path);
-  }
-}
-
-function realpathIfThere(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
+  mkdirSync(dirname(file), { recursive: true });
+  const canonical = join(realpathSync(dirname(file)), basename(file));
+  return existsSync(canonical) ? realpathSync(canonical) : canonical;
 }
