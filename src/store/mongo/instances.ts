@@ -76,7 +76,8 @@ export class MongoInstances implements InstanceStore {
     for (;;) {
       await this.#beat(settings, false);
       const others = (await liveInstances(this.#context)).filter(
-        (host) => host.boot !== owner.boot && differingSetting(host.settings, settings) !== null,
+        (host) =>
+          host.boot !== owner.boot && differingSetting(host.settings, settings) !== undefined,
       );
       if (others.length === 0) return this.#beat(settings, true);
       const living = conflicting.look(others);
@@ -113,9 +114,8 @@ export class MongoInstances implements InstanceStore {
 
   async #beat(settings: MembershipSettings, joined: boolean): Promise<void> {
     const { owner, instances, now } = this.#context;
-    const beatAtMs = now();
     const { boot, host } = owner;
-    const members = { host, beatAtMs, joined, settings };
+    const members = { host, beatAtMs: now(), joined, settings };
     if (!(await instances.insert({ boot, ...members }))) await instances.set({ boot }, members);
     this.#lastBeatMs = performance.now();
   }
@@ -132,7 +132,7 @@ export class MongoInstances implements InstanceStore {
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
     const other = (await liveInstances(this.#context)).find(
-      (host) => host.joined && differingSetting(host.settings, settings) !== null,
+      (host) => host.joined && differingSetting(host.settings, settings) !== undefined,
     );
     const signerGone = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));
     if (!other && !signerGone) return;
@@ -144,12 +144,9 @@ export class MongoInstances implements InstanceStore {
   }
 }
 
-/** The first setting in which two instances differ, or null. */
-function differingSetting(
-  a: MembershipSettings,
-  b: MembershipSettings,
-): keyof MembershipSettings | null {
-  return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]) ?? null;
+/** Finds the first setting in which two instances differ. */
+function differingSetting(a: MembershipSettings, b: MembershipSettings) {
+  return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]);
 }
 
 function mustAgree(
