@@ -6,6 +6,8 @@ import { startFarm } from '../farm/seller-farm.ts';
 import type { BenchCase } from '../measurement.ts';
 
 const AT_ONCE = 20;
+/** The threads' heaps and buffers grow until they are warm, in one round or in two. */
+const FURTHER_ROUNDS = 3;
 const MIB = 1_024 * 1_024;
 /** Shorter than in service: what drips and hangs takes time on the wall, and nothing else. */
 const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_000 };
@@ -21,21 +23,31 @@ const hostile: BenchCase = async ({ isQuick }) => {
   await scanAll();
   const afterFirst = weight();
 
-  let peak = afterFirst;
-  const watching = setInterval(() => {
-    peak = Math.max(peak, process.memoryUsage.rss());
-  }, 100);
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  const outcomes = await scanAll();
+  const rounds: { readonly kept: number; readonly peak: number; readonly results: number }[] = [];
+  for (let before = afterFirst; rounds.length < FURTHER_ROUNDS; before = weight()) {
+    let peak = before;
+    const watching = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }, 100);
+    const outcomes = await scanAll();
+    clearInterval(watching);
+    const results = Math.min(...outcomes.map(({ report }) => report.results.length));
+    rounds.push({ kept: weight() - before, peak: peak - before, results });
+  }
   delay.disable();
-  clearInterval(watching);
 
-  const results = Math.min(...outcomes.map(({ report }) => report.results.length));
+  const least = (of: (round: (typeof rounds)[number]) => number) => Math.min(...rounds.map(of));
   const mib = (bytes: number) => bytes / MIB;
   return [
     { what: 'scans at once', value: count, unit: 'scans' },
-    { what: 'results of the poorest report', value: results, unit: 'results', note: '25' },
+    {
+      what: 'results of the poorest report',
+      value: least(({ results }) => results),
+      unit: 'results',
+      note: '25',
+    },
     {
       what: 'event loop delay, 99 of 100 under',
       value: delay.percentile(99) / 1e6,
@@ -49,12 +61,16 @@ const hostile: BenchCase = async ({ isQuick }) => {
       note: 'heaps of the threads, and buffers, which stay',
     },
     {
-      what: 'memory kept by the second',
-      value: mib(weight() - afterFirst),
+      what: 'memory kept by each further round, least of three',
+      value: mib(least(({ kept }) => kept)),
       unit: 'MiB',
-      note: 'under 64',
+      note: 'under 64: a leak shows in every round',
     },
-    { what: 'more at its worst moment', value: mib(peak - afterFirst), unit: 'MiB' },
+    {
+      what: 'more at its worst moment, least of three',
+      value: mib(least(({ peak }) => peak)),
+      unit: 'MiB',
+    },
   ];
 };
 
