@@ -10,7 +10,7 @@ import { readCatalog } from '../../engine/catalog/catalog.ts';
 import { NoFreshReport } from '../../model/errors.ts';
 import { packageVersion } from '../../probe/client/user-agent.ts';
 import type { FinishedScan } from '../../scan/finished-scan.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, URL_ERRORS } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
@@ -54,14 +54,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
             description: 'A DSSE envelope.',
             content: { [ENVELOPE_TYPE]: { schema: envelopeSchema } },
           },
-          ...errorResponses(
-            'invalid_url',
-            'invalid_parameter',
-            'invalid_query',
-            'no_fresh_report',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
         },
       },
     },

@@ -79,7 +79,7 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         operationId: 'checks',
         tags: ['scanning'],
         summary: 'The catalog of checks',
-        response: { 200: catalogSchema, ...errorResponses('invalid_query', 'rate_limited') },
+        response: { 200: catalogSchema, ...errorResponses('rate_limited') },
       },
     },
     async () => answer,

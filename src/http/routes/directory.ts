@@ -7,7 +7,7 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { UnknownProject } from '../../model/errors.ts';
 import type { DirectoryQuery } from '../../store/contract/directory.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -67,12 +67,7 @@ const directoryQuery = Type.Object({
   ),
 });
 
-const listErrors = errorResponses(
-  'invalid_parameter',
-  'invalid_query',
-  'rate_limited',
-  'store_unavailable',
-);
+const listErrors = errorResponses('invalid_parameter', ...STORE_ERRORS);
 
 export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   await app.register(listRoute, parts);
@@ -179,14 +174,7 @@ const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts)
         }),
         response: {
           200: Type.Object({ ...projectProperties, ...noticeProperties }),
-          ...errorResponses(
-            'invalid_url',
-            'invalid_parameter',
-            'invalid_query',
-            'unknown_project',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses(...URL_ERRORS, 'unknown_project'),
         },
       },
     },

@@ -116,7 +116,7 @@ function addDocument(app: FastifyInstance, document: Document, facts: ServiceFac
         summary,
         response: {
           200: { description: summary, content: { [type]: { schema: bodySchema } } },
-          ...errorResponses('invalid_query', 'rate_limited'),
+          ...errorResponses('rate_limited'),
         },
       },
     },

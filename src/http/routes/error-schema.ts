@@ -9,6 +9,12 @@ export const BODY_ERRORS = [
   'unsupported_media_type',
 ] as const satisfies readonly ErrorCode[];
 
+/** Errors of every route that reads the store. */
+export const STORE_ERRORS = ['rate_limited', 'store_unavailable'] as const;
+
+/** Errors of every route whose query names an origin. */
+export const URL_ERRORS = ['invalid_url', 'invalid_parameter', ...STORE_ERRORS] as const;
+
 /** Every route may answer these: the query guard, the load guard, and a fault of ours. */
 const EVERYWHERE = ['invalid_query', 'saturated', 'internal_error'] as const;
 

@@ -4,7 +4,7 @@ import fresh from 'fresh';
 import { Type } from 'typebox';
 import { writeHostFeed } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { originOfHost } from './site/page.ts';
 
@@ -38,13 +38,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
             content: { [ATOM]: { schema: Type.String() } },
           },
           304: { description: 'The copy that the request names is the present one.' },
-          ...errorResponses(
-            'invalid_parameter',
-            'invalid_query',
-            'unknown_project',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses('invalid_parameter', 'unknown_project', ...STORE_ERRORS),
         },
       },
     },

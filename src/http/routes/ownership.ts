@@ -5,7 +5,7 @@ import { type Client, toClient } from '../../directory/client-key.ts';
 import { changeListing, type ListingWish } from '../../directory/listing.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
-import { BODY_ERRORS, errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { listingKeyParameter } from './listing-key-parameter.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -74,13 +74,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         instructions: Type.String(),
         expiresInSec: Type.Integer(),
       }),
-      ...errorResponses(
-        'invalid_url',
-        ...BODY_ERRORS,
-        'challenge_limit',
-        'rate_limited',
-        'store_unavailable',
-      ),
+      ...errorResponses('invalid_url', ...BODY_ERRORS, 'challenge_limit', ...STORE_ERRORS),
     },
     answer: (origin, client) => verification.start(origin, client),
   });

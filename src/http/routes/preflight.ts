@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { toClient } from '../../directory/client-key.ts';
-import { BODY_ERRORS, errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { DOCUMENTED_URL } from './url-parameter.ts';
@@ -49,7 +49,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         body: preflightBody,
         response: {
           200: preflightSchema,
-          ...errorResponses(...BODY_ERRORS, 'rate_limited', 'store_unavailable'),
+          ...errorResponses(...BODY_ERRORS, ...STORE_ERRORS),
         },
       },
     },

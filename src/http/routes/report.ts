@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { findFreshReport } from '../../directory/fresh-report.ts';
 import { toReportBody } from '../../directory/report-body.ts';
 import { NoFreshReport } from '../../model/errors.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, URL_ERRORS } from './error-schema.ts';
 import { reportSchema } from './report-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -28,14 +28,7 @@ export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         querystring: Type.Object({ url: urlParameter }),
         response: {
           200: reportSchema,
-          ...errorResponses(
-            'invalid_url',
-            'invalid_parameter',
-            'invalid_query',
-            'no_fresh_report',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
         },
       },
     },

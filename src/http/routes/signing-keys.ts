@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { publishedKeys } from '../../attestation/published-keys.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const KEY_SET_TYPE = 'application/jwk-set+json';
@@ -41,7 +41,7 @@ export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
             description: 'A JWK Set.',
             content: { [KEY_SET_TYPE]: { schema: keySetSchema } },
           },
-          ...errorResponses('invalid_query', 'rate_limited', 'store_unavailable'),
+          ...errorResponses(...STORE_ERRORS),
         },
       },
     },

@@ -7,7 +7,7 @@ import {
 } from '../../directory/statistics.ts';
 import { PAYABLE_STATES } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { instantSchema, noticeProperties } from './project-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
@@ -83,12 +83,7 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         querystring,
         response: {
           200: statisticsSchema,
-          ...errorResponses(
-            'invalid_parameter',
-            'invalid_query',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses('invalid_parameter', ...STORE_ERRORS),
         },
       },
     },

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { gradeSummary } from '../../directory/grade-summary.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses, URL_ERRORS } from './error-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
 import { urlParameter } from './url-parameter.ts';
@@ -45,13 +45,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         querystring: Type.Object({ url: urlParameter }),
         response: {
           200: summarySchema,
-          ...errorResponses(
-            'invalid_url',
-            'invalid_parameter',
-            'invalid_query',
-            'rate_limited',
-            'store_unavailable',
-          ),
+          ...errorResponses(...URL_ERRORS),
         },
       },
     },

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { toClient } from '../../directory/client-key.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import type { WatchDesk } from '../../watch/watch-desk.ts';
-import { BODY_ERRORS, errorResponses } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { listingKeyParameter } from './listing-key-parameter.ts';
 import { requestedOrigin } from './requested-origin.ts';
 import type { RouteContext } from './route-context.ts';
@@ -116,8 +116,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
             'not_verified',
             'not_your_proof',
             'too_many_watches',
-            'rate_limited',
-            'store_unavailable',
+            ...STORE_ERRORS,
           ),
         },
       },
@@ -138,8 +137,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         ...BODY_ERRORS,
         'not_your_watch',
         ...further,
-        'rate_limited',
-        'store_unavailable',
+        ...STORE_ERRORS,
       ),
     };
     const schema = {

@@ -120,7 +120,7 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
           }),
         ),
       }),
-      ...errorResponses('invalid_query', ...GATE_ERRORS),
+      ...errorResponses(...GATE_ERRORS),
     },
   },
   changes: {
