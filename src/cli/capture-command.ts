@@ -5,13 +5,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { readRecording } from '../probe/read-recording.ts';
 import { type Recording, underCatalog } from '../probe/recording.ts';
 import { type Trim, trimObservations } from '../probe/trim-recording.ts';
 import { judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/workflow-commands.ts';
+import { readFlags } from './read-flags.ts';
 import { scanCommand } from './scan-command.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -52,36 +52,25 @@ export async function captureCommand(args: readonly string[], streams: Streams):
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        from: { type: 'string' },
-        output: { type: 'string' },
-        'allow-private': { type: 'boolean' },
-        offline: { type: 'boolean' },
-        mcp: { type: 'boolean' },
-        'checks-version': { type: 'string' },
-      },
-    });
-    const [origin = null, ...more] = positionals;
-    const { from = null, output } = values;
-    if (output !== undefined && more.length === 0 && (origin === null) !== (from === null)) {
-      const flags = (['allow-private', 'offline', 'mcp'] as const).filter((name) => values[name]);
-      const version = values['checks-version'] ?? null;
-      return {
-        origin,
-        from,
-        output,
-        checksVersion: version,
-        flags: flags.map((one) => `--${one}`),
-      };
-    }
-  } catch {
-    // An unknown flag is answered with the usage.
+  const { values, positionals } = readFlags('capture', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      from: { type: 'string' },
+      output: { type: 'string' },
+      'allow-private': { type: 'boolean' },
+      offline: { type: 'boolean' },
+      mcp: { type: 'boolean' },
+      'checks-version': { type: 'string' },
+    },
+  });
+  const [origin = null, ...more] = positionals;
+  const { from = null, output, 'checks-version': checksVersion = null } = values;
+  if (output === undefined || more.length > 0 || (origin === null) === (from === null)) {
+    throw new UsageError(usageLine('capture'));
   }
-  throw new UsageError(usageLine('capture'));
+  const flags = (['allow-private', 'offline', 'mcp'] as const).filter((name) => values[name]);
+  return { origin, from, output, checksVersion, flags: flags.map((one) => `--${one}`) };
 }
 
 /** Scans as `scan --save` does. */

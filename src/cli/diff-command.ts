@@ -1,7 +1,6 @@
 /**
  * `diff A.json B.json`: lists the checks whose status or outcome differs between two JSON reports.
  */
-import { parseArgs } from 'node:util';
 import {
   type ComparedReport,
   comparedReportSchema,
@@ -9,6 +8,7 @@ import {
   listDifferences,
 } from '../scan/compare-reports.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
+import { readFlags } from './read-flags.ts';
 import { readReport } from './read-report.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -30,19 +30,15 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { 'fail-on-regression': { type: 'boolean' } },
-    });
-    const [first, second, ...more] = positionals;
-    if (first !== undefined && second !== undefined && more.length === 0) {
-      const files = [first, second] as const;
-      return { files, failOnRegression: values['fail-on-regression'] ?? false };
-    }
-  } catch {
-    // An unknown flag is answered with the usage.
+  const { values, positionals } = readFlags('diff', {
+    args: [...args],
+    allowPositionals: true,
+    options: { 'fail-on-regression': { type: 'boolean' } },
+  });
+  const [first, second, ...more] = positionals;
+  if (first === undefined || second === undefined || more.length > 0) {
+    throw new UsageError(usageLine('diff'));
   }
-  throw new UsageError(usageLine('diff'));
+  const files = [first, second] as const;
+  return { files, failOnRegression: values['fail-on-regression'] ?? false };
 }

@@ -2,18 +2,17 @@
  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
  * stack, with the values of `--report` and the address of `--public-url`.
  */
-import { parseArgs } from 'node:util';
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { toPhrase } from '../model/check-phrases.ts';
 import { STACKS, type Stack } from '../patches/patch.ts';
-import { isStack } from '../patches/patches-for.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
 import { explainTopic, TOPICS } from './explain-topics.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { parsePublicUrl } from './public-url.ts';
+import { parseChoice, readFlags } from './read-flags.ts';
 import { type PatchedSeller, showPatches, showStacks, showTrialPatch } from './show-patches.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -65,32 +64,21 @@ type Wanted = {
 };
 
 function parse(args: readonly string[]): Wanted {
-  const { values, positionals } = options(args);
+  const { values, positionals } = readFlags('explain', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      report: { type: 'string' },
+      stack: { type: 'string' },
+      'public-url': { type: 'string' },
+    },
+  });
   const [id, ...more] = positionals;
   if (id === undefined || more.length > 0) throw new UsageError(usageLine('explain'));
-  const stack = values.stack ?? null;
-  if (stack !== null && !isStack(stack)) {
-    throw new UsageError(`--stack ${JSON.stringify(stack)} is not one of ${STACKS.join(', ')}`);
-  }
+  const stack = values.stack === undefined ? null : parseChoice('--stack', values.stack, STACKS);
   const url = values['public-url'];
   const publicOrigin = url === undefined ? null : parsePublicUrl(url);
   return { id, file: values.report ?? null, stack, publicOrigin };
-}
-
-function options(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        report: { type: 'string' },
-        stack: { type: 'string' },
-        'public-url': { type: 'string' },
-      },
-    });
-  } catch {
-    throw new UsageError(usageLine('explain'));
-  }
 }
 
 function render(explanation: Explanation, seller: PatchedSeller): string {

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { explainAlone } from '../engine/catalog/explain.ts';
 import { allowingOrigin } from '../guard/allow-hosts.ts';
@@ -16,6 +15,7 @@ import { createProbeClient } from '../probe/client/client.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { readFlags } from './read-flags.ts';
 import { standingFrom } from './standing.ts';
 import type { Streams } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -113,17 +113,11 @@ async function search(service: string | null, query: DirectorySearch): Promise<o
 }
 
 function parse(args: readonly string[]): Call {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { 'allow-private': { type: 'boolean' }, service: { type: 'string' } },
-    });
-    const service = values.service ?? null;
-    if (service === null || URL.canParse(service)) {
-      return { allowPrivate: values['allow-private'] ?? false, service };
-    }
-  } catch {
-    // An unknown flag is answered with the usage.
-  }
+  const { values } = readFlags('mcp', {
+    args: [...args],
+    options: { 'allow-private': { type: 'boolean' }, service: { type: 'string' } },
+  });
+  const { 'allow-private': allowPrivate = false, service = null } = values;
+  if (service === null || URL.canParse(service)) return { allowPrivate, service };
   throw new UsageError(usageLine('mcp'));
 }

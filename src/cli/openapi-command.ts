@@ -3,7 +3,6 @@
  * observation (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
@@ -11,6 +10,7 @@ import { judge } from '../scan/run-scan.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { findingText } from './formatters/findings.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
+import { readFlags } from './read-flags.ts';
 import { readSources } from './sources.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
@@ -48,18 +48,14 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { 'fail-on': { type: 'string' }, 'checks-version': { type: 'string' } },
-    });
-    const failOn = values['fail-on'] ?? 'fail';
-    if (positionals.length > 0 && (failOn === 'fail' || failOn === 'warn')) {
-      return { files: positionals, failOn, checksVersion: values['checks-version'] ?? null };
-    }
-  } catch {
-    // An unknown flag is answered with the usage.
+  const { values, positionals: files } = readFlags('openapi', {
+    args: [...args],
+    allowPositionals: true,
+    options: { 'fail-on': { type: 'string' }, 'checks-version': { type: 'string' } },
+  });
+  const { 'fail-on': failOn = 'fail', 'checks-version': checksVersion = null } = values;
+  if (files.length > 0 && (failOn === 'fail' || failOn === 'warn')) {
+    return { files, failOn, checksVersion };
   }
   throw new UsageError(usageLine('openapi'));
 }

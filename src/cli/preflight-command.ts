@@ -1,5 +1,4 @@
 /** `preflight URL`: judges an offer before anything is signed. */
-import { parseArgs } from 'node:util';
 import { OriginRefused } from '../guard/errors.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { askedUrl, isPrice, refusedPreflight } from '../preflight/asked.ts';
@@ -10,6 +9,7 @@ import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor, withFlag } from './allow-private.ts';
 import { startEngine } from './engine.ts';
 import { breakCommands, toPrintedJson } from './formatters/workflow-commands.ts';
+import { parseChoice, readFlags } from './read-flags.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
@@ -67,7 +67,17 @@ async function ask({ url, method, maxPrice, allowPrivate }: Call): Promise<Prefl
 }
 
 function parse(args: readonly string[]): Call {
-  const { values, positionals } = read(args);
+  const { values, positionals } = readFlags('preflight', {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      method: { type: 'string' },
+      'max-price': { type: 'string' },
+      'allow-private': { type: 'boolean' },
+      strict: { type: 'boolean' },
+      format: { type: 'string' },
+    },
+  });
   const [url, ...more] = positionals;
   if (url === undefined || more.length > 0) throw new UsageError(usageLine('preflight'));
   const method = (values.method ?? 'GET').toUpperCase();
@@ -78,31 +88,9 @@ function parse(args: readonly string[]): Call {
   if (maxPrice !== null && !isPrice(maxPrice)) {
     throw new UsageError(`--max-price ${JSON.stringify(maxPrice)}: give a price such as 0.05`);
   }
-  const format = values.format ?? 'text';
-  if (format !== 'text' && format !== 'json') {
-    throw new UsageError(`--format ${JSON.stringify(format)} is not one of text, json`);
-  }
+  const format = parseChoice('--format', values.format ?? 'text', ['text', 'json']);
   const allowPrivate = values['allow-private'] ?? false;
   return { url, method, maxPrice, allowPrivate, isStrict: values.strict ?? false, format };
-}
-
-function read(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        method: { type: 'string' },
-        'max-price': { type: 'string' },
-        'allow-private': { type: 'boolean' },
-        strict: { type: 'boolean' },
-        format: { type: 'string' },
-      },
-    });
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${said.split('\n')[0]} (${usageLine('preflight')})`);
-  }
 }
 
 function exitOf(verdict: PreflightVerdict, isStrict: boolean): 0 | 1 {

@@ -1,10 +1,10 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
-import { parseArgs } from 'node:util';
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
 import { type Proof, proveSignature, proveTime } from '../attestation/prove-envelope.ts';
 import { readStatement } from '../attestation/read-statement.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
+import { readFlags } from './read-flags.ts';
 import { readJson } from './read-json.ts';
 import { type KeySource, readKeys } from './read-keys.ts';
 import { type Streams, write } from './streams.ts';
@@ -54,20 +54,14 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
 }
 
 function parse(args: readonly string[]): Call {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { keys: { type: 'string' }, recording: { type: 'string' } },
-    });
-    const [file, ...more] = positionals;
-    if (file !== undefined && more.length === 0) {
-      return { file, keys: values.keys ?? null, recording: values.recording ?? null };
-    }
-  } catch {
-    // An unknown flag is answered with the usage.
-  }
-  throw new UsageError(usageLine('verify'));
+  const { values, positionals } = readFlags('verify', {
+    args: [...args],
+    allowPositionals: true,
+    options: { keys: { type: 'string' }, recording: { type: 'string' } },
+  });
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new UsageError(usageLine('verify'));
+  return { file, keys: values.keys ?? null, recording: values.recording ?? null };
 }
 
 async function readFileEnvelope(file: string) {

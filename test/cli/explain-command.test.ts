@@ -102,7 +102,7 @@ describe('explain', () => {
     [['P3', '--stack', 'rails'], '--stack "rails" is not one of express, hono'],
     [['P3', '--public-url', 'shop.example.org'], '--public-url "shop.example.org": give scheme'],
     [['P3', '--public-url', 'https://shop.example.org/api'], 'give scheme and host alone'],
-    [['P3', '--odd'], 'usage'],
+    [['P3', '--odd'], "Unknown option '--odd'"],
     [['P99'], 'P99: no such check; there are P1, P2,'],
     [['P'], 'no such check'],
     [[], 'usage'],

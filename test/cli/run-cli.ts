@@ -24,9 +24,12 @@ export async function runCli(
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
-    new Promise<number | null>((resolve, reject) => {
+    new Promise<number>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', resolve);
+      child.once('close', (status, signal) => {
+        if (status !== null) return resolve(status);
+        reject(new Error(`scan ${args.join(' ')} was ended by ${signal}`));
+      });
     }),
   ]);
   return { code, stdout, stderr };

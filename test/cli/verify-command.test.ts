@@ -245,7 +245,7 @@ describe('verify', () => {
     for (const [args, says] of [
       [[], /^usage: .* FILE \[--keys/],
       [[files.envelope, 'more'], /^usage:/],
-      [[files.envelope, '--key', 'x'], /^usage:/],
+      [[files.envelope, '--key', 'x'], /^Unknown option '--key'/],
       [[join(folder, 'none.json')], /none.json: cannot be read as JSON/],
       [[report], /no envelope of a signed report/],
       [[files.envelope, '--keys', join(folder, 'none')], /--keys .*none: cannot be read/],
