@@ -20,7 +20,7 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       throw new StoreError('incompatible', message);
     }
     for (const [name, indexes] of listIndexes()) {
-      // One at a time, because some servers break off at a list that holds an existing index.
+      // One at a time: FerretDB 1.24 closes the connection over a list of indexes that all exist.
       for (const index of indexes) await database.collection(name).createIndexes([index]);
     }
     if (found && found.version < SCHEMA_VERSION) await migrate(database);
