@@ -22,7 +22,7 @@ const LOADED: Done = { kind: 'done', output: null, cpuMs: 0 };
  * Piscina calls this function on the thread. After a failure the promise never resolves: the host kills
  * the thread, so that no later task runs in the state of a failed one.
  */
-export default async function perform(job: Job | LoadJob): Promise<Done> {
+async function perform(job: Job | LoadJob): Promise<Done> {
   if (job.kind === 'load') {
     await Promise.allSettled(job.modules.map(load));
     return LOADED;
@@ -48,6 +48,11 @@ export default async function perform(job: Job | LoadJob): Promise<Done> {
     return await fail(ticket, failureOf(error), usedMs());
   }
 }
+
+// Piscina requires this module. `module.exports` is what a module that is imported gives to `require`
+// (https://nodejs.org/api/modules.html#loading-ecmascript-modules-using-require); without it Node 24 makes a
+// namespace of its own, and aborts the whole process when the thread is ended in that moment.
+export { perform as default, perform as 'module.exports' };
 
 function load(url: string): Promise<Module> {
   return import(url);

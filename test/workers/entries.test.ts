@@ -1,0 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const REQUIRE = 'const entry = require(process.argv[1]); console.log(typeof entry, entry.name);';
+
+// A process of its own, because one of them takes the network away from where it is loaded.
+test.each(['workers', 'payable'])(
+  '%s/worker.ts is a function to the `require` of Piscina',
+  (room) => {
+    const entry = fileURLToPath(new URL(`../../src/${room}/worker.ts`, import.meta.url));
+    const printed = execFileSync(process.execPath, ['--eval', REQUIRE, entry], {
+      encoding: 'utf8',
+    });
+    expect(printed).toBe('function perform\n');
+  },
+);
