@@ -1,14 +1,30 @@
-import type { LedgerEntry, LedgerRow, LedgerState } from '../contract/ledger.ts';
+import {
+  LEDGER_STATES,
+  type LedgerEntry,
+  type LedgerRow,
+  type LedgerState,
+} from '../contract/ledger.ts';
 import { RETENTION_MS } from './retention.ts';
 
 /**
  * Recovery ignores a key whose last step is terminal. A route that publishes nothing still writes
  * `published` after `settled`, so that one rule holds for all routes.
  */
-export const TERMINAL_STATES: readonly LedgerState[] = ['published', 'released', 'failed'];
+const IS_TERMINAL: Readonly<Record<LedgerState, boolean>> = {
+  claimed: false,
+  computed: false,
+  settling: false,
+  settled: false,
+  unknown: false,
+  published: true,
+  released: true,
+  failed: true,
+};
+
+export const TERMINAL_STATES: readonly LedgerState[] = LEDGER_STATES.filter(isTerminal);
 
 export function isTerminal(state: LedgerState): boolean {
-  return TERMINAL_STATES.includes(state);
+  return IS_TERMINAL[state];
 }
 
 /** Every step of one key, also those of released claims. */
