@@ -1,4 +1,4 @@
-import type { DirectoryRecord } from '../store/contract/directory.ts';
+import type { DirectoryQuery, DirectoryRecord } from '../store/contract/directory.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -15,7 +15,7 @@ export function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }
 
-/** The earliest scan time, in ms, that is featured at `nowMs`. */
-export function featuredSinceMs(nowMs: number): number {
-  return nowMs - FEATURED_MS + 1;
+/** Finds the records that are featured at `nowMs`, newest first. */
+export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
+  return { sort: 'recent', grade: 'A', sinceMs: nowMs - FEATURED_MS + 1, page: 0, pageSize };
 }

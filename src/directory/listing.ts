@@ -1,6 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
 import { NotVerified, NotYourProof } from '../model/errors.ts';
-import type { ListingChange, ListingSettings } from '../store/contract/listing.ts';
+import type { HeldListing, ListingChange, ListingSettings } from '../store/contract/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { Client } from './client-key.ts';
@@ -106,12 +106,12 @@ async function setWhileProved(
   change: ListingChange,
 ): Promise<ListingSettings | 'proof replaced' | 'set by key'> {
   for (;;) {
-    const version = await store.listing.version(host);
+    const held = await store.listing.get(host);
     const last = await store.ownership.lastConfirm(host);
     if (last?.tokenHash !== confirm.tokenHash) return 'proof replaced';
-    const allowed = await withoutKeyed(store, host, confirm, change);
+    const allowed = withoutKeyed(held, confirm, change);
     if (allowed === null) return 'set by key';
-    const settings = await store.listing.setIf(host, version, allowed);
+    const settings = await store.listing.setIf(host, held.version, allowed);
     if (settings !== null) return settings;
   }
 }
@@ -124,17 +124,15 @@ function shows({ listed, enrichmentSuppressed }: ListingChange): boolean {
 }
 
 /** The change without the members that this confirm's key has set; null where it would alter them. */
-async function withoutKeyed(
-  { listing }: Store,
-  host: string,
+function withoutKeyed(
+  { settings, keyed }: HeldListing,
   { tokenHash }: Confirm,
   change: ListingChange,
-): Promise<ListingChange | null> {
-  const [keyed, held] = await Promise.all([listing.keyed(host), listing.get(host)]);
+): ListingChange | null {
   const isKept = (name: keyof ListingSettings) =>
     keyed[name] === tokenHash && change[name] !== undefined;
   const names = ['listed', 'enrichmentSuppressed'] as const;
-  if (names.some((name) => isKept(name) && change[name] !== held[name])) return null;
+  if (names.some((name) => isKept(name) && change[name] !== settings[name])) return null;
   const { listed, enrichmentSuppressed } = change;
   return {
     listed: isKept('listed') ? undefined : listed,

@@ -161,7 +161,7 @@ describe('two hosts on one store', needs(mongoLack), () => {
     expect(confirmed.json).toMatchObject({ host: owned.host, verified: true });
     const hidden = await one.post('/v1/listing', { url: owned.url, listed: false });
     expect(hidden.status).toBe(200);
-    expect((await fleet.store.listing.get(owned.host)).listed).toBe(false);
+    expect((await fleet.store.listing.get(owned.host)).settings.listed).toBe(false);
   });
 
   test('one that is told to stop ends its sale first, and the other goes on', async () => {

@@ -36,7 +36,7 @@ describe('STORE_URL', () => {
   it('sqlite::memory: keeps nothing and locks nobody out', async () => {
     const [one, two] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
     await one.listing.set('a.com', { listed: false });
-    expect((await two.listing.get('a.com')).listed).toBe(true);
+    expect((await two.listing.get('a.com')).settings.listed).toBe(true);
     await one.close();
     await two.close();
   });

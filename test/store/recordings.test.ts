@@ -112,7 +112,7 @@ async function servesDirectory({ directory, history, changes, ownership, listing
   expect(await directory.grades()).toMatchObject({ A: 1, B: 2 });
   expect(await directory.get('a.example.com')).toMatchObject({ scanCount: 2, score: 95 });
   expect(await directory.get('hidden.example.com')).toMatchObject({ listed: false });
-  expect(await listing.keyed('hidden.example.com')).toEqual({ listed: 'key hash' });
+  expect((await listing.get('hidden.example.com')).keyed).toEqual({ listed: 'key hash' });
   expect(await history.list('a.example.com')).toHaveLength(2);
   expect((await changes.list({ sinceMs: 0, limit: 9 })).changes.map(({ n }) => n)).toEqual([
     1, 2, 4, 5,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
-import { featuredSinceMs } from '../../directory/freshness.ts';
+import { featuredQuery } from '../../directory/freshness.ts';
 import { toProject } from '../../directory/project.ts';
 import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { OriginRefused } from '../../guard/errors.ts';
@@ -144,10 +144,8 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
     },
     async () => {
       const nowMs = store.now();
-      const { count, records } = await store.directory.featured({
-        sinceMs: featuredSinceMs(nowMs),
-        limit: MAX_FEATURED,
-      });
+      const featured = featuredQuery(nowMs, MAX_FEATURED);
+      const { count, records } = await store.directory.list(featured);
       const projects = records.map((record) => toProject(record, config.siteUrl, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },

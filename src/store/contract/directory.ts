@@ -27,6 +27,9 @@ export type DirectoryQuery = {
   readonly verified?: boolean | undefined;
   /** Literal substring of the host; case is ignored, no character is special. Empty: no filter. */
   readonly q?: string | undefined;
+  readonly grade?: Grade | undefined;
+  /** Lower bound of the scan's time. */
+  readonly sinceMs?: number | undefined;
   /** From 0. */
   readonly page: number;
   readonly pageSize: number;
@@ -62,10 +65,4 @@ export type DirectoryStore = {
 
   /** Number of listed hosts of each grade. */
   grades(): Promise<Readonly<Record<Grade, number>>>;
-
-  /** Listed hosts whose current scan has grade A and `scannedAtMs >= sinceMs`, newest first. */
-  featured(query: {
-    readonly sinceMs: number;
-    readonly limit: number;
-  }): Promise<{ readonly count: number; readonly records: readonly DirectoryRecord[] }>;
 };

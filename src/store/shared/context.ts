@@ -7,9 +7,6 @@ import type { Tables } from './tables.ts';
 export type ListQuery = DirectoryQuery & {
   /** Substring of the host in lower case; empty matches every host. */
   readonly q: string;
-  readonly grade?: Grade;
-  /** Lower bound of the scan's time. */
-  readonly sinceMs?: number;
 };
 
 /** Lists of records, by queries of the engine's own. Opted-out and never reached hosts are left out. */

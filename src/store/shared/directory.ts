@@ -2,7 +2,7 @@ import type { Grade } from '../../model/report.ts';
 import type { DirectoryRecord, DirectoryStore } from '../contract/directory.ts';
 import { verifiedUntilMs } from '../contract/ownership.ts';
 import { lastChange } from './announce.ts';
-import type { FoundHosts, StoreContext } from './context.ts';
+import type { StoreContext } from './context.ts';
 import { findOwners, lastOwnerNumber } from './owners.ts';
 import { publishedScanFromJson } from './published-scan.ts';
 import type { Row } from './tables.ts';
@@ -34,7 +34,8 @@ export function directoryOn(context: StoreContext): DirectoryStore {
     async list(query) {
       const q = hostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
-      return readPage(context, await lists.list({ ...query, q }));
+      const { count, hosts } = await lists.list({ ...query, q });
+      return { count, records: await readListed(context, hosts) };
     },
 
     async grades() {
@@ -42,23 +43,7 @@ export function directoryOn(context: StoreContext): DirectoryStore {
       const count = (grade: Grade) => counted.get(grade) ?? 0;
       return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
     },
-
-    async featured({ sinceMs, limit }) {
-      const best = {
-        sort: 'recent',
-        grade: 'A',
-        sinceMs,
-        q: '',
-        page: 0,
-        pageSize: limit,
-      } as const;
-      return readPage(context, await lists.list(best));
-    },
   };
-}
-
-async function readPage(context: StoreContext, { count, hosts }: FoundHosts) {
-  return { count, records: await readListed(context, hosts) };
 }
 
 /** Reads the records of these hosts in their order, without those whose owner has opted out since the hosts were read. */

@@ -6,19 +6,13 @@ import { appendOwnerState, findOwner, type NumberedState, type OwnerState } from
 export function listingOn(context: StoreContext): ListingStore {
   return {
     async get(host) {
-      return settingsOf((await findOwner(context, host)).state);
-    },
-
-    async keyed(host) {
-      const { listedBy, suppressedBy } = (await findOwner(context, host)).state;
-      return {
-        ...(listedBy === null ? {} : { listed: listedBy }),
-        ...(suppressedBy === null ? {} : { enrichmentSuppressed: suppressedBy }),
+      const { n: version, state } = await findOwner(context, host);
+      const { listedBy, suppressedBy } = state;
+      const keyed = {
+        ...(listedBy && { listed: listedBy }),
+        ...(suppressedBy && { enrichmentSuppressed: suppressedBy }),
       };
-    },
-
-    async version(host) {
-      return (await findOwner(context, host)).n;
+      return { settings: settingsOf(state), keyed, version };
     },
 
     async set(host, change, keyedBy = null) {

@@ -112,20 +112,15 @@ export type Comparison = {
 
 /** Lists the comparisons of a condition; a row must pass all of them. */
 export function toComparisons(where: Where<AnyRow>): readonly Comparison[] {
-  const comparisons: Comparison[] = [];
-  for (const [column, condition] of Object.entries(where)) {
+  return Object.entries(where).flatMap(([column, condition]): readonly Comparison[] => {
+    if (condition === undefined) return [];
     if (condition === null || typeof condition !== 'object') {
-      if (condition !== undefined)
-        comparisons.push({ column, operator: 'equal', value: condition });
-      continue;
+      return [{ column, operator: 'equal', value: condition }];
     }
-    const given: readonly [string, unknown][] = Object.entries(condition);
-    for (const operator of OPERATORS) {
-      const value = given.find(([name]) => name === operator)?.[1];
-      if (value !== undefined) comparisons.push({ column, operator, value });
-    }
-  }
-  return comparisons;
+    const given: AnyRow = { ...condition };
+    const operators = OPERATORS.filter((operator) => given[operator] !== undefined);
+    return operators.map((operator) => ({ column, operator, value: given[operator] }));
+  });
 }
 
 /** Orders scans by time, then id, so that all instances agree on two scans of the same millisecond. */

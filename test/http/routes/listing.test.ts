@@ -170,7 +170,7 @@ test('whoever proves control while a stranger has the file read is not overruled
   });
   const refused = await owned.setListing({ listed: false }, STRANGER);
   expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
-  expect((await service.store.listing.get(origin.host)).listed).toBe(true);
+  expect((await service.store.listing.get(origin.host)).settings.listed).toBe(true);
 });
 
 test('an hour after the confirm, the token still served allows hiding and nothing else', async () => {

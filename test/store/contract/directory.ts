@@ -150,26 +150,27 @@ export function directoryLists(subject: ContractSubject): void {
       expect(await hosts(store, { q: 'gamma' })).toEqual([]);
       expect(await hosts(store, { category: 'data', sort: 'grade' })).not.toContain('gamma.io');
       expect((await store.directory.list({ ...QUERY, pageSize: 1 })).count).toBe(5);
-      expect((await store.directory.featured({ sinceMs: 0, limit: 9 })).count).toBe(2);
+      expect((await store.directory.list({ ...QUERY, grade: 'A' })).count).toBe(2);
       expect((await store.directory.get('gamma.io'))?.listed).toBe(false);
 
       await store.listing.set('gamma.io', { listed: true });
       expect(await hosts(store, { q: 'gamma' })).toEqual(['gamma.io']);
     });
 
-    it('features hosts whose current scan is an A and recent enough', async () => {
+    it('lists hosts whose current scan has a grade and is recent enough', async () => {
       const store = await filled(subject);
-      const featured = await store.directory.featured({ sinceMs: 1_002, limit: 9 });
-      expect(featured.records.map((record) => record.host)).toEqual([
+      const best = { ...QUERY, grade: 'A' } as const;
+      const recent = await store.directory.list({ ...best, sinceMs: 1_002 });
+      expect(recent.records.map((record) => record.host)).toEqual([
         'gamma.io',
         'xn--bcher-kva.example',
       ]);
-      expect(featured.count).toBe(2);
-      expect((await store.directory.featured({ sinceMs: 1_003, limit: 9 })).count).toBe(1);
-      const one = await store.directory.featured({ sinceMs: 0, limit: 1 });
+      expect(recent.count).toBe(2);
+      expect((await store.directory.list({ ...best, sinceMs: 1_003 })).count).toBe(1);
+      const one = await store.directory.list({ ...best, pageSize: 1 });
       expect([one.count, one.records.length]).toEqual([3, 1]);
       await store.publish(publishedScan({ host: 'gamma.io', scannedAtMs: 2_000, grade: 'B' }));
-      expect((await store.directory.featured({ sinceMs: 0, limit: 9 })).count).toBe(2);
+      expect((await store.directory.list({ ...QUERY, grade: 'A' })).count).toBe(2);
     });
   });
 
@@ -177,7 +178,10 @@ export function directoryLists(subject: ContractSubject): void {
     it('start open, change one by one, and stay after a restart', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
-      expect(await store.listing.get(host)).toEqual({ listed: true, enrichmentSuppressed: false });
+      expect((await store.listing.get(host)).settings).toEqual({
+        listed: true,
+        enrichmentSuppressed: false,
+      });
       expect(await store.listing.set(host, { enrichmentSuppressed: true })).toEqual({
         listed: true,
         enrichmentSuppressed: true,
@@ -188,7 +192,7 @@ export function directoryLists(subject: ContractSubject): void {
         listed: false,
         enrichmentSuppressed: true,
       });
-      expect(await again.listing.get('other.example.com')).toEqual({
+      expect((await again.listing.get('other.example.com')).settings).toEqual({
         listed: true,
         enrichmentSuppressed: false,
       });
@@ -197,18 +201,18 @@ export function directoryLists(subject: ContractSubject): void {
     it('sets nothing on a version that another wish, or a proof, has replaced', async () => {
       const { listing, ownership } = await subject.fresh();
       const host = 'api.example.com';
-      expect(await listing.version(host)).toBe(0);
+      expect((await listing.get(host)).version).toBe(0);
       const hidden = { listed: false, enrichmentSuppressed: false };
       expect(await listing.setIf(host, 0, { listed: false })).toEqual(hidden);
       expect(await listing.setIf(host, 0, { listed: true })).toBeNull();
-      const version = await listing.version(host);
+      const { version } = await listing.get(host);
       await listing.set('other.example.com', { listed: false });
-      expect(await listing.version(host)).toBe(version);
+      expect((await listing.get(host)).version).toBe(version);
       await ownership.recordConfirm(host, issuedToken('h'));
       expect(await listing.setIf(host, version, { listed: true })).toBeNull();
-      expect(await listing.get(host)).toEqual(hidden);
+      expect((await listing.get(host)).settings).toEqual(hidden);
       // All of them saw the same version: one that reads a later winner's may rightly win after it.
-      const seen = await listing.version(host);
+      const seen = (await listing.get(host)).version;
       const racers = Array.from({ length: 6 }, (_, n) =>
         listing.setIf(host, seen, { enrichmentSuppressed: n % 2 === 0 }),
       );
