@@ -1,21 +1,18 @@
 import { js, json, jsTemplate } from './literals.ts';
-import { type Patch, part, type ServedDocument, whyNot } from './patch.ts';
+import { type PaidExtras, type Patch, part, type ServedDocument, whyNot } from './patch.ts';
+import type { PatchValues, SoldRoute } from './patch-values.ts';
 import {
-  guardedMethods,
+  guardedKeys,
   isSolana,
-  listGuardedRoutes,
   listNetworks,
-  type PatchValues,
-  type SoldRoute,
+  nameGuardedRoutes,
   toResourceUrl,
 } from './patch-values.ts';
-import { nameRoute } from './route-names.ts';
+import { nameRoute, unknownRoute } from './route-names.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
 
-type Extras = { readonly bazaar?: boolean };
-
 /** Imports of the SDK, without the middleware's own. */
-export function sdkImports(networks: readonly string[], { bazaar }: Extras = {}): string[] {
+export function sdkImports(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
   const schemes = [...new Set(networks.map(schemeOf))];
   return [
     "import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';",
@@ -28,7 +25,7 @@ export function sdkImports(networks: readonly string[], { bazaar }: Extras = {})
   ];
 }
 
-export function sdkServer(networks: readonly string[], { bazaar }: Extras = {}): string[] {
+export function sdkServer(networks: readonly string[], { bazaar }: PaidExtras = {}): string[] {
   const calls = [
     ...networks.map((network) => `.register(${js(network)}, new ${schemeOf(network)}())`),
     ...(bazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
@@ -45,7 +42,7 @@ export function soldRoute(
   name: string,
   route: SoldRoute,
   values: PatchValues,
-  { bazaar }: Extras = {},
+  { bazaar }: PaidExtras = {},
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -61,16 +58,15 @@ export function soldRoute(
 }
 
 /** SDK setup, configurations and `routes` of a middleware that guards all routes. */
-export function guardedRoutes(values: PatchValues, extras: Extras = {}): string[] {
-  const routes = listGuardedRoutes(values);
-  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
+export function guardedRoutes(values: PatchValues, extras: PaidExtras = {}): string[] {
+  const guarded = nameGuardedRoutes(values);
   return [
     ...sdkServer(listNetworks(values), extras),
-    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
+    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
     '',
     '// Every route that is guarded today: one that is left out here is free.',
     'const routes = {',
-    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '')),
+    ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
     '};',
   ];
 }
@@ -78,15 +74,7 @@ export function guardedRoutes(values: PatchValues, extras: Extras = {}): string[
 function routeEntries(route: SoldRoute, name: string): string[] {
   if (route.template === null) return [`  // ${unknownRoute(route)}`, `  [ROUTE]: ${name},`];
   const path = writeRoute(route.template, 'middleware');
-  const methods = guardedMethods(route);
-  if (methods.length === 0) return [`  ${js(path)}: ${name},`];
-  return methods.map((method) => `  ${js(`${method} ${path}`)}: ${name},`);
-}
-
-/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
-export function unknownRoute({ example }: SoldRoute): string {
-  const asked = example === null ? '' : ` behind ${example}`;
-  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
+  return guardedKeys(route, path).map((key) => `  ${js(key)}: ${name},`);
 }
 
 /** The route as an expression, for settings that are keyed by path. */

@@ -100,9 +100,12 @@ export function readPatchValues(
   };
 }
 
-/** Every route that the middleware has to list. */
-export function listGuardedRoutes({ routes, signIns }: PatchValues): readonly SoldRoute[] {
-  return [...routes, ...signIns];
+/** Every route that the middleware has to list, by the name of its configuration. */
+export function nameGuardedRoutes({ routes, signIns }: PatchValues) {
+  const guarded = [...routes, ...signIns];
+  return guarded.map((route, index) => {
+    return { name: guarded.length === 1 ? 'sold' : `sold${index + 1}`, route };
+  });
 }
 
 /** The distinct networks of the routes. */
@@ -116,10 +119,11 @@ export function toResourceUrl({ origin }: PatchValues, { template }: SoldRoute):
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
-/** Routers run the GET handler for HEAD too, so both are guarded. */
-export function guardedMethods({ method }: SoldRoute): readonly (Method | 'HEAD')[] {
-  if (method === null) return [];
-  return method === 'GET' ? ['GET', 'HEAD'] : [method];
+/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so both are guarded. */
+export function guardedKeys({ method }: SoldRoute, path: string): readonly string[] {
+  if (method === null) return [path];
+  const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+  return methods.map((one) => `${one} ${path}`);
 }
 
 export function isSolana(network: string): boolean {

@@ -59,6 +59,23 @@ export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => P
   readonly serve: (document: ServedDocument, values: PatchValues) => readonly PatchPart[];
 };
 
+/** What the code of paid routes may have beside the payment. */
+export type PaidExtras = {
+  /** The stack stands behind a proxy that ends TLS. */
+  readonly proxy?: boolean;
+  readonly bazaar?: boolean;
+};
+
+/** The topics that the code of paid routes answers. */
+export function paidTopics(paidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
+  return {
+    'paid-route': (values: PatchValues) => paidRoutes(values, {}),
+    'public-url': (values: PatchValues) => paidRoutes(values, { proxy: true }),
+    'head-guard': (values: PatchValues) => paidRoutes(values, {}),
+    bazaar: (values: PatchValues) => paidRoutes(values, { bazaar: true }),
+  };
+}
+
 /** A patch of one part. */
 export function part(file: string, language: Language, lines: readonly string[]): Patch {
   return { parts: [{ file, language, code: `${lines.join('\n')}\n` }] };

@@ -1,15 +1,7 @@
 import { DOCUMENTS } from './documents.ts';
 import { installLine } from './install-line.ts';
-import {
-  DOCUMENT_TOPICS,
-  type DocumentTopic,
-  type Patch,
-  STACKS,
-  type Stack,
-  type StackPatches,
-  type Topic,
-  whyNot,
-} from './patch.ts';
+import type { DocumentTopic, Patch, Stack, StackPatches, Topic } from './patch.ts';
+import { DOCUMENT_TOPICS, STACKS, whyNot } from './patch.ts';
 import type { PatchValues } from './patch-values.ts';
 import { toOpenApiPath } from './route-names.ts';
 import { EXPRESS } from './stacks/express.ts';

@@ -1,25 +1,22 @@
 import { python } from './literals.ts';
-import { type Patch, part, whyNot } from './patch.ts';
+import { type PaidExtras, type Patch, part, whyNot } from './patch.ts';
+import type { PatchValues, SoldRoute } from './patch-values.ts';
 import {
-  guardedMethods,
+  guardedKeys,
   isSolana,
-  listGuardedRoutes,
   listNetworks,
-  type PatchValues,
-  type SoldRoute,
+  nameGuardedRoutes,
   toResourceUrl,
 } from './patch-values.ts';
-import { nameRoute } from './route-names.ts';
+import { nameRoute, unknownRoute } from './route-names.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
-
-type Extras = { readonly bazaar?: boolean };
 
 /** The configuration of one paid route, under `name`. */
 function soldRoute(
   name: string,
   route: SoldRoute,
   values: PatchValues,
-  { bazaar }: Extras,
+  { bazaar }: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -43,16 +40,15 @@ function soldRoute(
 export function guardedRoutes(
   values: PatchValues,
   syntax: RouteSyntax,
-  extras: Extras = {},
+  extras: PaidExtras = {},
 ): string[] {
-  const routes = listGuardedRoutes(values);
-  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
+  const guarded = nameGuardedRoutes(values);
   return [
-    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, extras)),
+    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, extras)),
     '',
     '# Every route that is guarded today: one that is left out here is free.',
     'routes = {',
-    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '', syntax)),
+    ...guarded.flatMap(({ name, route }) => routeEntries(route, name, syntax)),
     '}',
   ];
 }
@@ -61,19 +57,11 @@ function routeEntries(route: SoldRoute, name: string, syntax: RouteSyntax): stri
   const { template } = route;
   if (template === null) return [`    # ${unknownRoute(route)}`, `    ROUTE: ${name},`];
   const path = writeRoute(template, 'brackets');
-  const methods = guardedMethods(route);
-  const keys = methods.length === 0 ? [path] : methods.map((method) => `${method} ${path}`);
   const own = writeRoute(template, syntax);
   return [
     ...(own === path ? [] : [`    # ${own} in the decorator`]),
-    ...keys.map((key) => `    ${python(key)}: ${name},`),
+    ...guardedKeys(route, path).map((key) => `    ${python(key)}: ${name},`),
   ];
-}
-
-/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
-export function unknownRoute({ example }: SoldRoute): string {
-  const asked = example === null ? '' : ` behind ${example}`;
-  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
 }
 
 /** The extras of the package ("evm", "svm") that the networks need. */

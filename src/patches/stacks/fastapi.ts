@@ -1,7 +1,8 @@
 /** FastAPI with the Python package x402. */
 import { paidOperation, SECURITY_SCHEMES } from '../documents.ts';
 import { python, pythonJson, pythonText } from '../literals.ts';
-import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
+import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
+import { paidTopics, part } from '../patch.ts';
 import type { PatchValues, SoldRoute } from '../patch-values.ts';
 import {
   bazaarImport,
@@ -9,8 +10,8 @@ import {
   machineImports,
   PYTHON_TOPICS,
   registrations,
-  unknownRoute,
 } from '../python.ts';
+import { unknownRoute } from '../route-names.ts';
 import { parameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 const FILE = 'main.py';
@@ -20,10 +21,7 @@ const PROXY = [
 
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
-  'paid-route': (values) => paidRoutes(values),
-  'public-url': (values) => paidRoutes(values, { proxy: true }),
-  'head-guard': (values) => paidRoutes(values),
-  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  ...paidTopics(paidRoutes),
   'no-store': () =>
     part(FILE, 'python', [
       'from fastapi import FastAPI, Request',
@@ -48,9 +46,7 @@ export const FASTAPI: StackPatches = {
   ],
 };
 
-type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
-
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
   return part(FILE, 'python', [
     ...(proxy ? PROXY : []),
     'import os',

@@ -1,6 +1,7 @@
 /** Flask with the Python package x402. */
 import { python, pythonJson, pythonText } from '../literals.ts';
-import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
+import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
+import { paidTopics, part } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 import {
   bazaarImport,
@@ -14,10 +15,7 @@ const FILE = 'app.py';
 
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
-  'paid-route': (values) => paidRoutes(values),
-  'public-url': (values) => paidRoutes(values, { proxy: true }),
-  'head-guard': (values) => paidRoutes(values),
-  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  ...paidTopics(paidRoutes),
   'no-store': () =>
     part(FILE, 'python', [
       'class NoStore:',
@@ -42,9 +40,7 @@ export const FLASK: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'python', code: serve(document) }],
 };
 
-type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
-
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
   return part(FILE, 'python', [
     'import os',
     '',

@@ -1,11 +1,12 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
 import { go, goText, json } from '../literals.ts';
-import { type Patch, part, type ServedDocument, type StackPatches, whyNot } from '../patch.ts';
+import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
+import { paidTopics, part, whyNot } from '../patch.ts';
 import {
-  guardedMethods,
+  guardedKeys,
   isSolana,
-  listGuardedRoutes,
   listNetworks,
+  nameGuardedRoutes,
   type PatchValues,
   type SoldRoute,
   toResourceUrl,
@@ -17,10 +18,7 @@ const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
 
 export const GO: StackPatches = {
-  'paid-route': (values) => paidRoutes(values),
-  'public-url': (values) => paidRoutes(values, { proxy: true }),
-  'head-guard': (values) => paidRoutes(values),
-  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  ...paidTopics(paidRoutes),
   'no-store': ({ routes }) =>
     part('no_store.go', 'go', [
       'package main',
@@ -92,8 +90,6 @@ export const GO: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'go', code: serve(document) }],
 };
 
-type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
-
 function patternOf(routes: readonly SoldRoute[]): string {
   if (routes.some(({ template }) => template === null)) return 'ROUTE';
   const patterns = routes.flatMap(({ template }) =>
@@ -102,11 +98,10 @@ function patternOf(routes: readonly SoldRoute[]): string {
   return go([...new Set(patterns)].join('|'));
 }
 
-function paidRoutes(values: PatchValues, { proxy, bazaar }: Extras = {}): Patch {
-  const routes = listGuardedRoutes(values);
+function paidRoutes(values: PatchValues, { proxy, bazaar }: PaidExtras): Patch {
+  const guarded = nameGuardedRoutes(values);
   const networks = listNetworks(values);
   const machines = [...new Set(networks.map(machineOf))];
-  const names = routes.map((_, index) => (routes.length === 1 ? 'sold' : `sold${index + 1}`));
   return part(FILE, 'go', [
     'package main',
     '',
@@ -124,11 +119,11 @@ function paidRoutes(values: PatchValues, { proxy, bazaar }: Extras = {}): Patch 
     '',
     '// withPayments goes around the mux, before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...routes.flatMap((route, index) => soldRoute(names[index] ?? '', route, values, bazaar)),
+    ...guarded.flatMap(({ name, route }) => soldRoute(name, route, values, bazaar)),
     `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// Every route that is guarded today: one that is left out here is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
-    ...routes.flatMap((route, index) => routeEntries(route, names[index] ?? '')),
+    ...guarded.flatMap(({ name, route }) => routeEntries(route, name)),
     '\t\t},',
     '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
     '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
@@ -185,12 +180,10 @@ function routeEntries(route: SoldRoute, name: string): readonly string[] {
     ];
   }
   const path = writeRoute(template, 'brackets');
-  const methods = guardedMethods(route);
-  const keys = methods.length === 0 ? [path] : methods.map((method) => `${method} ${path}`);
   const own = writeRoute(template, 'go');
   return [
     ...(own === path ? [] : [`\t\t\t// ${own} on the mux`]),
-    ...keys.map((key) => `\t\t\t${go(key)}: ${name},`),
+    ...guardedKeys(route, path).map((key) => `\t\t\t${go(key)}: ${name},`),
   ];
 }
 

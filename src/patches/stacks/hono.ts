@@ -7,17 +7,15 @@ import {
   sdkImports,
 } from '../javascript.ts';
 import { js } from '../literals.ts';
-import { type Patch, part, type ServedDocument, type StackPatches } from '../patch.ts';
+import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
+import { paidTopics, part } from '../patch.ts';
 import { listNetworks, type PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
 
 export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  'paid-route': (values) => paidRoutes(values),
-  'public-url': (values) => paidRoutes(values, { proxy: true }),
-  'head-guard': (values) => paidRoutes(values),
-  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  ...paidTopics(paidRoutes),
   'no-store': ({ routes }) =>
     part(FILE, 'ts', [
       "import { Hono } from 'hono';",
@@ -34,9 +32,7 @@ export const HONO: StackPatches = {
   serve: (document) => [{ file: FILE, language: 'ts', code: serve(document) }],
 };
 
-type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
-
-function paidRoutes(values: PatchValues, { proxy, bazaar = false }: Extras = {}): Patch {
+function paidRoutes(values: PatchValues, { proxy, bazaar = false }: PaidExtras): Patch {
   return part(FILE, 'ts', [
     ...sdkImports(listNetworks(values), { bazaar }),
     "import { paymentMiddleware } from '@x402/hono';",

@@ -6,12 +6,12 @@ import {
   sdkImports,
   sdkServer,
   soldRoute,
-  unknownRoute,
 } from '../javascript.ts';
 import { js } from '../literals.ts';
-import type { Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
-import { part } from '../patch.ts';
+import type { PaidExtras, Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
+import { paidTopics, part } from '../patch.ts';
 import type { PatchValues, SoldRoute } from '../patch-values.ts';
+import { unknownRoute } from '../route-names.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 /** Paths that are valid folder names; others stay a placeholder. */
@@ -19,9 +19,7 @@ const FOLDER_PATH = /^(?:\/(?:[A-Za-z0-9._~-]+|\[(?:\.\.\.)?\w+\]))+\/?$|^\/$/;
 
 export const NEXT: StackPatches = {
   ...JAVASCRIPT_TOPICS,
-  'paid-route': (values) => paidRoutes(values),
-  'public-url': (values) => paidRoutes(values, { proxy: true }),
-  bazaar: (values) => paidRoutes(values, { bazaar: true }),
+  ...paidTopics(paidRoutes),
   'head-guard': ({ routes }) => ({
     parts: byFile(routes.filter(({ method }) => method === null || method === 'GET')).map(
       ([file, [route]]) => ({
@@ -59,10 +57,8 @@ export const NEXT: StackPatches = {
   ],
 };
 
-type Extras = { readonly proxy?: boolean; readonly bazaar?: boolean };
-
 /** One file for each path; each guards its own routes, so that none opens another. */
-function paidRoutes(values: PatchValues, extras: Extras = {}): Patch {
+function paidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   const parts = byFile(values.routes).map(
     ([file, routes]): PatchPart => ({
       file,
@@ -76,7 +72,7 @@ function paidRoutes(values: PatchValues, extras: Extras = {}): Patch {
 function routeModule(
   routes: readonly SoldRoute[],
   values: PatchValues,
-  { proxy, bazaar = false }: Extras,
+  { proxy, bazaar = false }: PaidExtras,
 ): string[] {
   const networks = [...new Set(routes.map(({ network }) => network))];
   return [

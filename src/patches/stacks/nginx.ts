@@ -1,13 +1,7 @@
 /** nginx in front of any stack; it can add headers and documents, and take no payment. */
 import { json } from '../literals.ts';
-import {
-  type Patch,
-  type PatchPart,
-  part,
-  type ServedDocument,
-  type StackPatches,
-  whyNot,
-} from '../patch.ts';
+import type { Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
+import { part, whyNot } from '../patch.ts';
 import type { SoldRoute } from '../patch-values.ts';
 import { hasParameters, routePattern, writeRoute } from '../route-template.ts';
 
