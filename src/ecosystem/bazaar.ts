@@ -3,7 +3,9 @@
  * resources that pay an address, each with `quality` counts of the last 30 days.
  * https://docs.cdp.coinbase.com/x402/buyer/discover-services
  */
+
 import { Ajv } from 'ajv';
+import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { BazaarListings, ListedResource, SettlementFacts } from '../model/observations.ts';
 import { type JsonObject, jsonObject, jsonText } from '../parse/json/json.ts';
@@ -61,17 +63,15 @@ const MAX_SHARED = 100;
 
 /** `now` returns milliseconds of the clock that stamps answers. */
 export function createMerchants(now: () => number): AskMerchant {
-  const shared = new Map<string, { readonly atMs: number; items: ReturnType<AskMerchant> }>();
+  type Shared = { readonly atMs: number; readonly items: ReturnType<AskMerchant> };
+  const shared = new LRUCache<string, Shared>({ max: MAX_SHARED });
   return (base, address, context) => {
     const key = `${base} ${address}`;
     const known = shared.get(key);
     const nowMs = now();
     if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.items;
     const items = askMerchant(base, address, context);
-    shared.delete(key);
     shared.set(key, { atMs: nowMs, items });
-    const [oldest] = shared.keys();
-    if (shared.size > MAX_SHARED && oldest !== undefined) shared.delete(oldest);
     return items;
   };
 }

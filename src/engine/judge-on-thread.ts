@@ -2,7 +2,7 @@ import type { Verdict } from '../model/verdict.ts';
 import type { CheckDefinition } from './define-check.ts';
 import type { SerializedObservation } from './observation-serializer.ts';
 import { readVerdict } from './read-verdict.ts';
-import { createScanMemo } from './scan-memo.ts';
+import { ScanMemo } from './scan-memo.ts';
 
 export type JudgeInput = {
   readonly scanKey: string;
@@ -15,7 +15,7 @@ type Evaluable = {
 };
 
 /** Cached across tasks: the thread is reused unless a task fails. */
-const memo = createScanMemo();
+const memo = new ScanMemo();
 
 /** Runs on a worker thread, which has loaded the module of the check. */
 export function judgeOnThread(
@@ -24,8 +24,8 @@ export function judgeOnThread(
 ): Verdict {
   const check = module['default'];
   if (!isDefinition(check)) throw new TypeError('The module exports no check as its default.');
-  const observations = memo.seen(scanKey, seen);
-  return readVerdict(check.evaluate(observations, memo.kit(scanKey)), check.outcomes);
+  const recalled = memo.recall(scanKey, seen);
+  return readVerdict(check.evaluate(recalled.seen, recalled.kit), check.outcomes);
 }
 
 /** Checks `evaluate` alone; discovery has validated the rest of the definition on the main thread. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Payability, ResourcePayability } from '../model/payability.ts';
 import { serialize } from '../parse/json/transfer.ts';
 import { TaskFault, TaskLimitExceeded } from '../workers/errors.ts';
@@ -79,7 +80,8 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     { quick: threads, slow: threads },
     { firstTryMs: cpuMs, cpuMs, afterCut: async () => undefined },
   );
-  const remembered = new Map<string, Trial>();
+  /** Finished trials, because equal challenges get equal answers. */
+  const remembered = new LRUCache<string, Trial>({ max: MAX_REMEMBERED });
 
   async function tryOnThread(
     one: ListedChallenge,
@@ -99,13 +101,6 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     }
   }
 
-  function remember(key: string, trial: Trial): void {
-    remembered.set(key, trial);
-    const [oldest] = remembered.keys();
-    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-  }
-
-  /** Finished trials are cached, because equal challenges get equal answers. */
   async function tryOnce(
     one: ListedChallenge,
     account: WorkAccount,
@@ -116,7 +111,7 @@ export function createOracle(options: OracleOptions = {}): Oracle {
     if (known !== undefined) return known;
     const trial = await tryOnThread(one, account, signal);
     if (trial === null) return untried(one);
-    remember(key, trial);
+    remembered.set(key, trial);
     return trial;
   }
 
