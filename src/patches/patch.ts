@@ -59,7 +59,7 @@ export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => P
   readonly serve: (document: ServedDocument, values: PatchValues) => readonly PatchPart[];
 };
 
-/** What the code of paid routes may have beside the payment. */
+/** Extras of the code that guards paid routes. */
 export type PaidExtras = {
   /** The stack stands behind a proxy that ends TLS. */
   readonly proxy?: boolean;
