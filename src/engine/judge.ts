@@ -1,4 +1,4 @@
-import type { ObservationName, Observations } from '../model/observations.ts';
+import type { Observations } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
 import { notEvaluated, type Verdict } from '../model/verdict.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -7,6 +7,7 @@ import type { ScanAccount } from '../workers/work-account.ts';
 import type { Catalog, CatalogCheck } from './catalog/catalog.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import type { Pool } from './judging-pool.ts';
+import { selectObservations } from './select-observations.ts';
 import { budgetVerdict, isStandingCheck } from './unjudged-verdicts.ts';
 
 export type JudgeOptions = {
@@ -74,7 +75,7 @@ async function judgeOne(
   // The verdict is replaced in the report anyway, so judging is skipped.
   if (budget.isSpent()) return budgetVerdict(isStanding);
   try {
-    const seen = only(observations, check.definition.needs);
+    const seen = selectObservations(observations, check.definition.needs);
     return await pool.judge(check, seen, account, ended);
   } catch (error) {
     const isLate = deadline?.aborted === true && !abandoned.aborted && signal?.aborted !== true;
@@ -95,13 +96,6 @@ export function toResults(judged: readonly Judged[], account: ScanAccount): read
     const result = budget.isSpent() ? undefined : results[at];
     return result ?? toResult(entry, budgetVerdict(isStanding));
   });
-}
-
-function only(
-  observations: Observations,
-  needs: readonly ObservationName[],
-): Partial<Observations> {
-  return Object.fromEntries(needs.map((name) => [name, observations[name]]));
 }
 
 /** A check whose prerequisite failed is not evaluated; its evidence names the root cause. */

@@ -11,19 +11,7 @@ import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/ask-icons.ts';
-
-export type BrandedSurfaces = Pick<
-  Observations,
-  | 'origin'
-  | 'root'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'agentCard'
-  | 'icons'
->;
+import type { BrandedSurfaces } from './read-branding.ts';
 
 const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;

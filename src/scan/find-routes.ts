@@ -1,5 +1,5 @@
 /** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
-import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
+import type { HttpObservation, ResourceObservation } from '../model/observations.ts';
 import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
@@ -9,18 +9,7 @@ import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { caip2 } from '../parse/x402/networks.ts';
 import { pathOnOrigin } from '../probe/plan/path-on-origin.ts';
-
-export type RouteSources = Pick<
-  Observations,
-  | 'origin'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'resources'
-  | 'x402scan'
->;
+import type { RouteSources } from './read-routes.ts';
 
 /** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */
 const MAX_PAID = 100;

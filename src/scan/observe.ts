@@ -1,3 +1,4 @@
+import { selectObservations } from '../engine/select-observations.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
 import type { Payee, Standing } from '../model/standing.ts';
@@ -13,7 +14,7 @@ import {
   SILENT_PLAN,
   secondWave,
 } from '../probe/gather.ts';
-import type { FirstWave } from '../probe/plan/first-wave.ts';
+import { FIRST_WAVE, type FirstWave } from '../probe/plan/first-wave.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { McpWanted, SeenTools } from './observe-tools.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
@@ -147,21 +148,7 @@ export async function planFrom(
   work: ScanWork,
 ): Promise<Planned> {
   if (!reachable) return { plan: SILENT_PLAN };
-  const { origin, root, soft404, openapi, openapiAlternates, manifest, manifestJson } = first;
-  const { llmsTxt, agentCard, agentJson, x402scan } = first;
-  const seen: FirstWave = {
-    origin,
-    root,
-    soft404,
-    openapi,
-    openapiAlternates,
-    manifest,
-    manifestJson,
-    llmsTxt,
-    agentCard,
-    agentJson,
-    x402scan,
-  };
+  const seen = selectObservations(first, FIRST_WAVE);
   const worked = await workOn(work, 'origin', PLAN_MODULE, 'makePlan', seen);
   if (worked.ok) return { plan: worked.output };
   // When the budget is spent no check will be judged, so the origin gets no more requests.

@@ -1,6 +1,7 @@
 /** Compares index entries with live challenges on workers. Third parties' budget pays. */
 import type { ComparedRow } from '../ecosystem/compare-listings.ts';
 import { reason } from '../ecosystem/listing-reasons.ts';
+import { selectObservations } from '../engine/select-observations.ts';
 import type { IndexedRow } from '../model/indexed.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
@@ -14,21 +15,16 @@ const VALIDATE_MODULE: WorkModule<typeof import('../ecosystem/validate-declarati
   '../ecosystem/validate-declarations.ts',
   import.meta.url,
 );
+const COMPARED = ['origin', 'resources', 'x402scan', 'settlements', 'bazaar'] as const;
 
 /** Empty when nothing is sold, no index is asked, or the answers exceed the limits. */
 export async function readIndexed(
   seen: Observations,
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
-  const { origin, resources, x402scan, settlements, bazaar } = seen;
-  if (resources.probed.length === 0) return [];
-  const worked = await workOn(work, 'standing', COMPARE_MODULE, 'compareListings', {
-    origin,
-    resources,
-    x402scan,
-    settlements,
-    ...(bazaar === undefined ? {} : { bazaar }),
-  });
+  if (seen.resources.probed.length === 0) return [];
+  const compared = selectObservations(seen, COMPARED);
+  const worked = await workOn(work, 'standing', COMPARE_MODULE, 'compareListings', compared);
   if (!worked.ok) return [];
   return withInvalidDeclarations(worked.output, work);
 }

@@ -1,4 +1,5 @@
 /** Reads routes on a worker; null for an origin that exceeds the limits. */
+import { selectObservations } from '../engine/select-observations.ts';
 import type { Observations } from '../model/observations.ts';
 import type { RouteFacts } from '../model/routes.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
@@ -7,15 +8,21 @@ const ROUTES_MODULE: WorkModule<typeof import('./find-routes.ts')> = new URL(
   './find-routes.ts',
   import.meta.url,
 );
+const SOURCES = [
+  'origin',
+  'soft404',
+  'openapi',
+  'openapiAlternates',
+  'manifest',
+  'manifestJson',
+  'resources',
+  'x402scan',
+] as const;
+
+export type RouteSources = Pick<Observations, (typeof SOURCES)[number]>;
 
 export async function readRoutes(seen: Observations, work: ScanWork): Promise<RouteFacts | null> {
-  const { origin, soft404, openapi, openapiAlternates } = seen;
-  const { manifest, manifestJson, resources, x402scan } = seen;
-  const documents = { origin, soft404, openapi, openapiAlternates, manifest, manifestJson };
-  const worked = await workOn(work, 'origin', ROUTES_MODULE, 'findRoutes', {
-    ...documents,
-    resources,
-    x402scan,
-  });
+  const sources = selectObservations(seen, SOURCES);
+  const worked = await workOn(work, 'origin', ROUTES_MODULE, 'findRoutes', sources);
   return worked.ok ? worked.output : null;
 }
