@@ -33,7 +33,7 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** Lets the threads load the checks. Throws UsageError where there is no such catalog. */
+/** The threads load the checks while the caller goes on. Throws UsageError where there is no such catalog. */
 export async function openEngine(pool: Pool, checksVersion: string | null): Promise<Engine> {
   const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
   const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
@@ -45,6 +45,6 @@ export async function openEngine(pool: Pool, checksVersion: string | null): Prom
   const checks = await discoverChecks();
   const catalog = await loadCatalog(wanted, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
-  await pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
+  void pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
   return { catalog, checks, pool, withBranding: false };
 }

@@ -1,11 +1,13 @@
 /** What a command costs beside `node -e 0` of the same binary, and the service until it answers. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { launchHost, startHost } from '../../hosts/host-process.ts';
-import { startFarm } from '../farm/seller-farm.ts';
+import { type FarmOrder, startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 
@@ -25,6 +27,8 @@ const PACKED = 'dist/cli.js';
 const AGENTCASH = 'node_modules/@agentcash/discovery/bin/discovery.js';
 /** Until a service has loaded, rested and given back what loading left. */
 const REST_MS = 8_000;
+/** One round trip to the distant seller. */
+const DISTANT_MS = 80;
 const MIB = 1024 * 1024;
 
 type Cost = { readonly wallMs: number; readonly cpuMs: number; readonly mib: number };
@@ -42,7 +46,10 @@ const startup: BenchCase = async ({ isQuick }) => {
       { what: `${what}, processor time`, value: cpuMs / nothing.cpuMs, unit: 'x' },
     );
   }
-  rows.push(...(await besideAgentCash(runs)));
+  rows.push(
+    ...(await besideAgentCash({ kind: 'good', count: 1, delayMs: 0 }, runs)),
+    ...(await besideAgentCash({ kind: 'distant', count: 1, delayMs: DISTANT_MS }, runs)),
+  );
   const times: number[] = [];
   for (let run = 0; run < Math.min(runs, 3); run += 1) times.push(await firstAnswerMs());
   const value = median(times) / nothing.wallMs;
@@ -56,21 +63,27 @@ const startup: BenchCase = async ({ isQuick }) => {
 
 export default startup;
 
-/** The same seller on loopback, by whole processes. */
-async function besideAgentCash(runs: number): Promise<Measurement[]> {
-  await using farm = await startFarm({ kind: 'good', count: 1, delayMs: 0 });
+/** The same seller, by whole processes. */
+async function besideAgentCash(order: FarmOrder, runs: number): Promise<Measurement[]> {
+  await using farm = await startFarm(order);
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'bench-roots-'));
+  const roots = join(folder.path, 'roots.pem');
+  writeFileSync(roots, farm.ca ?? '');
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: roots };
   const [url = ''] = farm.urls;
   const scan = ['scan', url, '--allow-private', '--offline'];
-  const theirs = await costAside([AGENTCASH, 'discover', url], runs);
+  const where = order.kind === 'distant' ? `, ${order.delayMs} ms away over TLS` : '';
+  const theirs = await costAside([AGENTCASH, 'discover', url], runs, env);
   const rows: Measurement[] = [
-    { what: 'AgentCash discover', value: theirs.wallMs, unit: 'ms' },
-    { what: 'AgentCash discover, memory', value: theirs.mib, unit: 'MiB' },
+    { what: `AgentCash discover${where}`, value: theirs.wallMs, unit: 'ms' },
+    { what: `AgentCash discover${where}, memory`, value: theirs.mib, unit: 'MiB' },
   ];
   const scans = { 'scan, sources': [CLI, ...scan], 'scan, packed': [PACKED, ...scan] };
-  for (const [what, args] of Object.entries(scans)) {
+  for (const [name, args] of Object.entries(scans)) {
     if (args[0] === PACKED && !existsSync(new URL(PACKED, `file://${ROOT}`))) continue;
-    await costAside(args, 1);
-    const ours = await costAside(args, runs);
+    await costAside(args, 1, env);
+    const ours = await costAside(args, runs, env);
+    const what = `${name}${where}`;
     const note = 'of AgentCash discover';
     rows.push(
       { what, value: ours.wallMs / theirs.wallMs, unit: 'x', note },
@@ -86,12 +99,17 @@ function costOf(args: readonly string[], runs: number): Cost {
 }
 
 /** While this process goes on: the seller's report comes through it. */
-async function costAside(args: readonly string[], runs: number): Promise<Cost> {
+async function costAside(
+  args: readonly string[],
+  runs: number,
+  env: NodeJS.ProcessEnv,
+): Promise<Cost> {
   const costs: Cost[] = [];
   for (let run = 0; run < runs; run += 1) {
     const began = performance.now();
     const child = spawn(process.execPath, withTell(args), {
       cwd: ROOT,
+      env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let said = '';
