@@ -126,7 +126,7 @@ function routesOf(hosts: number): Readonly<Record<string, Route>> {
     '/v1/checks': get(() => '/v1/checks'),
     'the 402': challenge,
     'the 402, asked by browsers': { ...challenge, manner: BROWSERS },
-    '/v1/directory': get((n) => `/v1/directory?pageSize=20&page=${n % 5}`),
+    '/v1/directory': get((n) => `/v1/directory?pageSize=20&page=${n % Math.min(hosts / 20, 5)}`),
     'the report page': get((n) => `/o/${any(n)}`),
   };
 }
