@@ -42,7 +42,9 @@ export function formatText(scan: Printable): string {
     `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
-    ...[...by('fail'), ...by('warn')].flatMap((result) => problemLines(result, columns, paint)),
+    ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) =>
+      problemLines(alike, columns, paint),
+    ),
     ...adviceLines(report.advice, columns, paint),
     ...indexedLines(report.indexed, columns, paint),
     ...passLines(by('pass'), columns, paint),
@@ -56,18 +58,30 @@ function subScoreLine({ protocol, docs, standing }: SubScores): string {
   return [part('Protocol', protocol), part('Docs', docs), part('Standing', standing)].join(' · ');
 }
 
+/** Checks that were not evaluated for the same reason are one problem. */
+function problemsIn(results: readonly CheckResult[]): readonly (readonly CheckResult[])[] {
+  const groups = Map.groupBy(results, ({ id, basis, evidence }) =>
+    basis === 'not_evaluated' ? evidence : id,
+  );
+  return [...groups.values()];
+}
+
+/** @param alike results with the same evidence and fix */
 function problemLines(
-  result: CheckResult,
+  alike: readonly CheckResult[],
   columns: number,
   paint: (style: Style, text: string) => string,
 ): readonly string[] {
-  const colour = result.status === 'fail' ? 'red' : 'yellow';
-  const basis = result.basis === 'measured' ? '' : `, ${result.basis.replace('_', ' ')}`;
-  const label = paint(['bold', colour], result.status.toUpperCase());
+  const titles = alike.map(({ id, title, status, severity, basis }) => {
+    const label = paint(['bold', status === 'fail' ? 'red' : 'yellow'], status.toUpperCase());
+    const note = basis === 'measured' ? '' : `, ${basis.replace('_', ' ')}`;
+    return `  ${label} ${paint('bold', `${id} ${toPhrase(title)}`)} (${title}, ${severity}${note})`;
+  });
+  const [first] = alike;
   return [
-    `  ${label} ${paint('bold', `${result.id} ${toPhrase(result.title)}`)} (${result.title}, ${result.severity}${basis})`,
-    ...wrap(result.evidence, columns, '    seen  ', '          '),
-    ...wrap(result.fix, columns, '    do    ', '          '),
+    ...titles,
+    ...wrap(first?.evidence ?? '', columns, '    seen  ', '          '),
+    ...wrap(first?.fix ?? '', columns, '    do    ', '          '),
     '',
   ];
 }

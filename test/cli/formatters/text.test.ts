@@ -1,7 +1,16 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { formatText } from '../../../src/cli/formatters/text.ts';
-import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
+import {
+  FAILED,
+  HOSTILE,
+  OPEN,
+  PASSED,
+  printable,
+  result,
+  UNEVALUATED,
+  WARNED,
+} from '../printable.ts';
 
 const LONG = result('P6', {
   status: 'warn',
@@ -36,6 +45,33 @@ describe('the report as text', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  test('gives the reason once for all checks that were not evaluated for it', () => {
+    const alike = { ...UNEVALUATED, id: 'S1', title: 'check-s1' };
+    const other = {
+      ...UNEVALUATED,
+      id: 'S2',
+      title: 'check-s2',
+      evidence: 'Not evaluated, see S1',
+    };
+    const failed = { ...FAILED, id: 'P3', title: 'check-p3', evidence: UNEVALUATED.evidence };
+    const text = formatText(printable({ printed: [UNEVALUATED, failed, alike, other] }));
+    expect(text.split('\n').slice(7).join('\n')).toBe(`\
+  FAIL P2 Check p2 (check-p2, major, not evaluated)
+  FAIL S1 Check s1 (check-s1, major, not evaluated)
+    seen  Not evaluated, see P1: connection refused
+    do    Correct what P1 names.
+
+  FAIL P3 Check p3 (check-p3, critical)
+    seen  Not evaluated, see P1: connection refused
+    do    Start the server.
+
+  FAIL S2 Check s2 (check-s2, major, not evaluated)
+    seen  Not evaluated, see S1
+    do    Correct what P1 names.
+
+`);
   });
 
   test('says which budgets were used up', () => {
