@@ -113,7 +113,7 @@ async function askAlternates(
   return answers;
 }
 
-/** Without parsing, which is work for a thread that can be killed. */
+/** Parses nothing, because parsing is work for a thread that can be killed. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
   const { body } = answer.data;

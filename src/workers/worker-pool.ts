@@ -73,11 +73,11 @@ export type WorkerPool = {
 };
 
 export type PoolLoad = {
-  /** That there may be for first tries. */
+  /** The greatest number of threads for first tries. */
   readonly threads: number;
-  /** That are there: none before the first task, and after a while without any. */
+  /** Threads that run now: none before the first task, and none after an idle while. */
   readonly alive: number;
-  /** Tasks. */
+  /** Number of tasks, as is `waiting`. */
   readonly running: number;
   readonly waiting: number;
 };

@@ -23,7 +23,7 @@ export type RangeOptions<R> = {
   readonly limit?: number;
 };
 
-/** So many rows are read or removed before other calls are served. */
+/** Number of rows that are read or removed before other calls are served. */
 export const BATCH_ROWS = 200;
 
 export type BatchOptions<R> = Pick<RangeOptions<R>, 'order'> & {
