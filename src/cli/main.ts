@@ -115,11 +115,11 @@ function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name);
 }
 
-/** With its line break. */
+/** The message on one line, with its line break. */
 function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  // The message may quote a recording of somebody else.
-  return `${breakCommands(cleanText(text.split('\n')[0] ?? text, MAX_ERROR_CHARS))}\n`;
+  // The message may quote a recording of somebody else, and its line breaks.
+  return `${breakCommands(cleanText(text.replaceAll(/\s+/g, ' '), MAX_ERROR_CHARS))}\n`;
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILED));

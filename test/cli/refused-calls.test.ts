@@ -151,6 +151,14 @@ describe('calls that are refused before anybody is asked', () => {
     expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
+  test('a recording with line breaks, on one line and with the advice', async () => {
+    const file = join(folder, 'lines.json');
+    await writeFile(file, 'x\ny\n');
+    expect(await refusal(['scan', '--from', file])).toMatch(
+      /not JSON \(.+\); make it with --save\n$/,
+    );
+  });
+
   test.each([
     ['none', null, 'cannot be read'],
     ['half', '{"half":', 'not JSON'],
