@@ -12,7 +12,7 @@ export async function payTestSeller(
   say: (line: string) => void,
 ): Promise<string> {
   const port = await freePort();
-  const { report } = await runPayTest({
+  const report = await runPayTest({
     target: `http://127.0.0.1:${port}`,
     start: `PORT=${port} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(SELLER)} ${name}`,
     routes: [

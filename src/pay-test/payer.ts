@@ -11,6 +11,7 @@ import {
   toMembers,
 } from './judge-payment.ts';
 import { parseChainId } from './networks.ts';
+import { jsonOf } from './replies.ts';
 import type { Answer } from './seller-client.ts';
 
 type PaymentRequired = ReturnType<x402HTTPClient['getPaymentRequiredResponse']>;
@@ -182,12 +183,4 @@ function exampleOf(required: Members): string | null {
   const bazaar = toMembers(toMembers(required['extensions'])['bazaar']);
   const { body } = toMembers(toMembers(bazaar['info'])['input']);
   return body === undefined ? null : JSON.stringify(body);
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -48,43 +48,17 @@ export function isRedelivery(first: Answer, again: Answer): boolean {
   );
 }
 
-/** True for an equal body, and for JSON of the same shape with over half of its values. */
-export function isPaidBody(paid: Answer, body: Buffer): boolean {
-  if (body.length === 0 || paid.body.length === 0) return false;
-  if (body.equals(paid.body)) return true;
-  const [one, other] = [leavesOf(paid.body), leavesOf(body)];
-  if (one === null || other === null || one.size === 0 || one.size !== other.size) return false;
-  const shared = [...one].filter(([path]) => other.has(path));
-  const equal = shared.filter(([path, value]) => other.get(path) === value);
-  return shared.length === one.size && equal.length * 2 > one.size;
-}
-
-const MAX_LEAVES = 10_000;
-
-/** Maps path and type to value; null where the body is no JSON object or list. */
-function leavesOf(body: Buffer): ReadonlyMap<string, string> | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  const leaves = new Map<string, string>();
-  const open: [path: string, value: unknown][] = [['', value]];
-  for (let next = open.pop(); next !== undefined && leaves.size < MAX_LEAVES; next = open.pop()) {
-    const [path, one] = next;
-    if (typeof one === 'object' && one !== null) {
-      for (const [name, inner] of Object.entries(one)) open.push([`${path}/${name}`, inner]);
-    } else {
-      leaves.set(`${path} ${typeof one}`, JSON.stringify(one) ?? '');
-    }
-  }
-  return leaves;
-}
-
 /** "200", "no answer within 15 s", "hung up" */
 export function describeReply(reply: Reply): string {
   if (reply.ok) return String(reply.status);
   return reply.why === 'silent' ? `no answer within ${Math.round(reply.ms / 1_000)} s` : 'hung up';
+}
+
+/** Undefined if the body is not JSON. */
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

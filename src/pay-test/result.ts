@@ -70,12 +70,6 @@ export type PayTestReport = {
   };
 };
 
-export type PayTested = {
-  readonly report: PayTestReport;
-  /** The reason that only T1 was judged; null where all trials were. */
-  readonly impossible: string | null;
-};
-
 /** The seller cannot be tested, so there is no verdict. */
 export class PayTestImpossible extends Error {
   override readonly name = 'PayTestImpossible';

@@ -31,6 +31,7 @@ export type TestParts = {
 
 /** A payment that was sent to the seller. */
 export type Attempt = {
+  readonly version: 1 | 2;
   readonly nonce: string;
   readonly reply: Reply;
   readonly isDelivered: boolean;
@@ -95,10 +96,10 @@ export class RouteTester {
     return this.#payer.pay(await this.challenge(), changes);
   }
 
-  async send({ nonce, headers }: Payment, timeoutMs?: number): Promise<Attempt> {
+  async send({ version, nonce, headers }: Payment, timeoutMs?: number): Promise<Attempt> {
     const reply = await this.ask({ headers, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
     const seen = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
-    return { nonce, reply, isDelivered: isDelivery(reply), seen };
+    return { version, nonce, reply, isDelivered: isDelivery(reply), seen };
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestFacilitator } from './facilitator.ts';
 import { Payer } from './payer.ts';
-import { type PayTested, PayTestImpossible, type TrialId } from './result.ts';
+import { PayTestImpossible, type PayTestReport, type TrialId } from './result.ts';
 import { RouteTester, type SellerRoute, type TestParts, toRouteName } from './route-tester.ts';
 import { SellerClient } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
@@ -38,7 +38,7 @@ const LOOK_AGAIN_MS = 2_000;
 const POLL_MS = 200;
 
 /** Throws PayTestImpossible where there is nothing to judge. */
-export async function runPayTest(options: PayTestOptions): Promise<PayTested> {
+export async function runPayTest(options: PayTestOptions): Promise<PayTestReport> {
   const undo: Undo = [];
   try {
     const work = perform(options, undo);
@@ -64,7 +64,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-async function perform(options: PayTestOptions, undo: Undo): Promise<PayTested> {
+async function perform(options: PayTestOptions, undo: Undo): Promise<PayTestReport> {
   const { facilitatorHost, facilitatorPort, networks, start, say } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
@@ -89,7 +89,8 @@ async function perform(options: PayTestOptions, undo: Undo): Promise<PayTested> 
           facilitatorUrl: facilitator.url,
         });
   if (seller === null) {
-    say(`The facilitator is ${facilitator.url}: let the seller ask it (FACILITATOR_URL).`);
+    say('Let the seller ask the facilitator (FACILITATOR_URL) at');
+    say(facilitator.url);
   } else {
     undo.push(() => seller.close());
     await seller.start(target, timing.startMs);

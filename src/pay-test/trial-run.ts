@@ -1,8 +1,8 @@
 import {
   type Finding,
   notRun,
-  type PayTested,
   PayTestImpossible,
+  type PayTestReport,
   TRIAL_IDS,
   type TrialId,
 } from './result.ts';
@@ -35,7 +35,7 @@ const ON_EACH_ROUTE = ['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 
 const ENDED = 'the process of the seller ended';
 
 /** Runs the trials of all routes in turn. T4 and T6 wait on purpose, so they run last, together. */
-export async function runTrials(options: TrialRunOptions): Promise<PayTested> {
+export async function runTrials(options: TrialRunOptions): Promise<PayTestReport> {
   return await new TrialRun(options).run();
 }
 
@@ -49,7 +49,7 @@ class TrialRun {
     this.#options = options;
   }
 
-  async run(): Promise<PayTested> {
+  async run(): Promise<PayTestReport> {
     const { testers, failing } = this.#options;
     this.#announce();
     /** The routes with a challenge, and the reason that only T1 can be judged; null where all can. */
@@ -60,13 +60,12 @@ class TrialRun {
       else this.#skip(tester, ['T1', ...ON_EACH_ROUTE], why);
     }
     for (const [tester, hopeless] of tried) await this.#tryRoute(tester, hopeless);
-    if (this.#isWanted('T14')) await this.#failWork(failing);
+    const whys = [...tried.values()];
+    const [why = null] = whys.includes(null) ? [] : whys;
+    if (this.#isWanted('T14')) await this.#failWork(failing, why);
     const [first] = testers;
     if (first !== undefined) await this.#tryOutages(first, tried.get(first) ?? null);
-    const hopeless = [...tried.values()];
-    const [why = null] = hopeless;
-    const isHopeless = why !== null && hopeless.every((one) => one !== null);
-    return { report: this.#toReport(), impossible: isHopeless ? `${why}: see T1` : null };
+    return this.#toReport();
   }
 
   #announce(): void {
@@ -77,7 +76,7 @@ class TrialRun {
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
   }
 
-  #toReport() {
+  #toReport(): PayTestReport {
     const { testers, target, parts } = this.#options;
     return toPayTestReport({
       target: target.origin,
@@ -107,7 +106,7 @@ class TrialRun {
     if (!isUnasked) return hopeless;
     const { facilitator } = this.#options.parts;
     throw new PayTestImpossible(
-      `${toRouteName(tester.route)} delivers without asking this facilitator (${facilitator.url}): wrong variable, or another facilitator`,
+      `${toRouteName(tester.route)} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`,
     );
   }
 
@@ -145,10 +144,12 @@ class TrialRun {
     return (lower.find(({ price }) => price?.asset === own.asset) ?? lower[0])?.one ?? null;
   }
 
-  async #failWork(failing: RouteTester | null): Promise<void> {
-    if (failing !== null) return this.#try('T14', failing, () => failedWork(failing));
-    const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
-    this.#found.push({ id: 'T14', route: null, ...finding });
+  async #failWork(failing: RouteTester | null, hopeless: string | null): Promise<void> {
+    if (failing === null) {
+      const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
+      this.#found.push({ id: 'T14', route: null, ...finding });
+    } else if (hopeless !== null) this.#skip(failing, ['T14'], `${hopeless}, see T1`);
+    else await this.#try('T14', failing, () => failedWork(failing));
   }
 
   async #tryOutages(tester: RouteTester, hopeless: string | null): Promise<void> {

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { TRIAL_IDS } from '../../src/pay-test/result.ts';
 import { isListening } from '../../src/pay-test/seller-process.ts';
 import { resolveTarget } from '../../src/pay-test/target.ts';
+import { runCli } from '../cli/run-cli.ts';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 import { idsWith, payTest, SHORT } from './run.ts';
@@ -30,27 +32,46 @@ test('a seller that never answers is told, and left no process', {
   await expect.poll(() => isListening(own)).toBe(false);
 });
 
-test('a seller that hangs once it is paid fails T1, and nothing else is judged', {
-  timeout: TIMEOUT_MS,
-}, async () => {
-  const timing = { ...SHORT, answerMs: 1_500 };
-  const tested = await payTest({ timing, seller: { hangs: 'paid' }, failingRoute: null });
-  expect(idsWith(tested, 'fail')).toEqual(['T1']);
-  expect(idsWith(tested, 'pass', 'warn')).toEqual([]);
-  expect(tested.impossible).toContain('does not answer a good payment');
-});
-
 test('a seller that delivers and never asks is one finding', { timeout: TIMEOUT_MS }, async () => {
   await expect(
     payTest({ variables: ['NOBODY_READS_THIS'], seller: { flaw: 'T4' } }),
   ).rejects.toThrow('delivers without asking this facilitator');
 });
 
-test('a seller that asks another facilitator fails T1', { timeout: TIMEOUT_MS }, async () => {
-  const tested = await payTest({ variables: ['NOBODY_READS_THIS'], failingRoute: null });
-  expect(idsWith(tested, 'fail')).toEqual(['T1']);
-  expect(tested.impossible).toContain('neither delivers a good payment nor asks');
+describe.each([
+  [{ hangs: 'paid' }, 'does not answer a good payment'],
+  [{ flaw: 'dies' }, 'ends the process of the seller'],
+  [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks'],
+] as const)('a seller %j', (seller, words) => {
+  test('fails T1, and is paid by no other trial', { timeout: TIMEOUT_MS }, async () => {
+    const tested = await payTest({ timing: { ...SHORT, answerMs: 1_500 }, seller });
+    expect(idsWith(tested, 'fail')).toEqual(['T1']);
+    expect(idsWith(tested, 'pass', 'warn')).toEqual([]);
+    const others = tested.trials.filter(({ id }) => id !== 'T1');
+    expect(others.map(({ id }) => id)).toEqual(TRIAL_IDS.slice(1));
+    expect(others.every(({ evidence }) => evidence.includes(words))).toBe(true);
+    expect(tested.summary).toMatchObject({ delivers: false, gifts: 0 });
+  });
 });
+
+test.each([
+  [['--fail-on', 'fail'], 1],
+  [['--fail-on', 'warn'], 1],
+  [[], 0],
+])(
+  'the command exits for a failed T1 with %j: %d',
+  { timeout: TIMEOUT_MS },
+  async (flags, code) => {
+    const port = await freePort();
+    const start = craftedSeller({ port, flaw: 'ignores' });
+    const target = `http://127.0.0.1:${port}`;
+    const route = ['--route', 'GET /weather'];
+    const ran = await runCli(['pay-test', target, '--start', start, ...route, ...flags]);
+    expect(ran.code).toBe(code);
+    expect(ran.stdout).toContain('FAIL    T1 pays-and-delivers');
+    expect(ran.stdout).toContain('NOT RUN T7 replay');
+  },
+);
 
 test('a run that is given up leaves no process', { timeout: TIMEOUT_MS }, async () => {
   const port = await freePort();
@@ -74,4 +95,21 @@ test('the command exits 2 for an address of others', { timeout: TIMEOUT_MS }, as
   );
   expect(failed).toMatchObject({ code: 2 });
   expect(failed.stderr).toContain('loopback and private addresses alone');
+});
+
+test('the address of the facilitator stands on a line of its own', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const lines: string[] = [];
+  const giving = new AbortController();
+  const tested = payTest({
+    start: null,
+    signal: giving.signal,
+    say: (line) => {
+      lines.push(line);
+      if (line.startsWith('http')) giving.abort(new Error('given up'));
+    },
+  });
+  await expect(tested).rejects.toThrow('given up');
+  expect(lines.at(-1)).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,6 +54,45 @@ test('a redirect or a document of the seller leads to no other origin', {
     expect(asked).toEqual([]);
   } finally {
     other.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+/** Writes the address of each connection that leaves the machine to DIALLED, and opens none. */
+const WATCHED = `
+  import { appendFileSync } from 'node:fs';
+  import { Socket } from 'node:net';
+  const connect = Socket.prototype.connect;
+  Socket.prototype.connect = function (...args) {
+    const [first] = [args[0]].flat();
+    const host = String((typeof first === 'object' ? first.host : args[1]) ?? 'localhost');
+    if (/^(?:127\\.|localhost$|::1$)/.test(host)) return connect.apply(this, args);
+    appendFileSync(process.env.DIALLED, host + ' ');
+    return this.destroy(new Error('not dialled'));
+  };
+`;
+
+test('a redirect to a public address is not followed', { timeout: TIMEOUT_MS }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
+  const [seller, watched, dialled] = ['seller.mjs', 'watched.mjs', 'dialled'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string]; // three names, three paths
+  await Promise.all([
+    writeFile(seller, SELLER),
+    writeFile(watched, WATCHED),
+    writeFile(dialled, ''),
+  ]);
+  const port = await freePort();
+  const start = `PORT=${port} OTHER=https://93.184.216.34 exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+  try {
+    const { code, stderr } = await runCli(
+      ['pay-test', `http://127.0.0.1:${port}`, '--start', start],
+      { NODE_OPTIONS: `--import=${watched}`, DIALLED: dialled },
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('no route asks for a payment');
+    expect(await readFile(dialled, 'utf8')).toBe('');
+  } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });

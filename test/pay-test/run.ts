@@ -1,6 +1,6 @@
 /** A pay-test of a crafted seller, with short waits. */
 
-import type { PayTested, TrialStatus } from '../../src/pay-test/result.ts';
+import type { PayTestReport, TrialStatus } from '../../src/pay-test/result.ts';
 import { type PayTestOptions, runPayTest } from '../../src/pay-test/run-pay-test.ts';
 import { type CraftedSettings, craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
@@ -15,7 +15,7 @@ export const SHORT = { startMs: 20_000, silenceMs: 3_500, patienceMs: 20_000, an
 
 type Wanted = Partial<PayTestOptions> & { readonly seller?: Omit<CraftedSettings, 'port'> };
 
-export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayTested> {
+export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayTestReport> {
   const port = await freePort();
   return runPayTest({
     target: `http://127.0.0.1:${port}`,
@@ -34,7 +34,7 @@ export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayT
   });
 }
 
-export function idsWith({ report }: PayTested, ...statuses: readonly TrialStatus[]): string[] {
+export function idsWith(report: PayTestReport, ...statuses: readonly TrialStatus[]): string[] {
   const found = report.trials.filter(({ status }) => statuses.includes(status));
   return [...new Set(found.map(({ id }) => id))];
 }

@@ -1,4 +1,4 @@
-import { isPaidBody } from '../replies.ts';
+import { hasPaidPart, isPaidBody } from '../paid-body.ts';
 import { type Finding, judgeGift } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
@@ -18,11 +18,17 @@ export async function obeysVerify(tester: RouteTester): Promise<Finding> {
 
 /** T5: the facilitator answers settle with `success: false`. */
 export async function obeysSettle(tester: RouteTester): Promise<Finding> {
-  const { reply, isDelivered, seen } = await tester.attempt(
+  const { version, reply, isDelivered, seen } = await tester.attempt(
     {},
     { step: 'settle', fault: 'refuse' },
   );
-  const isSent = reply.ok && tester.paid !== null && isPaidBody(tester.paid, reply.body);
-  const body = isSent ? ', with the body of the resource' : '';
-  return judgeGift(isDelivered || isSent, `settle said success: false: ${seen}${body}`);
+  const { paid } = tester;
+  const seenHow = `settle said success: false: ${seen}`;
+  if (!reply.ok || paid === null) return judgeGift(isDelivered, seenHow);
+  if (isPaidBody(paid, reply.body)) {
+    return judgeGift(true, `${seenHow}, with the body of the resource`);
+  }
+  const isPreview = !isDelivered && hasPaidPart(paid, reply.body, version);
+  const held = isPreview ? ', with the resource inside the body of the refusal' : '';
+  return judgeGift(isDelivered || isPreview, `${seenHow}${held}`);
 }

@@ -1,4 +1,5 @@
-import { describeReply, isDelivery, isPaidBody } from '../replies.ts';
+import { isPaidBody } from '../paid-body.ts';
+import { describeReply, isDelivery } from '../replies.ts';
 import { type Finding, notRun } from '../result.ts';
 import type { RouteTester, SellerRoute } from '../route-tester.ts';
 import type { Request } from '../seller-client.ts';
