@@ -1,6 +1,5 @@
-import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
-import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 
 const HINT = 'Add --allow-private to ask http, private and loopback addresses, on any port.';
 

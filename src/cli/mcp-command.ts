@@ -1,8 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { explainAlone } from '../engine/catalog/explain.ts';
-import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
 import type { DirectorySearch, McpHost } from '../mcp/host.ts';
 import type { ScanReport } from '../model/report.ts';

@@ -56,8 +56,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
     import('../scan/run-scan.ts'),
     import('../model/standing.ts'),
   ]);
-  const [{ allowingOrigin }, { parseOrigin }, { scannerUserAgent }] = await Promise.all([
-    import('../guard/allow-hosts.ts'),
+  const [{ allowingOrigin, parseOrigin }, { scannerUserAgent }] = await Promise.all([
     import('../guard/origin.ts'),
     import('../probe/client/user-agent.ts'),
   ]);

@@ -1,7 +1,12 @@
 import type { Pool } from '../engine/judging-pool.ts';
-import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { DEFAULT_POLICY, type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import {
+  allowingOrigin,
+  DEFAULT_POLICY,
+  type Origin,
+  type OriginPolicy,
+  parseOrigin,
+} from '../guard/origin.ts';
 import type { ScanOutcome } from '../model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { createOracle, type Oracle } from '../payable/create-oracle.ts';

@@ -6,8 +6,7 @@ import {
   placeholderValues,
   readPatchValues,
 } from '../patches/patch-values.ts';
-import { patchesFor } from '../patches/patches-for.ts';
-import { trialPatch } from '../patches/trial-patches.ts';
+import { patchesFor, trialPatch } from '../patches/patches-for.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import type { TrialId } from '../pay-test/result.ts';
 import { findPublicOrigin } from './public-url.ts';

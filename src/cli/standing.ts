@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { readEcosystemConfig } from '../config/ecosystem.ts';
+import { readEcosystemConfig } from '../config/config.ts';
 import { readSettings } from '../config/environment.ts';
 import { readPaymentConfig } from '../config/payment.ts';
 import { createStanding } from '../ecosystem/create-standing.ts';

@@ -1,10 +1,9 @@
 /** The whole configuration, validated: a bad setting stops the start, and none fails later. */
+
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { parseAllowHosts } from '../guard/allow-hosts.ts';
-import { DEFAULT_POLICY, type OriginPolicy } from '../guard/origin.ts';
-import { type EcosystemConfig, readEcosystemConfig } from './ecosystem.ts';
+import { DEFAULT_POLICY, type OriginPolicy, parseAllowHosts } from '../guard/origin.ts';
 import {
   acceptedFor,
   type Environment,
@@ -13,9 +12,8 @@ import {
   type Settings,
 } from './environment.ts';
 import { addressBlocks, portList, webAddress } from './parse-values.ts';
-import { type PaymentConfig, readPaymentConfig } from './payment.ts';
+import { ed25519Key, type PaymentConfig, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
-import { ed25519Key } from './signing-key.ts';
 
 export type Config = {
   readonly host: string;
@@ -149,4 +147,34 @@ function readCertificates(path: string): void {
     // An unreadable file is refused below, like one without certificates.
   }
   throw new SettingError('NODE_EXTRA_CA_CERTS', path, acceptedFor('NODE_EXTRA_CA_CERTS'));
+}
+
+/** Base URLs of the sources of the standing checks; null where a source is switched off. */
+export type EcosystemConfig = {
+  readonly x402scanUrl: string | null;
+  readonly bazaarUrl: string | null;
+  readonly ecosystemUrl: string | null;
+  /** A node of Solana that knows the token accounts of recipients. */
+  readonly solanaRpcUrl: string | null;
+};
+
+const PUBLIC_SOURCES = {
+  X402SCAN_URL: 'https://www.x402scan.com',
+  BAZAAR_URL: 'https://api.cdp.coinbase.com',
+  ECOSYSTEM_URL: 'https://www.x402.org',
+} as const;
+
+/** Throws SettingError. An empty setting switches its source off. */
+export function readEcosystemConfig(settings: Settings): EcosystemConfig {
+  return {
+    x402scanUrl: sourceAddress(settings, 'X402SCAN_URL'),
+    bazaarUrl: sourceAddress(settings, 'BAZAAR_URL'),
+    ecosystemUrl: sourceAddress(settings, 'ECOSYSTEM_URL'),
+    solanaRpcUrl: webAddress(settings, 'SOLANA_RPC_URL', 'any path') ?? null,
+  };
+}
+
+function sourceAddress(settings: Settings, name: keyof typeof PUBLIC_SOURCES): string | null {
+  if (settings[name] === '') return null;
+  return webAddress(settings, name, 'any path') ?? PUBLIC_SOURCES[name];
 }

@@ -1,4 +1,4 @@
-import { type CdpKey, cdpPrivateKey } from './cdp-key.ts';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   acceptedFor,
   type Environment,
@@ -6,8 +6,7 @@ import {
   type SettingName,
   type Settings,
 } from './environment.ts';
-import { addressOfKey, isSameAddress } from './evm-address.ts';
-import { evmAddress, webAddress } from './parse-values.ts';
+import { addressOfKey, evmAddress, isSameAddress, webAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
 
@@ -146,4 +145,56 @@ function privateKey(value: string | undefined): `0x${string}` | null {
     throw new SettingError('SETTLEMENT_KEY', value, acceptedFor('SETTLEMENT_KEY'));
   }
   return value as `0x${string}`; // as the form of every key that has an address
+}
+
+/** The API key of the Coinbase Developer Platform, in either form that its portal issues. */
+export type CdpKey = {
+  readonly id: string;
+  /** Ed25519 or P-256. A KeyObject prints nothing of the key in a log. */
+  readonly privateKey: KeyObject;
+};
+
+const ED25519_SEED_BYTES = 32;
+const ED25519_SECRET_BYTES = 64;
+
+/** Reads base64 of seed and public key (Ed25519), or a PEM key of the curve P-256; null for all else. */
+export function cdpPrivateKey(secret: string): KeyObject | null {
+  try {
+    return secret.includes('PRIVATE KEY') ? pemKey(secret) : seedKey(secret);
+  } catch {
+    return null;
+  }
+}
+
+/** Environment files often hold a PEM on one line, its line ends written as backslash and n. */
+function pemKey(secret: string): KeyObject | null {
+  const key = createPrivateKey(secret.replaceAll('\\n', '\n'));
+  return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;
+}
+
+function seedKey(secret: string): KeyObject | null {
+  const bytes = Buffer.from(secret, 'base64');
+  if (bytes.length !== ED25519_SECRET_BYTES) return null;
+  const seed = bytes.subarray(0, ED25519_SEED_BYTES);
+  const publicKey = bytes.subarray(ED25519_SEED_BYTES);
+  const jwk = { kty: 'OKP', crv: 'Ed25519', d: encode(seed), x: encode(publicKey) };
+  return createPrivateKey({ key: jwk, format: 'jwk' });
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64url');
+}
+
+const PKCS8_PEM = /^\s*-----BEGIN PRIVATE KEY-----/;
+
+/** Reads an Ed25519 private key from PKCS#8 PEM; null for all else. */
+export function ed25519Key(text: string): KeyObject | null {
+  if (!PKCS8_PEM.test(text)) return null;
+  try {
+    // Environment files often hold a PEM on one line, its line ends written as backslash and n.
+    const key = createPrivateKey(text.replaceAll('\\n', '\n'));
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
 }

@@ -5,9 +5,8 @@ import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, meterPlain } from './metered-transport.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
-import { startPatientTimer } from './patient-timer.ts';
-import type { ProcessorTime } from './processor-time.ts';
 import type { Address } from './resolve.ts';
+import { type ProcessorTime, startPatientTimer } from './timers.ts';
 import { connectTls } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { ProcessorTime } from './processor-time.ts';
+import type { ProcessorTime } from './timers.ts';
 
 /** Counts an origin's cost on one connection. */
 export type Meter = {

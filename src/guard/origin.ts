@@ -137,3 +137,75 @@ function portRefused({ allowedPorts }: OriginPolicy): OriginRefused {
     `The port is not allowed: origins are scanned on port ${allowedPorts.join(', ')}.`,
   );
 }
+
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * Resolves a `Location` or a link against its document and validates it like typed input. A reference
+ * with its own authority is validated as written, because resolving would normalise user info,
+ * backslashes and percent-encoded hosts away. Throws OriginRefused.
+ */
+export function resolveReference(reference: string, base: URL, policy: OriginPolicy): URL {
+  if (ABSOLUTE.test(reference)) return validateUrl(reference, policy);
+  if (/^[\\/]{2}/.test(reference)) return validateUrl(`${base.protocol}${reference}`, policy);
+  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(reference)) {
+    throw new OriginRefused('control_space_or_backslash');
+  }
+  if (!URL.canParse(reference, base.href)) throw new OriginRefused('parse_error');
+  return validateUrl(new URL(reference, base).href, policy);
+}
+
+/**
+ * Resolves a document's URL if it lies on that origin; null otherwise. Nothing from a document may be
+ * fetched unless it passed this. `base` is the document's URL, for relative references.
+ */
+export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): URL | null {
+  const root = new URL(`${origin.url}/`);
+  const onlyThisHost: OriginPolicy = {
+    allowedPorts: [],
+    allowHosts: new Set([`${root.hostname}:${origin.port}`]),
+  };
+  try {
+    const url = resolveReference(candidate, base ?? root, onlyThisHost);
+    return url.origin === origin.url ? url : null;
+  } catch (error) {
+    if (error instanceof OriginRefused) return null;
+    throw error;
+  }
+}
+
+/**
+ * Parses exact exceptions to the egress guard, `localhost:3000,[::1]:8443`, from SCAN_ALLOW_HOSTS: these
+ * may be http, loopback or private. Throws an Error with the entry; the caller adds the setting's name.
+ */
+export function parseAllowHosts(list: string): ReadonlySet<string> {
+  const entries = list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  return new Set(entries.map(canonicalEntry));
+}
+
+/**
+ * Adds the input's host and port to the policy's exceptions, which may be http, loopback or private. A
+ * bare host still means https. Throws OriginRefused.
+ */
+export function allowingOrigin(input: string, policy: OriginPolicy): OriginPolicy {
+  const text = /^https?:\/\//i.test(input) ? input : `https://${input}`;
+  if (!URL.canParse(text)) throw new OriginRefused('parse_error');
+  const key = exceptionKey(new URL(text));
+  const widened = { ...policy, allowHosts: new Set([...policy.allowHosts, key]) };
+  parseOrigin(input, widened);
+  return widened;
+}
+
+function canonicalEntry(entry: string): string {
+  const port = /:(\d{1,5})$/.exec(entry)?.[1];
+  const text = `http://${entry}/`;
+  // `*` is in no host name and nothing listens on port 0, so neither entry could match.
+  const isExact = port !== undefined && Number(port) > 0 && !/[/?#@%*\\\s]/.test(entry);
+  if (!isExact || !URL.canParse(text)) {
+    throw new Error(`"${entry}" is no exact host:port, such as localhost:3000 or [::1]:8443`);
+  }
+  return `${new URL(text).hostname}:${Number(port)}`;
+}

@@ -11,7 +11,7 @@ import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, MeteredTransport } from './metered-transport.ts';
 import type { Origin } from './origin.ts';
-import type { ProcessorTime } from './processor-time.ts';
+import type { ProcessorTime } from './timers.ts';
 
 export type HandshakeOptions = {
   readonly origin: Pick<Origin, 'hostname'>;

@@ -1,7 +1,6 @@
 /** Documents that agents look for, with the content that their checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
-import type { PatchValues, SoldRoute } from './patch-values.ts';
-import { nameRoute, toOpenApiPath } from './route-names.ts';
+import { nameRoute, type PatchValues, type SoldRoute, toOpenApiPath } from './patch-values.ts';
 import { parameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {

@@ -1,10 +1,16 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
+
 import type { ScanReport } from '../model/report.ts';
 import type { PaidRoute, RouteOffer } from '../model/routes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
-import { hasParameters, parseRouteTemplate, type RouteTemplate } from './route-template.ts';
+import {
+  hasParameters,
+  parseRouteTemplate,
+  type RouteTemplate,
+  writeRoute,
+} from './route-template.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
@@ -207,4 +213,20 @@ function priceOf(offer: RouteOffer | undefined): string | null {
   const [whole, fraction] = [digits.slice(0, -asset.decimals), digits.slice(-asset.decimals)];
   const kept = fraction.replace(/0+$/, '');
   return kept === '' ? whole : `${whole}.${kept}`;
+}
+
+/** "GET /weather/{city}", for documents and for keys that no middleware reads. */
+export function nameRoute(route: SoldRoute): string {
+  return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
+}
+
+/** ROUTE stays undefined on purpose: code with an invented path would run and leave the real route unpaid. */
+export function unknownRoute({ example }: SoldRoute): string {
+  const asked = example === null ? '' : ` behind ${example}`;
+  return `<route>${asked}: define ROUTE as your router has it; nothing runs before`;
+}
+
+/** The path as OpenAPI writes it. */
+export function toOpenApiPath({ template }: SoldRoute): string {
+  return template === null ? '/<route>' : writeRoute(template, 'openapi');
 }

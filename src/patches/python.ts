@@ -1,14 +1,16 @@
 import { python } from './literals.ts';
 import { type PaidExtras, type Patch, part, whyNot } from './patch.ts';
-import type { PatchValues, SoldRoute } from './patch-values.ts';
 import {
   guardedKeys,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
+  nameRoute,
+  type PatchValues,
+  type SoldRoute,
   toResourceUrl,
+  unknownRoute,
 } from './patch-values.ts';
-import { nameRoute, unknownRoute } from './route-names.ts';
 import { type RouteSyntax, writeRoute } from './route-template.ts';
 
 /** The configuration of one paid route, under `name`. */

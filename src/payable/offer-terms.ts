@@ -1,6 +1,5 @@
 import type { OfferPayability } from '../model/payability.ts';
-import type { JsonValue } from '../parse/json/json.ts';
-import { showJson } from '../parse/json/show-json.ts';
+import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { exactText } from '../parse/text/text.ts';
 import type { Offer } from '../parse/x402/challenge.ts';
 

@@ -1,5 +1,4 @@
-import { allowingOrigin } from '../guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
 import { type Judges, judgeChallenge } from './judge-challenge.ts';
 import type { Preflight } from './result.ts';

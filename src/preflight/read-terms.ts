@@ -1,8 +1,7 @@
 /** Runs on a worker, because a seller wrote the challenge. */
 import { hash } from 'node:crypto';
 import type { HttpData } from '../model/observation.ts';
-import type { JsonValue } from '../parse/json/json.ts';
-import { showJson } from '../parse/json/show-json.ts';
+import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';

@@ -6,13 +6,11 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Observations, OriginFacts, ProbingOptions } from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
-import { askAsBrowser } from './ask-as-browser.ts';
-import { askIcons, settleIcons } from './ask-icons.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from './first-wave.ts';
-import { followLinks } from './follow-links.ts';
 import type { Plan } from './plan/plan.ts';
 import { probeResources } from './probe-resources.ts';
+import { askAsBrowser, askIcons, followLinks, settleIcons } from './second-wave.ts';
 
 export type FirstAnswers = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
 

@@ -1,7 +1,7 @@
 /** Every message that is sent to an MCP endpoint. None of them carries a payment. */
 import type { JsonObject } from '../model/json.ts';
 import type { RpcMessage } from './client/client.ts';
-import { type McpEra, MODERN_VERSION, PAYMENT_EXTENSION } from './plan/mcp-era.ts';
+import { type McpEra, MODERN_VERSION, PAYMENT_EXTENSION } from './plan/read-mcp.ts';
 
 export type SentMessage = RpcMessage & { readonly id: number };
 

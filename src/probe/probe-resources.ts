@@ -7,8 +7,8 @@ import type {
   ResourceSet,
 } from '../model/observations.ts';
 import type { RequestCache } from './client/request-cache.ts';
+import type { PlannedResource } from './plan/declared-requests.ts';
 import type { Plan } from './plan/plan.ts';
-import type { PlannedResource } from './plan/planned-resource.ts';
 
 const CHALLENGE_CAP_BYTES = 64 * 1024;
 const ACCEPT_JSON = 'application/json, */*;q=0.5';

@@ -1,9 +1,8 @@
 /** Reads recordings, which strangers may have made: nothing but what a scan could have seen passes. */
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { allowingOrigin } from '../guard/allow-hosts.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import type { Observations, OriginFacts } from '../model/observations.ts';
 import type { Payability } from '../model/payability.ts';
 import { cleanText } from '../parse/text/text.ts';

@@ -10,7 +10,7 @@ import type { JsonObject } from '../parse/json/json.ts';
 import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { isImage } from '../probe/ask-icons.ts';
+import { isImage } from '../probe/second-wave.ts';
 import type { BrandedSurfaces } from './read-branding.ts';
 
 const MAX_NAME_CHARS = 80;

@@ -8,7 +8,7 @@ import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { caip2 } from '../parse/x402/networks.ts';
-import { pathOnOrigin } from '../probe/plan/path-on-origin.ts';
+import { pathOnOrigin } from '../probe/plan/declared-requests.ts';
 import type { RouteSources } from './read-routes.ts';
 
 /** Lists above this are marked incomplete: a patch that names some of the routes leaves the others open. */

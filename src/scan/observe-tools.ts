@@ -11,9 +11,7 @@ import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';
 import type { Ask, RequestCache } from '../probe/client/request-cache.ts';
 import { createMcpMessages, type McpMessages, type SentMessage } from '../probe/mcp-messages.ts';
-import { MCP_DOCUMENTS } from '../probe/plan/mcp-documents.ts';
-import type { McpEra } from '../probe/plan/mcp-era.ts';
-import type { EndpointClues } from '../probe/plan/read-mcp.ts';
+import { type EndpointClues, MCP_DOCUMENTS, type McpEra } from '../probe/plan/read-mcp.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
 
 /** The options of `--mcp`. */

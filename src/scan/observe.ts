@@ -14,7 +14,7 @@ import {
   SILENT_PLAN,
   secondWave,
 } from '../probe/gather.ts';
-import { FIRST_WAVE, type FirstWave } from '../probe/plan/first-wave.ts';
+import { FIRST_WAVE, type FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { McpWanted, SeenTools } from './observe-tools.ts';
 import { type ScanWork, type WorkModule, workOn } from './origin-work.ts';
@@ -42,8 +42,8 @@ const PAYEES_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new 
   '../probe/plan/payees.ts',
   import.meta.url,
 );
-const OFFERS_MODULE: WorkModule<typeof import('../probe/plan/chain-offers.ts')> = new URL(
-  '../probe/plan/chain-offers.ts',
+const OFFERS_MODULE: WorkModule<typeof import('../probe/plan/payees.ts')> = new URL(
+  '../probe/plan/payees.ts',
   import.meta.url,
 );
 const CHALLENGES_MODULE: WorkModule<typeof import('../payable/list-challenges.ts')> = new URL(

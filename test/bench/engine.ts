@@ -3,8 +3,12 @@ import { REVISIONS } from '../../src/config/revision.ts';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
-import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/guard/origin.ts';
+import {
+  DEFAULT_POLICY,
+  type OriginPolicy,
+  parseAllowHosts,
+  parseOrigin,
+} from '../../src/guard/origin.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';

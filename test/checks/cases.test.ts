@@ -4,7 +4,7 @@ import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
 import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/read-verdict.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { deepFreeze } from '../../src/parse/json/deep-freeze.ts';
+import { deepFreeze } from '../../src/parse/json/json.ts';
 import { createKit } from '../../src/parse/kit/create-kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 

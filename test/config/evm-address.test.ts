@@ -8,7 +8,7 @@ import {
   checksummed,
   isChecksummed,
   isEvmAddress,
-} from '../../src/config/evm-address.ts';
+} from '../../src/config/parse-values.ts';
 
 const hex = (length: number) =>
   fc

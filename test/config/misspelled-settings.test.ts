@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { misspelledSettings } from '../../src/config/misspelled-settings.ts';
+import { misspelledSettings } from '../../src/config/environment.ts';
 
 describe('a name that is one letter off a setting is told', () => {
   test.each([

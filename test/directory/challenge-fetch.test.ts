@@ -1,8 +1,7 @@
 /** The challenge file, fetched over TLS. */
 import { expect, test } from 'vitest';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
-import { parseOrigin } from '../../src/guard/origin.ts';
+import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { startChallengeOrigin } from './challenge-origin.ts';
 

@@ -1,7 +1,7 @@
 /** The service, and an origin whose owner it can believe. */
 import type { RevisionName } from '../../src/config/revision.ts';
 import { createChallengeFetcher } from '../../src/directory/challenge-fetch.ts';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 import { type ChallengeOrigin, startChallengeOrigin } from './challenge-origin.ts';

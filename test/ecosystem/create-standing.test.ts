@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createStanding } from '../../src/ecosystem/create-standing.ts';
 import type { EcosystemOptions } from '../../src/ecosystem/ecosystem-options.ts';
-import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import {
   bazaarItem,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { findPartner } from '../../src/ecosystem/find-partner.ts';
-import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 
 function listed(origin: string, website: string): boolean {
   const policy = allowingOrigin(origin, DEFAULT_POLICY);

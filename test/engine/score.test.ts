@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../catalog/2026-08-14.2.json' with { type: 'json' };
-import { type Scored, scoreResults, toGrade } from '../../src/engine/score.ts';
-import { scoreCosts } from '../../src/engine/score-costs.ts';
+import { type Scored, scoreCosts, scoreResults, toGrade } from '../../src/engine/score.ts';
 import type { CategoryKey, Severity } from '../../src/model/report.ts';
 import type { Basis, Status } from '../../src/model/verdict.ts';
 

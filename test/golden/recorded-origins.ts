@@ -1,7 +1,7 @@
 /** The recorded origins: what real and simulated sellers answered, as `scan --save` wrote it. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { fileDigest } from '../../src/engine/catalog/file-digest.ts';
+import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
 import { readRecording } from '../../src/probe/read-recording.ts';
 import type { Recording } from '../../src/probe/recording.ts';
 

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { allowingOrigin, parseAllowHosts } from '../../src/guard/allow-hosts.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import {
+  allowingOrigin,
+  DEFAULT_POLICY,
+  parseAllowHosts,
+  parseOrigin,
+} from '../../src/guard/origin.ts';
 
 describe('parseAllowHosts', () => {
   test('reads exact entries into the form that origins are compared in', () => {

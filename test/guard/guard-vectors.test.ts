@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { isBlockedAddress } from '../../src/guard/address.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
-import { parseOrigin, validateUrl } from '../../src/guard/origin.ts';
-import { sameOriginUrl } from '../../src/guard/reference.ts';
+import { parseOrigin, sameOriginUrl, validateUrl } from '../../src/guard/origin.ts';
 import { textVectors, titleOf, VECTORS } from '../fixtures/vectors/ssrf-vectors.ts';
 
 test('every vector has a kind that some suite runs, and none is lost', () => {

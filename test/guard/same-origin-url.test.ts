@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { resolveReference, sameOriginUrl } from '../../src/guard/reference.ts';
+import {
+  DEFAULT_POLICY,
+  parseOrigin,
+  resolveReference,
+  sameOriginUrl,
+} from '../../src/guard/origin.ts';
 
 const seller = parseOrigin('https://seller.example.com');
 

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { ScanReport } from '../../src/model/report.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';

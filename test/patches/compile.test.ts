@@ -12,9 +12,8 @@ import {
   placeholderValues,
   readPatchValues,
 } from '../../src/patches/patch-values.ts';
-import { patchesFor } from '../../src/patches/patches-for.ts';
+import { patchesFor, trialPatch } from '../../src/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../src/patches/topics.ts';
-import { trialPatch } from '../../src/patches/trial-patches.ts';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';

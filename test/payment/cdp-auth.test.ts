@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { cdpPrivateKey } from '../../src/config/cdp-key.ts';
+import { cdpPrivateKey } from '../../src/config/payment.ts';
 import { cdpAuthHeaders } from '../../src/payment/settle/cdp-auth.ts';
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
 

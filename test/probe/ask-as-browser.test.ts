@@ -1,9 +1,9 @@
 /** How the first paid resource is asked for as a browser would. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect, test } from 'vitest';
-import { askAsBrowser } from '../../src/probe/ask-as-browser.ts';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';
-import type { PlannedResource } from '../../src/probe/plan/planned-resource.ts';
+import type { PlannedResource } from '../../src/probe/plan/declared-requests.ts';
+import { askAsBrowser } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
 test('twice by GET: as a script of another site, and as a page that names us', async () => {

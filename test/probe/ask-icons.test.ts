@@ -1,8 +1,8 @@
 /** When the GET behind the HEAD of an icon is asked for. */
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
-import { askIcons, settleIcons } from '../../src/probe/ask-icons.ts';
 import { RequestCache } from '../../src/probe/client/request-cache.ts';
+import { askIcons, settleIcons } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
 const PLAN = { paths: ['/favicon.ico'], otherHosts: [], inline: false };

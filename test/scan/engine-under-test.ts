@@ -2,8 +2,7 @@
 import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
-import { allowingOrigin } from '../../src/guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import type { ScanOutcome } from '../../src/model/scan-outcome.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fileDigest } from '../../src/engine/catalog/file-digest.ts';
+import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
 import { houseFindings } from '../../tools/lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
-import { parseOrigin } from '../../src/guard/origin.ts';
+import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import type { Judges } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskResources } from '../../src/watch/ask-resources.ts';

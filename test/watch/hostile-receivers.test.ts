@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import type { PostWebhook } from '../../src/watch/delivery.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { parseAllowHosts } from '../../src/guard/allow-hosts.ts';
+import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { signHeaders } from '../../src/watch/delivery.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';

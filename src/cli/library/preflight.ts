@@ -1,6 +1,5 @@
-import { allowingOrigin } from '../../guard/allow-hosts.ts';
 import { OriginRefused } from '../../guard/errors.ts';
-import { DEFAULT_POLICY } from '../../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY } from '../../guard/origin.ts';
 import { createOracle } from '../../payable/create-oracle.ts';
 import { askedUrl, isPrice, refusedPreflight } from '../../preflight/asked.ts';
 import { preflightInHand } from '../../preflight/challenge-in-hand.ts';

@@ -1,5 +1,4 @@
-import { allowingOrigin } from '../../guard/allow-hosts.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../guard/origin.ts';
+import { allowingOrigin, DEFAULT_POLICY, parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
 import { OFFLINE_STANDING } from '../../model/standing.ts';
 import { createOracle } from '../../payable/create-oracle.ts';

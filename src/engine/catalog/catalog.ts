@@ -3,8 +3,7 @@ import type { ProbingOptions } from '../../model/observations.ts';
 import type { CategoryKey, Severity } from '../../model/report.ts';
 import { CatalogError } from '../errors.ts';
 import { isScoringName, type ScoringName } from '../score.ts';
-import { type DiscoveredCheck, discoverChecks } from './discover-checks.ts';
-import { fileDigest } from './file-digest.ts';
+import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
 import { readPublished } from './published.ts';
 
 export type CatalogCategory = {

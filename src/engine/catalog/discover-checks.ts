@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { OBSERVATION_NAMES } from '../../model/observation-names.ts';
 import { ENGINE_OUTCOMES } from '../../model/verdict.ts';
 import type { CheckDefinition, Sentences } from '../define-check.ts';
 import { CheckModuleError } from '../errors.ts';
-import { fileDigest } from './file-digest.ts';
 
 export type DiscoveredCheck = {
   readonly id: string;
@@ -219,4 +219,10 @@ function reaches(requires: Map<string, Set<string>>, from: string, target: strin
 
 function parseVersion(file: string): number {
   return Number(FILE.exec(file)?.[1]);
+}
+
+/** "sha256:" and 64 hex digits. CRLF counts as LF, because a checkout may convert line ends. */
+export function fileDigest(text: string): string {
+  const normalised = text.replaceAll('\r\n', '\n');
+  return `sha256:${createHash('sha256').update(normalised, 'utf8').digest('hex')}`;
 }

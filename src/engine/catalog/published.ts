@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { CatalogError } from '../errors.ts';
-import type { DiscoveredCheck } from './discover-checks.ts';
-import { fileDigest } from './file-digest.ts';
+import { type DiscoveredCheck, fileDigest } from './discover-checks.ts';
 
 export type Published = {
   /** Digests by checksVersion. */

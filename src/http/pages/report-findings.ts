@@ -1,8 +1,7 @@
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
-import { SCORINGS } from '../../engine/score.ts';
-import { type ScoreCost, scoreCosts } from '../../engine/score-costs.ts';
+import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import { toPhrase } from '../../model/check-phrases.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { cutText } from './cut-text.ts';

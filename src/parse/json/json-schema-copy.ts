@@ -1,7 +1,6 @@
 import type { Schema } from '@cfworker/json-schema';
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from './json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue, showJson } from './json.ts';
 import { pointerStep } from './json-pointer.ts';
-import { showJson } from './show-json.ts';
 
 const TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
 

@@ -1,11 +1,16 @@
-import { toOrigin } from '../../guard/origin.ts';
-import { sameOriginUrl } from '../../guard/reference.ts';
+import { sameOriginUrl, toOrigin } from '../../guard/origin.ts';
 import type { HttpData } from '../../model/observation.ts';
-import { deepFreeze } from '../json/deep-freeze.ts';
-import { jsonList, jsonObject, parseJson } from '../json/json.ts';
+import {
+  deepFreeze,
+  jsonAsText,
+  jsonList,
+  jsonObject,
+  parseJson,
+  showAddress,
+  showJson,
+} from '../json/json.ts';
 import { atPointer } from '../json/json-pointer.ts';
 import { schemaErrors } from '../json/json-schema.ts';
-import { jsonAsText, showAddress, showJson } from '../json/show-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { daysBefore } from '../text/days-before.ts';
 import { baseUnits } from '../text/decimal.ts';

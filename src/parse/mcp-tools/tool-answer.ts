@@ -15,7 +15,7 @@ import {
   parseJson,
 } from '../json/json.ts';
 import { parseChallenge } from '../x402/challenge.ts';
-import { rpcResponse } from './rpc-message.ts';
+import { rpcResponse } from './tool-list.ts';
 
 export type ToolAnswer = {
   readonly answer: HttpObservation;

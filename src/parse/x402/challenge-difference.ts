@@ -1,5 +1,4 @@
-import type { JsonValue } from '../json/json.ts';
-import { showJson } from '../json/show-json.ts';
+import { type JsonValue, showJson } from '../json/json.ts';
 import type { Challenge, Offer } from './challenge.ts';
 import { caip2 } from './networks.ts';
 

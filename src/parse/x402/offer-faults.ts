@@ -1,5 +1,4 @@
-import { type JsonValue, jsonObject } from '../json/json.ts';
-import { showAddress, showJson } from '../json/show-json.ts';
+import { type JsonValue, jsonObject, showAddress, showJson } from '../json/json.ts';
 import { addressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
 import { assetOfOtherNetwork, knownAsset } from './assets.ts';

@@ -1,9 +1,15 @@
 /** FastAPI with the Python package x402. */
 import { paidOperation, SECURITY_SCHEMES } from '../documents.ts';
 import { python, pythonJson, pythonText } from '../literals.ts';
-import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part } from '../patch.ts';
-import type { PatchValues, SoldRoute } from '../patch-values.ts';
+import {
+  type PaidExtras,
+  type Patch,
+  paidTopics,
+  part,
+  type ServedDocument,
+  type StackPatches,
+} from '../patch.ts';
+import { type PatchValues, type SoldRoute, unknownRoute } from '../patch-values.ts';
 import {
   bazaarImport,
   guardedRoutes,
@@ -11,7 +17,6 @@ import {
   PYTHON_TOPICS,
   registrations,
 } from '../python.ts';
-import { unknownRoute } from '../route-names.ts';
 import { parameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 const FILE = 'main.py';

@@ -1,17 +1,24 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
 import { go, goText, json } from '../literals.ts';
-import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part, whyNot } from '../patch.ts';
+import {
+  type PaidExtras,
+  type Patch,
+  paidTopics,
+  part,
+  type ServedDocument,
+  type StackPatches,
+  whyNot,
+} from '../patch.ts';
 import {
   guardedKeys,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
+  nameRoute,
   type PatchValues,
   type SoldRoute,
   toResourceUrl,
 } from '../patch-values.ts';
-import { nameRoute } from '../route-names.ts';
 import { routePattern, writeRoute } from '../route-template.ts';
 
 const FILE = 'x402.go';

@@ -8,10 +8,16 @@ import {
   soldRoute,
 } from '../javascript.ts';
 import { js } from '../literals.ts';
-import type { PaidExtras, Patch, PatchPart, ServedDocument, StackPatches } from '../patch.ts';
-import { paidTopics, part } from '../patch.ts';
-import type { PatchValues, SoldRoute } from '../patch-values.ts';
-import { unknownRoute } from '../route-names.ts';
+import {
+  type PaidExtras,
+  type Patch,
+  type PatchPart,
+  paidTopics,
+  part,
+  type ServedDocument,
+  type StackPatches,
+} from '../patch.ts';
+import { type PatchValues, type SoldRoute, unknownRoute } from '../patch-values.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
 
 /** Paths that are valid folder names; others stay a placeholder. */

@@ -1,6 +1,6 @@
 /** The signed fields of a payment: its key, its signer, its terms. */
 import { hash } from 'node:crypto';
-import { isSameAddress } from '../../config/evm-address.ts';
+import { isSameAddress } from '../../config/parse-values.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { Authorization, PaidRoute, SignedPayment } from '../paid-route.ts';
 import { PaymentRefused, type PaymentTerms, parseChainId, type Requirements } from './challenge.ts';

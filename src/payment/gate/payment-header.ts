@@ -2,7 +2,7 @@
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
-import { checksummed, isEvmAddress } from '../../config/evm-address.ts';
+import { checksummed, isEvmAddress } from '../../config/parse-values.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import { PaymentRefused, type PaymentTerms } from './challenge.ts';
 

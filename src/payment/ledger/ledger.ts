@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
-import { checksummed } from '../../config/evm-address.ts';
+import { checksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
   LedgerAppend,

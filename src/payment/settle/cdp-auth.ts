@@ -1,7 +1,7 @@
 /** Signs requests to a facilitator with a key of the Coinbase Developer Platform: a JWT each. */
 import { randomBytes, sign } from 'node:crypto';
 import type { FacilitatorConfig } from '@x402/core/http';
-import type { CdpKey } from '../../config/cdp-key.ts';
+import type { CdpKey } from '../../config/payment.ts';
 
 /** Lifetime of a token, as the platform's own SDK sets it. */
 const TOKEN_LIFETIME_SEC = 120;

@@ -5,8 +5,8 @@ import {
   VerifyError,
   type VerifyResponse,
 } from '@x402/core/types';
-import type { CdpKey } from '../../config/cdp-key.ts';
-import { isEvmAddress, isSameAddress } from '../../config/evm-address.ts';
+import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
+import type { CdpKey } from '../../config/payment.ts';
 import { redact } from '../../model/redact.ts';
 import { cdpAuthHeaders } from './cdp-auth.ts';
 import {

@@ -1,7 +1,7 @@
 /** Reads a facilitator's answer to "settle": settled, refused, not sent, or in doubt. */
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
-import { isEvmAddress, isSameAddress } from '../../config/evm-address.ts';
+import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import { redact } from '../../model/redact.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { SettleOutcome } from './facilitator.ts';

@@ -2,15 +2,14 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
-import { type Origin, type OriginPolicy, toOrigin } from '../../guard/origin.ts';
-import { type ProcessorTime, threadTime } from '../../guard/processor-time.ts';
-import { resolveReference } from '../../guard/reference.ts';
+import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
 import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
+import { type ProcessorTime, threadTime } from '../../guard/timers.ts';
 import type { Hop, HttpData, HttpMethod, Observation, Seen } from '../../model/observation.ts';
 import { observeAnswer, refuseRedirect } from '../observe-answer.ts';
 import type { Answer, ExchangeRequest, Outcome } from './exchange.ts';
+import type { TextBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
-import type { TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;

@@ -4,7 +4,7 @@ import { type Failure, ProbeFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
 import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
-import { type PatientTimer, startPatientTimer } from '../../guard/patient-timer.ts';
+import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import type { ScanBudget } from './scan-budget.ts';
 

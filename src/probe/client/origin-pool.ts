@@ -4,7 +4,7 @@ import PQueue from 'p-queue';
 import { Pool } from 'undici';
 import { type Failure, ProbeFailure } from '../../guard/failures.ts';
 import type { Limits } from '../../guard/limits.ts';
-import { startPatientTimer } from '../../guard/patient-timer.ts';
+import { startPatientTimer } from '../../guard/timers.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { GuardedClient } from './guarded-client.ts';
 import { GuardedSocket, type OpenSocket, type SocketEvents } from './guarded-socket.ts';

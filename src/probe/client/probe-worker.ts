@@ -11,7 +11,7 @@ import {
   type ProbeCalls,
   toFault,
 } from './messages.ts';
-import { TextBudget } from './text-budget.ts';
+import { TextBudget } from './scan-budget.ts';
 
 const CLOSED: Fault = { name: 'other', message: 'this client is closed' };
 

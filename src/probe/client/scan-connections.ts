@@ -5,8 +5,8 @@ import { type Failure, ProbeFailure, ResolverDown } from '../../guard/failures.t
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
-import type { ProcessorTime } from '../../guard/processor-time.ts';
 import { type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
+import type { ProcessorTime } from '../../guard/timers.ts';
 import { originSecureContext } from '../../guard/tls-handshake.ts';
 import type { ExchangeRequest, Outcome } from './exchange.ts';
 import { OriginPool } from './origin-pool.ts';

@@ -1,6 +1,40 @@
-/** The request that a document's path stands for: required parameters as OpenAPI's examples fill them in. */
+/** Requests that documents declare: required parameters as OpenAPI's examples fill them in. */
+
+import type { Observations, ResourceSource } from '../../model/observations.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
+
+/** Observations of the fixed paths and of the index, from which the plan is made. */
+export const FIRST_WAVE = [
+  'origin',
+  'root',
+  'soft404',
+  'openapi',
+  'openapiAlternates',
+  'manifest',
+  'manifestJson',
+  'llmsTxt',
+  'agentCard',
+  'agentJson',
+  'x402scan',
+] as const;
+
+export type FirstWave = Pick<Observations, (typeof FIRST_WAVE)[number]>;
+
+/** A resource that the second wave is to ask for. */
+export type PlannedResource = {
+  readonly url: string;
+  readonly path: string;
+  readonly template: string;
+  readonly method: 'GET' | 'POST' | null;
+  readonly sources: readonly ResourceSource[];
+  readonly declaredPaid: boolean;
+  /** A value in `path` is declared nowhere. */
+  readonly madeUp: boolean;
+  /** True when OpenAPI declares a POST that no document calls paid; a probe would execute it. */
+  readonly freePost: boolean;
+};
 
 export type PlannedRequest = {
   readonly path: string;
@@ -50,4 +84,18 @@ export class DeclaredRequests {
 
 function isPattern(template: string): boolean {
   return ROUTER_PARAMETER.test(template);
+}
+
+/**
+ * Path and query of an address on this origin, null on others. `http://` with the own host is the
+ * same resource behind a proxy that ends TLS.
+ */
+export function pathOnOrigin(originUrl: string, target: string, kit: Kit): string | null {
+  const origin = new URL(originUrl);
+  const ownHttp = target.startsWith(`http://${origin.hostname}/`);
+  const reference = ownHttp ? originUrl + target.slice(`http://${origin.hostname}`.length) : target;
+  const url = kit.sameOrigin(originUrl, reference);
+  if (url === null) return null;
+  // WHATWG encodes the braces of a template; OpenAPI has them plain.
+  return (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
 }

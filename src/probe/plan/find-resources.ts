@@ -3,10 +3,14 @@
 import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
 import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { DeclaredRequests, type PlannedRequest, requestTo } from './declared-requests.ts';
-import type { FirstWave } from './first-wave.ts';
-import { pathOnOrigin } from './path-on-origin.ts';
-import type { PlannedResource } from './planned-resource.ts';
+import {
+  DeclaredRequests,
+  type FirstWave,
+  type PlannedRequest,
+  type PlannedResource,
+  pathOnOrigin,
+  requestTo,
+} from './declared-requests.ts';
 
 /** Bounds the work on a document that lists resources without end. */
 const MAX_FOUND = 2_000;

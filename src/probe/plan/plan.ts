@@ -4,12 +4,9 @@
  */
 
 import { createKit } from '../../parse/kit/create-kit.ts';
-import { chooseResources } from './choose-resources.ts';
-import { findIcons, type IconPlan } from './find-icons.ts';
-import { findLinks, type LinkPlan } from './find-links.ts';
+import type { FirstWave, PlannedResource } from './declared-requests.ts';
+import { findIcons, findLinks, type IconPlan, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
-import type { FirstWave } from './first-wave.ts';
-import type { PlannedResource } from './planned-resource.ts';
 
 export type Plan = {
   readonly resources: readonly PlannedResource[];
@@ -34,4 +31,33 @@ export function makePlan(seen: FirstWave): Plan {
     links: findLinks(seen, kit),
     icons: findIcons(seen, kit),
   };
+}
+
+/** Chosen so that each method and each source is among them. */
+const MAX_PROBED = 6;
+
+/**
+ * Greedy cover: at each step the resource that adds most methods and sources not yet covered,
+ * declared ones before candidates, document order among equals. Deterministic.
+ */
+export function chooseResources(found: readonly PlannedResource[]): readonly PlannedResource[] {
+  const chosen: PlannedResource[] = [];
+  const covered = new Set<string>();
+  const left = [...found];
+  while (chosen.length < MAX_PROBED && left.length > 0) {
+    const best = left.reduce((a, b) => (worth(b, covered) > worth(a, covered) ? b : a));
+    left.splice(left.indexOf(best), 1);
+    chosen.push(best);
+    for (const facet of facets(best)) covered.add(facet);
+  }
+  return chosen.sort((a, b) => found.indexOf(a) - found.indexOf(b));
+}
+
+function worth(resource: PlannedResource, covered: ReadonlySet<string>): number {
+  const fresh = facets(resource).filter((facet) => !covered.has(facet)).length;
+  return fresh + (resource.declaredPaid ? 100 : 0);
+}
+
+function facets({ method, sources }: PlannedResource): readonly string[] {
+  return [`method ${method ?? 'none'}`, ...sources.map((source) => `source ${source}`)];
 }

@@ -1,13 +1,19 @@
 /** Reads the answers of an MCP endpoint, step by step; pure, runs on a worker. */
-import type { HttpObservation } from '../../model/observations.ts';
-import { type JsonObject, jsonList, jsonObject, jsonText } from '../../parse/json/json.ts';
-import { rpcResponse } from '../../parse/mcp-tools/rpc-message.ts';
-import { readToolAnswer, type ToolAnswer } from '../../parse/mcp-tools/tool-answer.ts';
-import { readToolPage, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
-import { headerValue } from '../../parse/text/http-header.ts';
-import { type McpEra, MODERN_VERSION, PAYMENT_EXTENSION } from './mcp-era.ts';
 
-export { type EndpointClues, findEndpoints } from './find-endpoints.ts';
+import type { HttpObservation, Observations, PathAnswer } from '../../model/observations.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../../parse/json/json.ts';
+import { createKit } from '../../parse/kit/create-kit.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
+import { readToolAnswer, type ToolAnswer } from '../../parse/mcp-tools/tool-answer.ts';
+import { readToolPage, rpcResponse, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
+import { headerValue } from '../../parse/text/http-header.ts';
 
 export type McpSeen = { readonly answer: HttpObservation; readonly id: number };
 
@@ -52,4 +58,86 @@ function resultOf(answer: HttpObservation, id: number): JsonObject | null {
   if (!answer.ok) return null;
   const result = rpcResponse(answer.data, id)?.['result'];
   return result === undefined ? null : jsonObject(result);
+}
+
+/** Paths at which MCP servers describe themselves: server cards, the manifest of old, the registry's file. */
+export const MCP_DOCUMENTS = [
+  '/.well-known/mcp/server-card.json',
+  '/.well-known/mcp.json',
+  '/.well-known/mcp',
+  '/server.json',
+] as const;
+
+/** Two forms of MCP: without sessions, and with a session that `initialize` opens. */
+export type McpEra =
+  | { readonly kind: 'modern'; readonly hasExtension: boolean }
+  | { readonly kind: 'legacy'; readonly version: string; readonly sessionId: string | null };
+
+/** The first revision with `server/discover`, and with extensions on each request. */
+export const MODERN_VERSION = '2026-07-28';
+/** The binding of specs/transports-v2/mcp.md that a client has to ask for. */
+export const PAYMENT_EXTENSION = 'org.x402/payment';
+
+/** Observations that may name the paths at which an origin speaks MCP. */
+export type EndpointClues = {
+  readonly first: Pick<
+    Observations,
+    'origin' | 'soft404' | 'agentCard' | 'agentJson' | 'manifest' | 'manifestJson' | 'llmsTxt'
+  >;
+  /** Answers at the places of `MCP_DOCUMENTS`. */
+  readonly documents: readonly PathAnswer[];
+};
+
+const USUAL = '/mcp';
+const MAX_ENDPOINTS = 3;
+const MAX_DEPTH = 4;
+const MAX_VALUES = 2_000;
+/** A path of any document whose last step says that MCP is spoken there. */
+const NAMED_MCP = /(?:^|\/)mcp\/?$/i;
+
+/** Paths on this origin, the likeliest first. */
+export function findEndpoints({ first, documents }: EndpointClues): readonly string[] {
+  const kit = createKit();
+  const named = [
+    ...documents.flatMap(({ answer }) => addressesIn(answer, kit)),
+    ...[first.agentCard, first.agentJson, first.manifest, first.manifestJson]
+      .flatMap((answer) => addressesIn(answer, kit))
+      .filter((address) => NAMED_MCP.test(pathOf(address))),
+    ...llmsAddresses(first, kit).filter((address) => NAMED_MCP.test(pathOf(address))),
+  ];
+  const paths = [...named, USUAL].flatMap((address) => {
+    const url = kit.sameOrigin(first.origin.url, address);
+    return url === null ? [] : [url.pathname + url.search];
+  });
+  return [...new Set(paths)].slice(0, MAX_ENDPOINTS);
+}
+
+/** Values of `url`, `endpoint` and `resource`, wherever a JSON document has them. */
+function addressesIn(answer: HttpObservation, kit: Kit): readonly string[] {
+  if (!answer.ok || answer.data.status !== 200) return [];
+  const read = kit.json(answer.data.body);
+  if (!read.ok) return [];
+  const found: string[] = [];
+  let seen = 0;
+  const walk = (value: JsonValue, depth: number): void => {
+    seen += 1;
+    if (depth > MAX_DEPTH || seen > MAX_VALUES) return;
+    for (const item of jsonList(value)) walk(item, depth + 1);
+    if (!isJsonObject(value)) return;
+    for (const [name, inner] of Object.entries(jsonObject(value))) {
+      if (typeof inner === 'string' && /^(?:url|endpoint|resource)$/.test(name)) found.push(inner);
+      if (typeof inner === 'object' && inner !== null) walk(inner, depth + 1);
+    }
+  };
+  walk(read.value, 0);
+  return found;
+}
+
+function llmsAddresses({ llmsTxt, soft404 }: EndpointClues['first'], kit: Kit): readonly string[] {
+  const reading = kit.document('/llms.txt', llmsTxt, soft404);
+  return reading.state === 'present' ? kit.markdown(reading.body).links.slice(0, MAX_VALUES) : [];
+}
+
+function pathOf(address: string): string {
+  return URL.parse(address, 'https://any.invalid')?.pathname ?? '';
 }

@@ -13,8 +13,8 @@ import {
 import {
   type DiscoveredCheck,
   discoverChecks,
+  fileDigest,
 } from '../../../src/engine/catalog/discover-checks.ts';
-import { fileDigest } from '../../../src/engine/catalog/file-digest.ts';
 import { publishedBreaches } from '../../../src/engine/catalog/published.ts';
 import { CatalogError } from '../../../src/engine/errors.ts';
 

@@ -1,8 +1,7 @@
 /** Pictures: the numbers of the API, marks beside colours, and text that is escaped. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReportBody } from '../../../src/directory/report-body.ts';
-import { scoreResults } from '../../../src/engine/score.ts';
-import { scoreCosts } from '../../../src/engine/score-costs.ts';
+import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
 import { checkStrip } from '../../../src/http/pages/pictures/check-strip.ts';
 import { gradeHistogram } from '../../../src/http/pages/pictures/grade-histogram.ts';
 import { markup } from '../../../src/http/pages/pictures/markup.ts';

@@ -1,7 +1,6 @@
 /** The parts of a report page as data: costs that add up, sentences, plots. */
 import { describe, expect, test } from 'vitest';
-import { scoreResults } from '../../../src/engine/score.ts';
-import { scoreCosts } from '../../../src/engine/score-costs.ts';
+import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
 import { reportFindings } from '../../../src/http/pages/report-findings.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';

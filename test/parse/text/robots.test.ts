@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRobots } from '../../../src/parse/text/robots.ts';
-import { matchesPattern } from '../../../src/parse/text/robots-pattern.ts';
+import { matchesPattern, parseRobots } from '../../../src/parse/text/robots.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
 const CAP = 512 * 1024;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { showJson } from '../../../src/parse/json/show-json.ts';
+import { showJson } from '../../../src/parse/json/json.ts';
 import { cleanText, quoteText } from '../../../src/parse/text/text.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 

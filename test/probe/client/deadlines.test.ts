@@ -1,6 +1,6 @@
 /** A deadline that fires late because this thread was busy is not the origin's fault. */
 import { describe, expect, test } from 'vitest';
-import { startPatientTimer } from '../../../src/guard/patient-timer.ts';
+import { startPatientTimer } from '../../../src/guard/timers.ts';
 import { ask, clientFor, dataOf, onRequestLine, startOrigin, startRawOrigin } from './harness.ts';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { createServer, type Server, type TlsOptions } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/guard/limits.ts';
-import { threadTime } from '../../../src/guard/processor-time.ts';
+import { threadTime } from '../../../src/guard/timers.ts';
 import { pour } from '../../fixtures/origins/hostile-origin.ts';
 import { costlyChain, finiteFieldParameters } from '../../fixtures/tls/costly-handshakes.ts';
 import { createTestCa, type ServerCertificate, type TestCa } from '../../fixtures/tls/test-ca.ts';

@@ -9,8 +9,8 @@ import {
 } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import { allowingOrigin } from '../../../src/guard/allow-hosts.ts';
 import {
+  allowingOrigin,
   DEFAULT_POLICY,
   type Origin,
   type OriginPolicy,

@@ -1,7 +1,7 @@
 /** Decoded text of all scans together: who holds most reads no further. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { TextBudget } from '../../../src/probe/client/text-budget.ts';
+import { TextBudget } from '../../../src/probe/client/scan-budget.ts';
 import { ask, clientFor, startOrigin } from './harness.ts';
 
 describe('a budget of text', () => {

@@ -28,7 +28,7 @@ const SCRIPT = `
 const MODULES = {
   THREAD: new URL('../../../src/probe/client/probe-thread.ts', import.meta.url).href,
   CLIENT: new URL('../../../src/probe/client/client.ts', import.meta.url).href,
-  ALLOWING: new URL('../../../src/guard/allow-hosts.ts', import.meta.url).href,
+  ALLOWING: new URL('../../../src/guard/origin.ts', import.meta.url).href,
   ORIGIN: new URL('../../../src/guard/origin.ts', import.meta.url).href,
 };
 let ca: TestCa;

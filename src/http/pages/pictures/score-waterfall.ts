@@ -1,4 +1,4 @@
-import type { ScoreCost } from '../../../engine/score-costs.ts';
+import type { ScoreCost } from '../../../engine/score.ts';
 import type { Grade } from '../../../model/report.ts';
 import { type Markup, markup } from './markup.ts';
 
