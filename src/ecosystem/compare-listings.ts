@@ -9,8 +9,8 @@ import type {
   ResourceObservation,
 } from '../model/observations.ts';
 import type { JsonValue } from '../parse/json/json.ts';
-import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from './compare.ts';

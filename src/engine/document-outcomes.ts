@@ -1,5 +1,6 @@
 import type { HttpObservation } from '../model/observations.ts';
-import type { DocumentReading, Kit } from '../parse/kit/kit.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import type { DocumentReading } from '../parse/kit/read-document.ts';
 import { type Found, fail, type Outcome } from './outcomes.ts';
 
 const FIREWALL_FIX =

@@ -1,6 +1,6 @@
 import type { Lookup } from '../model/observations.ts';
 import { notEvaluated, notSeen, type Verdict } from '../model/verdict.ts';
-import type { OpenApiReading } from '../parse/kit/kit.ts';
+import type { OpenApiReading } from '../parse/kit/find-openapi.ts';
 
 const HOUR_SEC = 3_600;
 const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';

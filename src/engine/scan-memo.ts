@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { deserializeFrozen, textBytes } from '../parse/json/transfer.ts';
-import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import type { SerializedObservation } from './observation-serializer.ts';
 
 /** Bytes of text that are cached; values parsed from it take several times as much. */

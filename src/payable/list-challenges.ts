@@ -1,7 +1,7 @@
 /** Runs on a worker, because origins wrote the challenges. */
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
-import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import { headBytes } from '../parse/text/http-header.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
 import { claimedNamespace } from '../parse/x402/networks.ts';

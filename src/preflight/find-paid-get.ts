@@ -1,6 +1,6 @@
 /** Runs on a worker, because a seller wrote the documents. */
 import type { Observations } from '../model/observations.ts';
-import { createKit } from '../parse/kit/create-kit.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import { findResources } from '../probe/plan/find-resources.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 

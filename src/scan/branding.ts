@@ -7,8 +7,8 @@ import { CATEGORIES, type DirectoryCategory, OTHER_CATEGORY } from '../model/cat
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { Branding } from '../model/scan-outcome.ts';
 import type { JsonObject } from '../parse/json/json.ts';
-import { createKit } from '../parse/kit/create-kit.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import { createKit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
 import type { BrandedSurfaces } from './read-branding.ts';

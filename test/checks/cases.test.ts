@@ -5,7 +5,7 @@ import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.t
 import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/read-verdict.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { deepFreeze } from '../../src/parse/json/json.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 /** A path, a number, a quoted value: evidence that holds none of them names no fact. */

@@ -4,7 +4,7 @@ import P2v2 from '../../checks/P2-x402-challenge/v2.ts';
 import S1 from '../../checks/S1-openapi-present/v1.ts';
 import S6 from '../../checks/S6-well-known-x402/v1.ts';
 import type { ResourceSet } from '../../src/model/observations.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import {
   html,
   perfectSeller,

@@ -9,7 +9,7 @@ import {
   worst,
   worstOf,
 } from '../../src/engine/define-check.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import {
   answer,
   perfectSeller,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpObservation } from '../../src/model/observations.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import {
   answer,
   asked,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import { advise } from '../../src/payable/advise.ts';
 import { listChallenges } from '../../src/payable/list-challenges.ts';
 import { findPayees } from '../../src/probe/plan/payees.ts';

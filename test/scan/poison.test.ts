@@ -6,7 +6,7 @@ import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { readVerdict } from '../../src/engine/read-verdict.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import { createKit } from '../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../src/parse/kit/kit.ts';
 import { findPayees } from '../../src/probe/plan/payees.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import { parseRecording, RecordingError } from '../../src/probe/read-recording.ts';

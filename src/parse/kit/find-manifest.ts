@@ -1,7 +1,16 @@
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
-import type { DocumentReader, DocumentReading, ManifestReading } from './kit.ts';
+import type { DocumentReader, DocumentReading } from './read-document.ts';
+
+export type ManifestReading =
+  | {
+      readonly state: 'found';
+      readonly path: string;
+      readonly canonical: boolean;
+      readonly facts: ManifestFacts;
+    }
+  | { readonly state: 'none'; readonly evidence: string };
 
 export type ManifestSources = {
   readonly manifest: HttpObservation;

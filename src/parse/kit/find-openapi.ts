@@ -1,7 +1,21 @@
+import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
-import type { DocumentReader, DocumentReading, OpenApiReading } from './kit.ts';
+import type { DocumentReader, DocumentReading } from './read-document.ts';
+
+/** The OpenAPI document that S2 to S4, P6 and the probe plan read, with its path. */
+export type OpenApiReading =
+  | {
+      readonly state: 'found';
+      readonly path: string;
+      readonly canonical: boolean;
+      readonly answer: HttpData;
+      readonly facts: OpenApiFacts;
+    }
+  /** Only YAML was found, which is not parsed. */
+  | { readonly state: 'yaml'; readonly path: string }
+  | { readonly state: 'none'; readonly evidence: string };
 
 export type OpenApiSources = {
   readonly openapi: HttpObservation;

@@ -2,7 +2,27 @@ import type { Failed, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { quoteText } from '../text/text.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
-import type { DocumentReading } from './kit.ts';
+
+/** The states of a document's path, in the order in which they are tested. */
+export type DocumentReading =
+  | { readonly state: 'unreadable'; readonly evidence: string }
+  | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
+  | { readonly state: 'soft-404'; readonly evidence: string }
+  | { readonly state: 'html'; readonly evidence: string }
+  /** Longer than the cap; the rest was not read. */
+  | { readonly state: 'oversize'; readonly evidence: string }
+  | {
+      readonly state: 'present';
+      readonly path: string;
+      readonly answer: HttpData;
+      readonly body: string;
+    };
+
+export type DocumentReader = (
+  path: string,
+  answer: HttpObservation,
+  soft404: HttpObservation,
+) => DocumentReading;
 
 const MAX_TARGET_CHARS = 100;
 

@@ -1,7 +1,8 @@
 /** Links that the origin's documents hold, and icons that its root names. */
 
 import type { JsonValue } from '../../parse/json/json.ts';
-import type { DocumentReading, Kit } from '../../parse/kit/kit.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
+import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import type { FirstWave } from './declared-requests.ts';
 

@@ -1,7 +1,9 @@
 /** Paid resources and candidates: OpenAPI, manifest, index, the root's own 402, llms.txt. */
 
 import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
-import type { Kit, ManifestReading, OpenApiReading } from '../../parse/kit/kit.ts';
+import type { ManifestReading } from '../../parse/kit/find-manifest.ts';
+import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
+import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import {
   DeclaredRequests,

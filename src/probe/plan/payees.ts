@@ -3,7 +3,7 @@
 import type { ResourceSet } from '../../model/observations.ts';
 import type { ChainOffer, Payee } from '../../model/standing.ts';
 import { jsonObject, jsonText } from '../../parse/json/json.ts';
-import { createKit } from '../../parse/kit/create-kit.ts';
+import { createKit } from '../../parse/kit/kit.ts';
 
 const MAX_PAYEES = 3;
 

@@ -3,7 +3,7 @@
  * of the first. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
-import { createKit } from '../../parse/kit/create-kit.ts';
+import { createKit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, findLinks, type IconPlan, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';

@@ -9,8 +9,8 @@ import {
   jsonObject,
   jsonText,
 } from '../../parse/json/json.ts';
-import { createKit } from '../../parse/kit/create-kit.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import { createKit } from '../../parse/kit/kit.ts';
 import { readToolAnswer, type ToolAnswer } from '../../parse/mcp-tools/tool-answer.ts';
 import { readToolPage, rpcResponse, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../../parse/text/http-header.ts';

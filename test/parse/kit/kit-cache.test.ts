@@ -1,6 +1,6 @@
 /** What the kit gives to checks, and how often it does the work. */
 import { describe, expect, test } from 'vitest';
-import { createKit } from '../../../src/parse/kit/create-kit.ts';
+import { createKit } from '../../../src/parse/kit/kit.ts';
 import {
   manifestDocument,
   ORIGIN,
