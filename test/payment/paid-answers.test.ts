@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import { newPayer, type SignedHeader } from './payer.ts';
+import { paymentKey } from '../../src/payment/gate/authorization.ts';
+import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, gateKeeper, PRICE, type Shop, startShop } from './shop.ts';
 
 const payer = newPayer();
@@ -30,6 +31,16 @@ describe('a paid answer', () => {
     expect(answer.headers.get('x-payment-response')).toBeNull();
     expect(shop.settlements.map(({ value }) => value)).toEqual([PRICE]);
     expect(shop.published).toEqual(['scan-of-first']);
+  });
+
+  test('leaves the signature once in the ledger, in its claim', async () => {
+    const signed = await pay();
+    await shop.buy('kept once', v2(signed));
+    const key = paymentKey(TERMS, { from: payer.address, nonce: signed.nonce });
+    const rows = await shop.store.ledger.history(key);
+    const isSigned = ({ data }: (typeof rows)[number]) => 'payment' in data;
+    expect(rows.filter(isSigned).map(({ state }) => state)).toEqual(['claimed']);
+    expect(rows).toHaveLength(5);
   });
 
   test('is redelivered byte for byte to the same header, without a second charge', async () => {

@@ -12,13 +12,7 @@ import {
   type Purchase,
   RECONCILE_WITHIN_MS,
 } from '../gate/purchase.ts';
-import {
-  findTransaction,
-  type LedgerWriter,
-  StepLost,
-  storePayment,
-  toProgress,
-} from '../ledger/ledger.ts';
+import { findTransaction, type LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import { publishSettled } from '../ledger/publisher.ts';
 import type { Authorization } from '../paid-route.ts';
 import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
@@ -67,13 +61,13 @@ export class Settlement {
    * there. False where the step may or may not be in.
    */
   async #declareIntent(): Promise<boolean> {
-    const { payment, offer, key } = this.#purchase;
     try {
-      await this.#writer.write('settling', storePayment(payment, offer.requirements));
+      // The payment itself is in the claim.
+      await this.#writer.write('settling', {});
       return true;
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'unavailable') throw error;
-      this.#gate.reconciler.watch(key);
+      this.#gate.reconciler.watch(this.#purchase.key);
       return false;
     }
   }

@@ -1,8 +1,5 @@
 import type { JsonValue } from '../../model/json.ts';
 
-/** While a third party does not answer, the last verdict that rests on it is reused for at most this long. */
-export const VERDICT_LIFETIME_MS = 30 * 24 * 3_600_000;
-
 export type EcosystemSnapshot = {
   /** Name of the index, listing or chain. */
   readonly source: string;
@@ -13,23 +10,10 @@ export type EcosystemSnapshot = {
   readonly data: JsonValue;
 };
 
-/** Last good answers of third parties, and the last verdicts that were drawn from them. */
+/** Last good answers of third parties. */
 export type SnapshotStore = {
   /** Replaces an older one; an older one never replaces a newer. Kept 90 days. */
   put(snapshot: EcosystemSnapshot): Promise<void>;
 
   get(source: string, key: string): Promise<EcosystemSnapshot | null>;
-
-  /** The last determined verdict of a check for a host. */
-  putVerdict(verdict: {
-    readonly host: string;
-    readonly checkId: string;
-    readonly atMs: number;
-    readonly data: JsonValue;
-  }): Promise<void>;
-
-  /** Returns the host's verdicts that are at most 30 days old, by check id. */
-  verdicts(
-    host: string,
-  ): Promise<ReadonlyMap<string, { readonly atMs: number; readonly data: JsonValue }>>;
 };

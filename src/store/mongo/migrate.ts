@@ -27,7 +27,7 @@ export async function migrate(database: Db): Promise<void> {
     await upsert(() => identifiers.replaceOne({ _id }, members, { upsert: true }));
     await identifiers.deleteOne({ _id: old });
   }
-  for (const name of ['listing', 'confirms', 'versions', 'counts']) {
+  for (const name of ['listing', 'confirms', 'versions', 'counts', 'verdicts']) {
     await collection(name).deleteMany({});
   }
 }

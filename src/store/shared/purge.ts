@@ -1,4 +1,3 @@
-import { VERDICT_LIFETIME_MS } from '../contract/snapshots.ts';
 import type { PurgeReport } from '../contract/store.ts';
 import type { StoreContext } from './context.ts';
 import { purgeIdentifiers } from './identifiers.ts';
@@ -34,7 +33,7 @@ export async function purgeOn(
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
-  const { slots, leases, recordings, unpaid, snapshots, verdicts } = context.tables;
+  const { slots, leases, recordings, unpaid, snapshots } = context.tables;
   const oldTurn = { takenAtMs: before(RETENTION_MS.endedLease) };
   const removed = [
     await slots.removeInBatches({ expiresAtMs: before(0) }),
@@ -47,7 +46,6 @@ export async function purgeOn(
     await purgeWatches(context, nowMs),
     await unpaid.removeInBatches({ atMs: before(RETENTION_MS.unpaidMark) }),
     await snapshots.removeInBatches({ takenAtMs: before(RETENTION_MS.snapshot) }),
-    await verdicts.removeInBatches({ atMs: before(VERDICT_LIFETIME_MS) }),
     await foldDays(context, nowMs),
     (await purgeSharing?.(nowMs)) ?? 0,
   ];

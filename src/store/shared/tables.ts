@@ -127,12 +127,6 @@ export const TABLES = {
     key: ['source', 'key'],
     indexes: [['takenAtMs']],
   }),
-  verdicts: table({
-    name: 'verdicts',
-    columns: { host: text, checkId: text, atMs: integer, data: text },
-    key: ['host', 'checkId'],
-    indexes: [['host'], ['atMs']],
-  }),
   /** The counters that each host adds to the statistics of a UTC day, until the day is folded. */
   hostDays: table({
     name: 'host_days',

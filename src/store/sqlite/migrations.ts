@@ -57,7 +57,6 @@ export const STEPS: readonly ((tables: readonly string[]) => string)[] = [
   INSERT INTO leases SELECT name, turn, ${OWNER}, attempt, taken_at_ms, expires_at_ms,
     released_at_ms FROM old_leases;
   INSERT INTO snapshots SELECT source, key, taken_at_ms, data FROM old_snapshots;
-  INSERT INTO verdicts SELECT host, check_id, at_ms, data FROM old_verdicts;
   INSERT INTO owners SELECT row_number() OVER (ORDER BY known.host), known.host, known.host,
     coalesce(listed.at_ms, hidden.at_ms, confirms.at_ms), coalesce(listed.value, 1),
     listed.keyed_by, coalesce(hidden.value, 0), hidden.keyed_by, confirms.at_ms, token_hash,
@@ -70,4 +69,5 @@ export const STEPS: readonly ((tables: readonly string[]) => string)[] = [
   ${tables.map((table) => `DROP TABLE old_${table};`).join('\n')}
   `,
   () => `DROP INDEX IF EXISTS "ledger atMs";`,
+  () => 'DROP TABLE IF EXISTS verdicts;',
 ];

@@ -104,7 +104,7 @@ async function sell(
     const body = JSON.stringify(toReportBody(scan, PRESENTATION));
     await store.answers.put(answerId, { status: 200, headers }, [Buffer.from(body)], scanId);
     for (const [index, state] of SALE.entries()) {
-      const data = state === 'claimed' || state === 'settling' ? payment : {};
+      const data = state === 'claimed' ? payment : {};
       await store.ledger.append(ledgerStep(keyOf(n), index + 1, state, { answerId, scanId, data }));
     }
   }
