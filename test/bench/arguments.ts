@@ -10,7 +10,6 @@ const CASES = [
   'memory',
   'scans',
   'distance',
-  'judging',
   'sales',
   'reads',
   'directory',

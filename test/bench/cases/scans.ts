@@ -1,15 +1,12 @@
-/** Scans a second, beside an engine whose checks fetch for themselves. */
-import type { ScanOutcome } from '../../../src/model/scan-outcome.ts';
+/** Scans a second: one seller alone, and twenty at once. */
 import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, median } from '../measurement.ts';
-import { scanNaively } from '../naive-engine.ts';
 
 const AT_ONCE = 20;
 const DELAY_MS = 80;
 
-/** Scans a second, and what an engine would cost whose checks each fetch what they need. */
 const scans: BenchCase = async ({ isQuick }) => {
   const count = isQuick ? 2 : AT_ONCE;
   const each = isQuick ? 1 : 8;
@@ -29,10 +26,6 @@ const scans: BenchCase = async ({ isQuick }) => {
   });
   const cpu = process.cpuUsage(cpuBefore);
   const cpuMs = (cpu.user + cpu.system) / 1_000 / (count * each);
-  const naive = await naiveOneByOne(engine, sample, first, isQuick ? 1 : 3);
-  const naivePerSecond = await rate(count, async () => {
-    await Promise.all(farm.urls.map((url) => scanNaively(url, engine.parts, sample.observations)));
-  });
 
   const note = `seller with ${DELAY_MS} ms`;
   const { requests, roundTrips } = sample.timing;
@@ -53,11 +46,6 @@ const scans: BenchCase = async ({ isQuick }) => {
       unit: 'x',
     },
     { what: 'processor time of a scan', value: cpuMs, unit: 'ms', note: 'all threads' },
-    { what: 'fetching in each check, one at a time', value: naive.ms, unit: 'ms' },
-    { what: 'its requests', value: naive.requests, unit: 'requests' },
-    { what: `its ${count} at once`, value: naivePerSecond, unit: 'scans/s' },
-    { what: 'faster, one at a time', value: naive.ms / median(alone.totals), unit: 'x' },
-    { what: `faster, ${count} at once`, value: perSecond / naivePerSecond, unit: 'x' },
   ];
 };
 
@@ -72,17 +60,6 @@ async function oneByOne(engine: Engine, url: string, times: number) {
     judging.push(timing.judgeMs);
   }
   return { totals, judging };
-}
-
-async function naiveOneByOne(engine: Engine, sample: ScanOutcome, url: string, times: number) {
-  const taken: number[] = [];
-  let requests = 0;
-  for (let n = 0; n < times; n += 1) {
-    const began = performance.now();
-    requests = await scanNaively(url, engine.parts, sample.observations);
-    taken.push(performance.now() - began);
-  }
-  return { ms: median(taken), requests };
 }
 
 async function rate(count: number, work: () => Promise<void>): Promise<number> {
