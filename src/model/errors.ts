@@ -227,10 +227,11 @@ export class InternalError extends ServiceError {
 }
 
 export class ScannerFailed extends ServiceError {
-  constructor(cause: unknown) {
+  constructor(cause: unknown, body: Readonly<Record<string, unknown>> = {}) {
     super('scanner_failed', 'The scanner failed; the origin is not to blame. Try again.', {
       cause,
       retryAfterSec: 10,
+      body,
     });
   }
 }

@@ -34,6 +34,8 @@ export type PaymentsOptions = {
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
   readonly failpoints?: Failpoints | undefined;
+  /** Why nothing can be delivered, so that no paid route may take a payment; null while it can. */
+  readonly fault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
@@ -95,6 +97,7 @@ export function createPayments(options: PaymentsOptions): Payments {
     facilitator,
     node,
     terms,
+    fault: options.fault,
     retryIntervalMs: options.readinessRetryMs,
     startWithinMs: options.startWithinMs,
     onError,

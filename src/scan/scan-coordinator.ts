@@ -34,6 +34,8 @@ export type ScanCoordinator = {
   publish(scanId: string): Promise<void>;
   /** True while a new scan would be refused; joining one in flight always works. */
   isSaturated(): boolean;
+  /** Why no scan of this process can succeed, and none may be sold; null while scans can. */
+  fault(): string | null;
   /** Maximum of scans in this process. */
   readonly maxScans: number;
   /** Number of paid scans running in this process. */
@@ -67,6 +69,7 @@ export function createScanCoordinator(options: ScanCoordinatorOptions): ScanCoor
       onPublished?.(result.host);
     },
     isSaturated: () => inFlight.isFull(),
+    fault: () => scanner.fault?.() ?? null,
     maxScans,
     running: () => inFlight.paid,
     close: (graceMs = 0) => inFlight.close(graceMs),

@@ -1,17 +1,20 @@
+import { BrokenChecks } from '../engine/errors.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { type Judges, warmUp } from './warm-up.ts';
 
 /**
- * Warms the pool on the first task or `start`. All tasks wait for that, and reject when a check throws
- * even on a silent origin; the next task then retries.
+ * Tests the checks and warms the pool on the first task or `start`. All tasks wait for that. If a check
+ * throws even on a silent origin, `onBroken` hears of it once, and every task of the process rejects; after
+ * any other error the next task tries again.
  */
-export function warmPool(parts: Judges): Pool {
+export function warmPool(parts: Judges, onBroken: (fault: BrokenChecks) => void): Pool {
   const { pool } = parts;
   let warm: Promise<void> | null = null;
 
   function ready(): Promise<void> {
     warm ??= warmUp(parts).catch((error: unknown) => {
-      warm = null;
+      if (error instanceof BrokenChecks) onBroken(error);
+      else warm = null;
       throw error;
     });
     return warm;

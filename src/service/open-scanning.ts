@@ -26,6 +26,7 @@ export function openScanning(options: ScanningOptions): Scanning {
       scan: async (...scan) => (await scanning()).scanner.scan(...scan),
       record: async (scan) => (await scanning()).scanner.record(scan),
       isSaturated: () => scanner?.isSaturated?.() === true,
+      fault: () => scanner?.fault?.() ?? null,
       async close() {
         isClosed = true;
         await scanner?.close();

@@ -29,7 +29,7 @@ export type PaymentsOptions = SellingOptions & {
 
 /** Sends no request and sweeps nothing before `start`. */
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
-  const { config, store, onError, environment = process.env } = options;
+  const { config, store, scanCoordinator, onError, environment = process.env } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);
   const sold = soldRoutes(options);
@@ -46,6 +46,7 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
+    fault: () => scanCoordinator.fault(),
     failpoints: options.failpoints ?? readFailpoints(environment),
     onError,
     onEvent,

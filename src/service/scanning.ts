@@ -25,7 +25,7 @@ export type ScanningOptions = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly standing: Standing;
-  readonly log: Pick<FastifyBaseLogger, 'error'>;
+  readonly log: Pick<FastifyBaseLogger, 'error' | 'fatal'>;
 };
 
 export type Scanning = {
@@ -43,7 +43,11 @@ export type Scanning = {
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, catalog, checks, standing, log } = options;
   const cold = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  const pool = warmPool({ catalog, checks, pool: cold });
+  let fault: string | null = null;
+  const pool = warmPool({ catalog, checks, pool: cold }, (broken) => {
+    fault = broken.message;
+    log.fatal(`no scan of this process can be sold: ${broken.message}`);
+  });
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),
     environment: threadEnvironment(),
@@ -57,6 +61,7 @@ export function createScanning(options: ScanningOptions): Scanning {
   return {
     scanner: {
       ...scanner,
+      fault: () => fault,
       async close() {
         await scanner.close();
         await probe.close();

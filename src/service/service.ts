@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { openSigningKey } from '../attestation/open-signing-key.ts';
 import { toSigningKey } from '../attestation/signing-key.ts';
@@ -35,7 +35,6 @@ const SWEEP_INTERVAL_MS = 100;
 const LISTING_INTERVAL_MS = 60 * 60_000;
 /** Delay of the first listing, so that it does not compete with the start. */
 const FIRST_LISTING_MS = 5_000;
-const SELF_TEST_MS = 1_000;
 
 /** Throws SettingError, CatalogError and StoreError. */
 export async function openService(config: Config): Promise<Service> {
@@ -106,7 +105,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   published.watching?.start();
 
   const parts = { app, store, scanCoordinator, payments, watching };
-  const stopTimers = startTimers({ ...parts, standing, catalog, checks });
+  const stopTimers = startTimers({ ...parts, standing });
   const running = { ...parts, stopTimers, opened };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(running, graceMs));
@@ -180,41 +179,14 @@ function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger):
   });
 }
 
-/** Ends the process where a check throws on every origin: such a build can sell no scan. */
-async function testOwnChecks(
-  catalog: Catalog,
-  checks: readonly DiscoveredCheck[],
-  log: FastifyBaseLogger,
-): Promise<void> {
-  const { testChecks } = await import('./self-test.ts');
-  await testChecks({
-    catalog,
-    checks,
-    onBroken({ message }) {
-      log.fatal(`Stopping: ${message}`);
-      process.kill(process.pid, 'SIGTERM');
-    },
-    onError: (message, err) => log.error({ err }, message),
-  });
-}
-
 type TimerOptions = {
   readonly app: FastifyInstance;
   readonly store: Store;
   readonly standing: RefreshingStanding;
   readonly payments: OpenPayments;
-  readonly catalog: Catalog;
-  readonly checks: readonly DiscoveredCheck[];
 };
 
-function startTimers({
-  app,
-  store,
-  standing,
-  payments,
-  catalog,
-  checks,
-}: TimerOptions): () => void {
+function startTimers({ app, store, standing, payments }: TimerOptions): () => void {
   const { log } = app;
   const { metrics, trouble } = payments;
   const purging = new PurgeTimer({
@@ -232,11 +204,7 @@ function startTimers({
   });
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const refresh = () => refreshListing({ store, standing, onError });
-  const timers = [
-    setTimeout(() => void testOwnChecks(catalog, checks, app.log), SELF_TEST_MS),
-    setTimeout(refresh, FIRST_LISTING_MS),
-    setInterval(refresh, LISTING_INTERVAL_MS),
-  ];
+  const timers = [setTimeout(refresh, FIRST_LISTING_MS), setInterval(refresh, LISTING_INTERVAL_MS)];
   for (const timer of timers) timer.unref();
   return () => {
     purging.stop();

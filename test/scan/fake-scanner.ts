@@ -36,6 +36,8 @@ export type FakeScanner = Scanner & {
   readonly began: string[];
   /** Whether each of them was told that its host has a record. */
   readonly toldOfRecord: boolean[];
+  /** Ends all scans of the process. */
+  breaks(message: string): void;
 };
 
 /** Scans nothing and answers what it was told to. */
@@ -45,12 +47,17 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const began: string[] = [];
   const admitted: string[] = [];
   const toldOfRecord: boolean[] = [];
+  let fault: string | null = null;
   return {
     checksVersion,
     blocked,
     began,
     admitted,
     toldOfRecord,
+    fault: () => fault,
+    breaks: (message) => {
+      fault = message;
+    },
     will: (host, scan) => {
       canned.set(host, scan);
     },

@@ -36,20 +36,24 @@ async function work(pool: Pool): Promise<unknown> {
 }
 
 test('the first task warms it up, once for all', async () => {
-  const pool = warmPool({ catalog, checks, pool: coldPool() });
+  const pool = warmPool({ catalog, checks, pool: coldPool() }, () => expect.unreachable());
   expect(pool.load().alive).toBe(0);
   expect(await Promise.all([work(pool), work(pool)])).toEqual([[], []]);
   expect(await work(pool)).toEqual([]);
   expect(calibrations).toBe(1);
 });
 
-test('where a check breaks on nothing at all, no task is done, and each is told', async () => {
+test('if a check breaks on an origin that said nothing, every task is refused and the fault is told once', async () => {
   const { url } = named(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
-  const pool = warmPool({ catalog, checks: broken, pool: coldPool() });
+  const faults: string[] = [];
+  const pool = warmPool({ catalog, checks: broken, pool: coldPool() }, ({ message }) =>
+    faults.push(message),
+  );
   pool.start();
   for (const _ of ['first', 'second']) {
     await expect(work(pool)).rejects.toBeInstanceOf(EngineFault);
   }
   expect(calibrations).toBe(0);
+  expect(faults).toEqual([expect.stringMatching(/^P8.* breaks even on an origin/)]);
 });

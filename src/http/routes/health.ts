@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { StoreUnavailable } from '../../model/errors.ts';
+import { ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
 import { errorResponses } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
@@ -18,7 +18,7 @@ const healthSchema = Type.Object({
 
 /** Liveness, without a rate limit: balancers ask often, from one address. */
 export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { config, catalog, store } = parts;
+  const { config, catalog, store, scanCoordinator } = parts;
   const facts = {
     version: config.revision.name,
     checksVersion: catalog.checksVersion,
@@ -34,7 +34,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
         operationId: 'health',
         tags: ['service'],
         summary: 'Liveness and payment mode',
-        response: { 200: healthSchema, ...errorResponses('store_unavailable') },
+        response: { 200: healthSchema, ...errorResponses('store_unavailable', 'scanner_failed') },
       },
     },
     async (_request, reply) => {
@@ -44,6 +44,8 @@ export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       } catch (error) {
         throw new StoreUnavailable(error, { ...facts, status: 'unavailable' });
       }
+      const fault = scanCoordinator.fault();
+      if (fault !== null) throw new ScannerFailed(fault, { ...facts, status: 'unavailable' });
       return { status: 'ok' as const, ...facts };
     },
   );

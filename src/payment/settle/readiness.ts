@@ -14,6 +14,8 @@ export type ReadinessOptions = {
   /** Null where no chain is asked. */
   readonly node: NodeRequests | null;
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
+  /** Why nothing can be delivered, so nothing may be sold; null while it can. */
+  readonly fault?: (() => string | null) | undefined;
   readonly retryIntervalMs?: number | undefined;
   /** Wait of the start for an answer; default 3 s. */
   readonly startWithinMs?: number | undefined;
@@ -25,7 +27,7 @@ const UNREACHED = 'payments cannot be taken yet';
 const RETRY_INTERVAL_MS = 5_000;
 const START_WITHIN_MS = 3_000;
 
-/** Knows whether facilitator and node were ever reached, and whether the facilitator can settle now. */
+/** Knows if facilitator and node were ever reached, and if the facilitator can settle and we can deliver now. */
 export class PaymentsReadiness {
   readonly #options: ReadinessOptions;
   #isReached = false;
@@ -43,7 +45,8 @@ export class PaymentsReadiness {
   /** Why payments are not taken now, for operators; null while they are. */
   trouble(): string | null {
     if (!this.#isReached) return 'the facilitator, or RPC_URL, was not reached yet';
-    return this.#options.facilitator.trouble?.() ?? null;
+    const { facilitator, fault } = this.#options;
+    return fault?.() ?? facilitator.trouble?.() ?? null;
   }
 
   /**

@@ -1,0 +1,65 @@
+/** A check that throws on every origin is found before the first task, and closes what depends on it. */
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import { OFFLINE_STANDING } from '../../src/model/standing.ts';
+import { ScannerFailure } from '../../src/scan/scanner.ts';
+import { createScanning } from '../../src/service/scanning.ts';
+import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { startApp } from '../fixtures/service/start-app.ts';
+import { readCatalog } from '../fixtures/service/test-catalog.ts';
+
+test('the first scan fails, and a fatal line names the check once', async () => {
+  await using seller = await startCraftedSeller({});
+  const url = new URL(seller.url);
+  const policy = { allowedPorts: [], allowHosts: new Set([url.host]) };
+  const { url: throwing } = named(await fixtureChecks(), 'throws');
+  const checks = (await discoverChecks()).map((check) =>
+    check.id === 'P8' ? { ...check, url: throwing } : check,
+  );
+  const lines: { level: number; msg: string }[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const { scanner } = createScanning({
+    policy,
+    userAgent: 'a test',
+    catalog: readCatalog('2026-08-14.2'),
+    checks,
+    standing: OFFLINE_STANDING,
+    log,
+  });
+  try {
+    expect(scanner.fault?.()).toBeNull();
+    const origin = parseOrigin(seller.url, policy);
+    for (const _ of ['first', 'second']) {
+      await expect(scanner.scan(origin)).rejects.toThrow(ScannerFailure);
+    }
+    expect(scanner.fault?.()).toMatch(/^P8/);
+    expect(lines.filter(({ level }) => level === 60)).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('P8') }),
+    ]);
+  } finally {
+    await scanner.close();
+  }
+});
+
+test('paid routes and /health answer 503, and free routes answer', async () => {
+  await using service = await startApp();
+  expect((await service.get('/health')).statusCode).toBe(200);
+  expect((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode).toBe(402);
+  service.scanner.breaks('P8 breaks even on an origin that said nothing.');
+  for (const paid of [
+    service.post('/v1/scan', { url: 'shop.example.com' }),
+    service.get('/v1/changes?since=2026-09-01T00:00:00Z'),
+    service.get('/v1/directory/export'),
+  ]) {
+    const answer = await paid;
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json()).toMatchObject({ error: 'payments_unavailable', charged: false });
+  }
+  const health = await service.get('/health');
+  expect(health.statusCode).toBe(503);
+  expect(health.json()).toMatchObject({ error: 'scanner_failed', status: 'unavailable' });
+  expect((await service.get('/v1/checks')).statusCode).toBe(200);
+});
