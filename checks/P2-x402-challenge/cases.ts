@@ -15,13 +15,20 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const free = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
-const signIn = resource({
-  path: '/profile',
-  get: challenge402(
-    challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
-  ),
+const SIGN_IN = challengeV2({
+  accepts: [],
+  extensions: { 'sign-in-with-x': { info: {}, schema: {} } },
 });
-const mpp = speaking('/mpp', 'Payment id="d41d8cd9", method="tempo", intent="charge"');
+const signIn = resource({ path: '/profile', get: challenge402(SIGN_IN) });
+const MPP = 'Payment id="d41d8cd9", method="tempo", intent="charge"';
+const mpp = speaking('/mpp', MPP);
+const stripe = speaking('/stripe', 'Payment id="2", method="stripe", intent="charge"');
+const both402 = resource({
+  get: challenge402(challengeV2(), { headers: { 'www-authenticate': MPP } }),
+});
+const signInOverMpp = resource({
+  get: challenge402(SIGN_IN, { headers: { 'www-authenticate': MPP } }),
+});
 const l402 = speaking('/l402', 'L402 macaroon="AGIAJEemVQUTEyNCR0exk7ek90Cg==", invoice="lnbc1"');
 const unsentPost = resource({ method: 'POST', post: [] });
 const post422 = resource({
@@ -131,7 +138,7 @@ const both: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'other-protocol',
-      evidence: ['MPP is spoken', 'GET /mpp: 402'],
+      evidence: ['MPP is spoken, no x402', 'GET /mpp: 402 (MPP)', 'methods: tempo'],
     },
   },
   {
@@ -145,9 +152,63 @@ const both: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'undecodable' },
   },
   {
-    name: 'MPP on one resource, x402 on another',
+    name: 'MPP on one resource, x402 on another: two tills, and nothing is wrong',
     seen: { resources: resources([mpp, resource()]) },
-    expect: { status: 'warn', outcome: 'some-missing', evidence: ['1 of 2', 'GET /mpp: 402'] },
+    expect: {
+      status: 'pass',
+      outcome: 'challenged',
+      evidence: ['1 of 1 challenge', '2 of 2 paid', '1 more is sold over MPP: tempo'],
+    },
+  },
+  {
+    name: 'two resources are sold over MPP, by two methods, beside one of x402',
+    seen: { resources: resources([resource(), mpp, stripe]) },
+    expect: {
+      status: 'pass',
+      outcome: 'challenged',
+      evidence: ['1 of 1 challenge', '2 more are sold over MPP: tempo, stripe'],
+    },
+  },
+  {
+    name: 'MPP, L402 and x402, each on its own resource',
+    seen: { resources: resources([mpp, l402, resource()]) },
+    expect: {
+      status: 'pass',
+      outcome: 'challenged',
+      evidence: ['2 more are sold over MPP and L402: tempo'],
+    },
+  },
+  {
+    name: 'a resource that speaks both is judged by its x402 half',
+    seen: { resources: resources([both402]) },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 challenge; 1 of 1 paid'] },
+  },
+  {
+    name: 'MPP beside x402 excuses no free resource',
+    seen: { resources: resources([resource(), mpp, free]) },
+    expect: {
+      status: 'warn',
+      outcome: 'some-missing',
+      evidence: ['1 of 2 challenge; GET /free: 200', '1 more is sold over MPP: tempo'],
+    },
+  },
+  {
+    name: 'MPP beside version 1 of x402',
+    seen: { resources: resources([resource({ get: bodyChallenge402() }), mpp]) },
+    expect: {
+      status: 'warn',
+      outcome: 'v1-only',
+      evidence: ['1 of 1 by version 1', '1 more is sold over MPP: tempo'],
+    },
+  },
+  {
+    name: 'a price in MPP beside a sign-in of x402',
+    seen: { resources: resources([signInOverMpp]) },
+    expect: {
+      status: 'fail',
+      outcome: 'other-protocol',
+      evidence: ['MPP is spoken', 'methods: tempo'],
+    },
   },
   {
     name: 'the one paid resource answers 200 unpaid',

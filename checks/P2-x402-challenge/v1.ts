@@ -16,6 +16,8 @@ const FIREWALL_FIX =
   'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
 const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
 
+const MAX_METHODS = 5;
+
 const OUTCOMES = {
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
   'other-methods': warn('Offer at least one paid GET or POST.'),
@@ -47,7 +49,7 @@ export default defineCheck({
     const { probed, declared, elsewhere = [], planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
-    const selling = probed.filter((one) => !signIns.includes(one));
+    const selling = kit.selling(resources);
     if (selling.length === 0) return nothingPaid(resources, signIns.length);
     const madeUp = selling.filter((one) => kit.isMadeUp(one));
     const paid = selling.filter((one) => !madeUp.includes(one));
@@ -61,10 +63,12 @@ export default defineCheck({
     const silent = missing.filter((one) => !kit.isPostOnly(one));
     if (asking.length === 0) return nothingChallenged(silent, missing, elsewhere, kit);
 
+    const more = kit.moreSold(resources);
+    const apart = more === null ? '' : `; ${more}`;
     const count = `${asking.length} of ${asking.length + silent.length} challenge`;
     if (silent.length > 0) {
       const isOrder = silent.every((one) => kit.validatesFirst(one));
-      const evidence = `${count}; ${kit.answers(silent)}`;
+      const evidence = `${count}; ${kit.answers(silent)}${apart}`;
       return isOrder
         ? ['validates-first', evidence]
         : ['some-missing', evidence, firewallFix(silent, kit)];
@@ -72,13 +76,14 @@ export default defineCheck({
     const old = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (old.length > 0) {
       const list = kit.answers(old.map(({ resource }) => resource));
-      return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}`];
+      return ['v1-only', `${old.length} of ${challenged.length} by version 1: ${list}${apart}`];
     }
     const free = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
     const unknown = madeUp.length > 0 ? `; ${madeUp.length} asked with a made-up id` : '';
+    const asked = probed.length - signIns.length - madeUp.length;
     return [
       'challenged',
-      `${count}; ${paid.length} of ${declared} paid resources looked at${free}${unknown}`,
+      `${count}; ${asked} of ${declared} paid resources looked at${apart}${free}${unknown}`,
     ];
   },
 });
@@ -143,8 +148,12 @@ function withoutChallenge(silent: readonly ResourceObservation[], kit: Kit): Res
     .filter(({ method, number }) => method !== 'HEAD' && number === 1)
     .flatMap(({ answer }) => (answer.ok && answer.data.status === 402 ? [answer.data] : []));
   if (answers.length === 0) return null;
-  const protocols = answers.map((answer) => kit.otherProtocol(answer));
-  if (protocols.includes(null)) return ['undecodable', `no challenge in ${kit.answers(silent)}`];
-  const spoken = [...new Set(protocols)].join(' and ');
-  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}`];
+  const others = answers.map((answer) => kit.otherChallenges(answer));
+  if (others.some(({ length }) => length === 0)) {
+    return ['undecodable', `no challenge in ${kit.answers(silent)}`];
+  }
+  const spoken = [...new Set(others.flat().map(({ protocol }) => protocol))].join(' and ');
+  const methods = [...new Set(others.flat().flatMap((one) => one.methods))].slice(0, MAX_METHODS);
+  const by = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
+  return ['other-protocol', `${spoken} is spoken, no x402: ${kit.answers(silent)}${by}`];
 }

@@ -61,8 +61,7 @@ export default defineCheck({
     if (receipt !== null) return ['settled-unpaid', receipt];
     if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
-    const signIns = kit.signIns(resources);
-    const sold = probed.filter((one) => !signIns.includes(one));
+    const sold = kit.selling(resources);
     const paid = sold.filter((one) => kit.status(one, 'GET') === 402);
     const served = paid.filter((one) => isSuccess(kit.status(one, 'HEAD')));
     if (served.length > 0) {

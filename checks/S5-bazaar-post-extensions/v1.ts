@@ -19,11 +19,11 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const signIns = kit.signIns(resources);
-    const posts = resources.probed.filter((one) => kit.isPostOnly(one) && !signIns.includes(one));
+    const selling = kit.selling(resources);
+    const posts = selling.filter((one) => kit.isPostOnly(one));
     const [first] = posts;
     if (first === undefined) {
-      return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
+      return ['no-post-resource', `${selling.length} paid resources, none by POST`];
     }
     const need = `${posts.length} resources need: ${kit.request('POST', first.path)}`;
     return notSeen('unseen', `this catalog sends no POST, which ${need}`, FIX);

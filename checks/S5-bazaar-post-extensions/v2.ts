@@ -53,15 +53,15 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources }, kit) {
-    const signIns = kit.signIns(resources);
+    const selling = kit.selling(resources);
     const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
-    const posts = resources.probed.filter((one) => {
+    const posts = selling.filter((one) => {
       // A middleware that challenges every method of a path sells no second thing by POST.
       const sellsByPost = byPost.some(({ resource }) => resource === one);
-      return !signIns.includes(one) && (sellsByPost || isByPost(one, kit));
+      return sellsByPost || isByPost(one, kit);
     });
     if (posts.length === 0) {
-      return ['no-post-resource', `${resources.probed.length} paid resources, none by POST`];
+      return ['no-post-resource', `${selling.length} paid resources, none by POST`];
     }
     const asked = posts.filter((one) => !kit.isMadeUp(one));
     if (asked.length === 0) {

@@ -51,6 +51,11 @@ const ADVICE: Readonly<Record<AdviceId, Topic>> = {
     source: 'The paid operations of your OpenAPI document and manifest.',
     fix: 'Offer a paid GET or POST too.',
   },
+  'pays-before-delivery': {
+    why: 'An offer with the flow upfront is settled before the work, and x402 knows no refund: a buyer whose call then fails has paid for nothing. Clients should prefer authorization where both are offered.',
+    source: 'specs/schemes/exact/scheme_exact.md of x402; x402 issues 3053, 3145, 3240.',
+    fix: 'Offer the flow authorization too, which settles after the work, or repeat a failed call for nothing.',
+  },
   'hidden-from-browsers': {
     why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
     source: HEADERS,

@@ -1,6 +1,7 @@
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
+import { wayText } from '../parse/x402/more-sold.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import { askedUrl } from '../preflight/asked.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
@@ -35,6 +36,10 @@ const MAYBE_BY_POST: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 export async function describeNamedUrl(named: NamedUrl): Promise<string> {
   const { origin, path } = askedUrl(named.url, named.policy);
   const declared = named.report.payability?.filter((one) => one.path === path) ?? [];
+  const ways = (named.report.otherWays ?? []).filter((one) => one.path === path);
+  if (ways.length > 0 && declared.every(({ offers }) => offers.length === 0)) {
+    return `${ways.map(wayText).join('; ')}: this is sold, and not over x402.`;
+  }
   if (declared.length > 0) {
     return declared
       .map(
@@ -61,7 +66,10 @@ export async function describeNamedUrl(named: NamedUrl): Promise<string> {
 }
 
 function isChallenge({ terms, reasons }: Preflight): boolean {
-  return terms !== null || reasons.some(({ code }) => code === 'no_challenge');
+  return (
+    terms !== null ||
+    reasons.some(({ code }) => code === 'no_challenge' || code === 'other_protocol')
+  );
 }
 
 function sentence(request: string, preflight: Preflight): string {

@@ -1,5 +1,6 @@
 /** `preflight URL`: judges an offer before anything is signed. */
 import { OriginRefused } from '../guard/errors.ts';
+import { protocolText } from '../parse/x402/more-sold.ts';
 import { createOracle } from '../payable/create-oracle.ts';
 import { askedUrl, isPrice, refusedPreflight } from '../preflight/asked.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
@@ -97,7 +98,7 @@ function exitOf(verdict: PreflightVerdict, isStrict: boolean): 0 | 1 {
   return verdict === 'no-go' || (isStrict && verdict === 'caution') ? 1 : 0;
 }
 
-function toText({ verdict, reasons, terms, termsDigest }: Preflight): string {
+function toText({ verdict, reasons, terms, termsDigest, otherWays = [] }: Preflight): string {
   const offers = terms?.offers ?? [];
   const lines = [
     verdict,
@@ -106,6 +107,7 @@ function toText({ verdict, reasons, terms, termsDigest }: Preflight): string {
       ({ pointer, scheme, network, price, amount, asset, payTo }) =>
         `  ${pointer}: ${price ?? `${amount} of ${asset}`}, ${scheme} on ${network}, to ${payTo}`,
     ),
+    ...otherWays.map((way) => `  other way to pay: ${protocolText(way)}`),
     ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
   ];
   return breakCommands(`${lines.join('\n')}\n`);

@@ -1,6 +1,11 @@
 import type { Advice } from '../model/advice.ts';
 import type { IndexedDifference, IndexedReason, IndexedRow } from '../model/indexed.ts';
-import type { ClientVersion, OfferPayability, ResourcePayability } from '../model/payability.ts';
+import type {
+  ClientVersion,
+  OfferPayability,
+  OtherWay,
+  ResourcePayability,
+} from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport } from '../model/report.ts';
 import type { FreeRoute, PaidRoute, RouteFacts, RouteOffer } from '../model/routes.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
@@ -13,6 +18,7 @@ export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' 
   readonly payability: PayabilityEntry[] | null;
   readonly payableBy: ScanReport['payableBy'];
   readonly clients: ClientVersion[];
+  readonly otherWays: OtherWayEntry[];
   readonly advice: Advice[];
   readonly routes?: RoutesEntry;
   readonly indexed: IndexedEntry[];
@@ -22,7 +28,15 @@ export type ReportBody = Omit<ScanReport, 'subScores' | 'results' | 'exhausted' 
   readonly charged?: true;
 };
 
-type OfClients = 'payability' | 'payableBy' | 'clients' | 'advice' | 'routes' | 'indexed';
+type OfClients =
+  | 'payability'
+  | 'payableBy'
+  | 'clients'
+  | 'otherWays'
+  | 'advice'
+  | 'routes'
+  | 'indexed';
+type OtherWayEntry = Omit<OtherWay, 'methods'> & { readonly methods: string[] };
 type IndexedEntry = Omit<IndexedRow, 'differences' | 'reasons'> & {
   readonly differences: IndexedDifference[];
   readonly reasons: IndexedReason[];
@@ -46,7 +60,7 @@ export type ReportPresentation = {
 
 export function toReportBody(scan: FinishedScan, presentation: ReportPresentation): ReportBody {
   const { origin, grade, score, checksVersion, scannedAt, results, exhausted } = scan.report;
-  const { payability, payableBy, clients, advice, routes, indexed } = scan.report;
+  const { payability, payableBy, clients, otherWays, advice, routes, indexed } = scan.report;
   const { cache, siteUrl, saysCharged } = presentation;
   return {
     origin,
@@ -61,9 +75,10 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     payableBy,
     payability: payability?.map((one) => ({ ...one, offers: [...one.offers] })) ?? null,
     clients: [...clients],
+    // Reports that an earlier release stored have neither these nor rows of indexes.
+    otherWays: (otherWays ?? []).map((way) => ({ ...way, methods: [...way.methods] })),
     advice: [...advice],
     ...(routes ? { routes: routesEntry(routes) } : {}),
-    // Reports that an earlier release stored have none.
     indexed: (indexed ?? []).map(toIndexedEntry),
     results: [...results],
   };

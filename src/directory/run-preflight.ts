@@ -62,10 +62,10 @@ export function createPreflightRunner(options: PreflightRunnerOptions): Prefligh
   async function stored(asked: Asked, why: string): Promise<Preflight> {
     const { host, url } = asked.origin;
     const fresh = await findFreshReport(store, host);
-    const payability = fresh?.origin === url ? fresh.report.payability : null;
+    if (fresh?.origin !== url) return notAsked(why);
     // Loaded with the first preflight: it imports the parsers of offers.
     const { storedPreflight } = await import('../preflight/stored-preflight.ts');
-    return storedPreflight(asked, payability) ?? notAsked(why);
+    return storedPreflight(asked, fresh.report) ?? notAsked(why);
   }
 
   /** Null where the wait for a turn would be too long. */

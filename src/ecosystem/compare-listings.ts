@@ -55,17 +55,14 @@ export function compareListings(seen: Compared): readonly ComparedRow[] {
 
 function soldIn({ resources }: Compared, kit: Kit): readonly Sold[] {
   const challenged = kit.challenged(resources);
-  const signIns = new Set(kit.signIns(resources));
-  return resources.probed
-    .filter((resource) => !signIns.has(resource))
-    .flatMap((resource): readonly Sold[] => {
-      const own = challenged.filter((one) => one.resource === resource);
-      if (own.length > 0) {
-        return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
-      }
-      const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
-      return [{ resource, method, challenged: null }];
-    });
+  return kit.selling(resources).flatMap((resource): readonly Sold[] => {
+    const own = challenged.filter((one) => one.resource === resource);
+    if (own.length > 0) {
+      return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
+    }
+    const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
+    return [{ resource, method, challenged: null }];
+  });
 }
 
 function readBazaar({ bazaar }: Compared): Held | null {

@@ -24,14 +24,10 @@ export function worstOf<Name extends string>(
     const request = kit.request(one.probe.method, one.resource.path);
     return inspect(one).map(([name, text, fix]): Found<Name> => [name, `${request} ${text}`, fix]);
   });
-  // One path can be two resources when no method is declared; sign-ins are not counted.
-  const signIns = kit.signIns(resources);
-  const silent = resources.probed.filter(
-    (one) =>
-      !signIns.includes(one) &&
-      !kit.isMadeUp(one) &&
-      challenged.every(({ resource }) => resource !== one),
-  );
+  // One path can be two resources when no method is declared.
+  const silent = kit
+    .selling(resources)
+    .filter((one) => !kit.isMadeUp(one) && challenged.every(({ resource }) => resource !== one));
   const count = `${challenged.length} of ${challenged.length + silent.length} resources`;
   return worst(outcomes, found) ?? sound(count, challenged);
 }

@@ -52,6 +52,7 @@ const preflight = Type.Object({
   reasons: Type.Optional(Type.Array(Type.Object({ code: Type.String(), evidence: Type.String() }))),
   terms: Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'] })),
   termsDigest: Type.Optional(shown),
+  otherWays: Type.Optional(Type.Array(Type.Unsafe<object>({ type: 'object' }))),
 });
 
 const plain = (value: object): ToolAnswer => ({ value });

@@ -8,6 +8,7 @@ export const ADVICE_IDS = [
   'sign-in-elsewhere',
   'identifier-required',
   'methods-unseen',
+  'pays-before-delivery',
   'hidden-from-browsers',
   'paywall-without-challenge',
   'varies-unsaid',

@@ -52,3 +52,16 @@ export type Payability = {
   /** Paid resources that were asked and gave no challenge, so no client can pay them. */
   readonly silent: readonly { readonly method: string; readonly path: string }[];
 };
+
+/** Protocols of a 402 beside x402: MPP is `WWW-Authenticate: Payment`, L402 has a header of its own name. */
+export const OTHER_PROTOCOLS = ['MPP', 'L402'] as const;
+export type OtherProtocol = (typeof OTHER_PROTOCOLS)[number];
+
+/** A 402 that asks for payment over another protocol, with or without an x402 challenge beside it. */
+export type OtherWay = {
+  readonly method: string;
+  readonly path: string;
+  readonly protocol: OtherProtocol;
+  /** Payment methods that MPP names ("tempo", "stripe"), cleaned, at most five. */
+  readonly methods: readonly string[];
+};

@@ -1,7 +1,7 @@
 /** The scan report of interface spec 2.2. Hosts add cache, reportUrl and charged. */
 import type { Advice } from './advice.ts';
 import type { IndexedRow } from './indexed.ts';
-import type { ClientVersion, PayableBy, ResourcePayability } from './payability.ts';
+import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
 import type { RouteFacts } from './routes.ts';
 import type { Basis, Status } from './verdict.ts';
 
@@ -50,6 +50,8 @@ export type ScanReport = {
   readonly payableBy: PayableBy | null;
   /** The clients that were run. */
   readonly clients: readonly ClientVersion[];
+  /** Other protocols that sell here; absent in reports that predate them. */
+  readonly otherWays?: readonly OtherWay[];
   /** Ungraded findings, in the order of ADVICE_IDS. */
   readonly advice: readonly Advice[];
   /** Paid and free routes; null when they could not be read, absent in reports that predate them. */

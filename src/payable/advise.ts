@@ -2,12 +2,14 @@
 import type { Advice, AdviceId } from '../model/advice.ts';
 import { ADVICE_IDS } from '../model/advice.ts';
 import type { Observations, ResourceSet } from '../model/observations.ts';
+import type { OtherWay } from '../model/payability.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { createKit } from '../parse/kit/kit.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
-import { transferMethod } from '../parse/x402/schemes.ts';
+import { findOtherWays } from '../parse/x402/other-ways.ts';
+import { settlesUpfront, transferMethod } from '../parse/x402/schemes.ts';
 import { browserAdvice } from './browser-advice.ts';
 import { chainAdvice } from './chain-advice.ts';
 import { signInsElsewhere } from './sign-in-elsewhere.ts';
@@ -24,6 +26,8 @@ const FIXES: Readonly<Record<AdviceId, string>> = {
   'sign-in-elsewhere': 'Set domain and uri of sign-in-with-x to the host that is asked.',
   'identifier-required': 'Make payment-identifier optional: many clients do not send one.',
   'methods-unseen': 'Offer a paid GET or POST too: nothing else is asked by those who index.',
+  'pays-before-delivery':
+    'Offer the flow authorization too: buyers who pay upfront have no refund if you deliver nothing.',
   'hidden-from-browsers':
     'Send Access-Control-Allow-Origin: * and Access-Control-Expose-Headers: PAYMENT-REQUIRED on the 402.',
   'paywall-without-challenge':
@@ -42,6 +46,17 @@ const MINIMUM_PARTS = 1_000n;
 const SPONSORS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
 type Found = readonly [id: AdviceId, text: string];
+
+/** Ungraded parts of a report. */
+export type Remarks = {
+  readonly advice: readonly Advice[];
+  readonly otherWays: readonly OtherWay[];
+};
+
+export function remark(seen: Advised): Remarks {
+  const ways = findOtherWays(seen.resources.probed);
+  return { advice: advise(seen), otherWays: ways.map(({ resource: _, ...way }) => way) };
+}
 
 /** In ADVICE_IDS order, each at most once. */
 export function advise({ origin, resources, browser, chain }: Advised): readonly Advice[] {
@@ -78,6 +93,12 @@ function adviseOn({ reading }: ChallengedResource, hostname: string, kit: Kit): 
   const offers = kit.judgedOffers(challenge);
   const found: Found[] = [];
   for (const offer of offers) {
+    if (settlesUpfront(offer.extra)) {
+      found.push([
+        'pays-before-delivery',
+        `${offer.pointer}/extra/paymentFlow: "upfront", and no refund is known`,
+      ]);
+    }
     const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
     const parts = partsOfDollar(offer, kit);
     if (parts === null) continue;

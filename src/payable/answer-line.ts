@@ -1,10 +1,11 @@
-import { type ResourcePayability, SIGNED_UNSOUND } from '../model/payability.ts';
+import { type PayableBy, type ResourcePayability, SIGNED_UNSOUND } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
+import { countMoreSold } from '../parse/x402/more-sold.ts';
 import { money, toOfferPrice } from './offer-price.ts';
 import { unseenAnswer } from './unseen-answer.ts';
 
 export type Answered = Pick<ScanReport, 'payability' | 'payableBy'> &
-  Partial<Pick<ScanReport, 'origin' | 'results'>>;
+  Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
 /** Checks that locate faults of a challenge: first its terms, then its header. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
@@ -14,9 +15,19 @@ const CHALLENGE_CHECKS = ['P3', 'P4'];
  * is escaped like all evidence.
  */
 export function answerLine(report: Answered): string {
-  const { payability, payableBy, results = [] } = report;
+  const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null) return 'Not known: this scan is older than the question who can pay.';
   if (payableBy === null) return unseenAnswer(report);
+  const more = countMoreSold(otherWays, payability);
+  const answer = x402Answer(payability, payableBy, results);
+  return more === null ? answer : `${answer} (${more})`;
+}
+
+function x402Answer(
+  payability: readonly ResourcePayability[],
+  payableBy: PayableBy,
+  results: ScanReport['results'] = [],
+): string {
   const byDefault = payability.filter((one) => one.payableBy === 'default');
   const count = `${byDefault.length} of ${payability.length} ${plural(payability.length)}`;
   if (byDefault.length > 0) {

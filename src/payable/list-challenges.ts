@@ -33,14 +33,14 @@ export type ListedChallenges = {
 export function listChallenges(resources: ResourceSet): ListedChallenges {
   const kit = createKit();
   const challenged = kit.challenged(resources);
-  const signIns = kit.signIns(resources);
-  const silent = resources.probed.filter(
-    (one) =>
-      !signIns.includes(one) &&
-      !challenged.some(({ resource }) => resource === one) &&
-      !kit.isMadeUp(one) &&
-      !isHidden(one, kit),
-  );
+  const silent = kit
+    .selling(resources)
+    .filter(
+      (one) =>
+        !challenged.some(({ resource }) => resource === one) &&
+        !kit.isMadeUp(one) &&
+        !isHidden(one, kit),
+    );
   return {
     challenged: challenged.map(listed),
     silent: silent.map((one) => ({ method: one.method ?? 'GET', path: one.path })),

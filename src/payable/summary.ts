@@ -1,5 +1,6 @@
 import {
   type ClientVersion,
+  type OtherWay,
   PAYABLE_BY,
   type Payability,
   type PayableBy,
@@ -14,11 +15,25 @@ export type PayabilitySummary = {
 
 const SILENT = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
 
-/** Null for scans that predate the clients; no client runs when nothing challenged. */
-export function toSummary(payability: Payability | null): PayabilitySummary {
+/**
+ * Null for scans that predate the clients; no client runs when nothing challenged. In older recordings
+ * what is sold over another protocol beside x402 is silent.
+ */
+export function toSummary(
+  payability: Payability | null,
+  otherWays: readonly OtherWay[] = [],
+): PayabilitySummary {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
-  const { resources, silent, clients } = payability;
+  const { resources, clients } = payability;
+  const apart = resources.length > 0 ? otherWays : [];
+  const silent = payability.silent.filter((one) => !apart.some((way) => isSame(way, one)));
   const all = [...resources, ...silent.map((one) => ({ ...one, ...SILENT }))];
   const best = PAYABLE_BY.find((name) => resources.some(({ payableBy }) => payableBy === name));
   return { payability: all, payableBy: best ?? null, clients };
+}
+
+type Asked = Pick<OtherWay, 'method' | 'path'>;
+
+function isSame(one: Asked, other: Asked): boolean {
+  return one.method === other.method && one.path === other.path;
 }

@@ -5,12 +5,12 @@ import type { Pool } from '../engine/judging-pool.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
-import type { ResourcePayability } from '../model/payability.ts';
+import type { OtherWay, ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Oracle } from '../payable/create-oracle.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { type ScanWork, type WorkModule, workOn } from '../scan/origin-work.ts';
-import type { ReadTerms } from './read-terms.ts';
+import type { ReadAnswer, ReadTerms } from './read-terms.ts';
 
 export type Judges = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
@@ -30,6 +30,8 @@ export type AskedFor = {
 export type JudgedChallenge = {
   /** Null without terms, or when they could not be read within limits. */
   readonly terms: ReadTerms | null;
+  /** Empty also when the answer could not be read within limits. */
+  readonly otherWays: readonly OtherWay[];
   readonly payability: ResourcePayability | null;
   readonly schema: Verdict | null;
 };
@@ -53,9 +55,11 @@ export async function judgeChallenge(
 ): Promise<JudgedChallenge> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
-  const read = await workOn(work, 'origin', TERMS_MODULE, 'readTerms', answer);
-  const terms = read.ok ? read.output : null;
-  if (terms === null) return { terms, payability: null, schema: null };
+  const worked = await workOn(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
+  const { terms, others }: ReadAnswer = worked.ok ? worked.output : { terms: null, others: [] };
+  const { method } = asked;
+  const otherWays = others.map((one) => ({ method, path: pathOf(answer), ...one }));
+  if (terms === null) return { terms, otherWays, payability: null, schema: null };
 
   const { origin } = asked;
   const resources = toResourceSet(asked, answer);
@@ -72,6 +76,7 @@ export async function judgeChallenge(
   });
   return {
     terms,
+    otherWays,
     payability: payability.resources[0] ?? null,
     schema: judged?.verdict ?? null,
   };
@@ -95,8 +100,7 @@ function toResourceSet(
   { origin, method, isTool = false }: AskedFor,
   answer: HttpData,
 ): ResourceSet {
-  const { pathname, search } = new URL(answer.url);
-  const path = `${pathname}${search}`;
+  const path = pathOf(answer);
   const resource: ResourceObservation = {
     url: `${origin.url}${path}`,
     path,
@@ -108,4 +112,9 @@ function toResourceSet(
     probes: [{ method, number: 1, answer: { ok: true, data: answer, ms: 0, truncated: false } }],
   };
   return { probed: [resource], declared: 1, otherMethods: 0, looked: [] };
+}
+
+function pathOf({ url }: HttpData): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
 }

@@ -5,13 +5,19 @@ import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { knownAsset } from '../parse/x402/assets.ts';
-import { type Offer, readChallenge } from '../parse/x402/challenge.ts';
+import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { caip2, isTestnet } from '../parse/x402/networks.ts';
+import { type OtherChallenge, otherChallenges } from '../parse/x402/other-protocol.ts';
+import { settlesUpfront } from '../parse/x402/schemes.ts';
 import { MAX_OFFERS, offerTerms } from '../payable/offer-terms.ts';
 import type { PreflightOffer } from './result.ts';
 
-/** An offer with its asset's decimals, so that a price limit can be compared with its base units. */
-export type PricedOffer = Omit<PreflightOffer, 'client'> & { readonly decimals: number | null };
+export type PricedOffer = Omit<PreflightOffer, 'client'> & {
+  /** Those of the asset, so that a price limit can be compared with base units. */
+  readonly decimals: number | null;
+  /** The payment settles before the work; false when only a stored report is known. */
+  readonly isUpfront: boolean;
+};
 
 export type ReadTerms = {
   readonly x402Version: number | null;
@@ -24,10 +30,21 @@ export type ReadTerms = {
 const MAX_TERM_CHARS = 120;
 const MAX_URL_CHARS = 2_048;
 
-/** Null when the answer holds no challenge. */
-export function readTerms(answer: HttpData): ReadTerms | null {
+export type ReadAnswer = {
+  /** Null when the answer holds no challenge of x402. */
+  readonly terms: ReadTerms | null;
+  readonly others: readonly OtherChallenge[];
+};
+
+export function readAnswer(answer: HttpData): ReadAnswer {
   const { challenge } = readChallenge(answer);
-  if (challenge === null) return null;
+  return {
+    terms: challenge === null ? null : readTerms(challenge),
+    others: otherChallenges(answer),
+  };
+}
+
+function readTerms(challenge: Challenge): ReadTerms {
   const { version, resourceUrl } = challenge;
   const offers = challenge.offers.slice(0, MAX_OFFERS);
   return {
@@ -44,6 +61,7 @@ function priced(offer: Offer): PricedOffer {
     ...offerTerms(offer),
     ...toPrice(network, asset, amount),
     payTo: shown(payTo),
+    isUpfront: settlesUpfront(offer.extra),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
   };
 }

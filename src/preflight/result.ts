@@ -1,4 +1,4 @@
-import type { OfferVerdict, PayableBy } from '../model/payability.ts';
+import type { OfferVerdict, OtherWay, PayableBy } from '../model/payability.ts';
 
 export const VERDICTS = ['go', 'caution', 'no-go'] as const;
 export type PreflightVerdict = (typeof VERDICTS)[number];
@@ -10,6 +10,7 @@ export const REASON_CODES = {
   not_found: 'no-go',
   server_error: 'no-go',
   no_challenge: 'no-go',
+  other_protocol: 'no-go',
   nobody_can_pay: 'no-go',
   invalid_challenge: 'no-go',
   other_origin: 'no-go',
@@ -23,6 +24,7 @@ export const REASON_CODES = {
   settings_only: 'caution',
   unknown_scheme: 'caution',
   testnet_only: 'caution',
+  pays_before_delivery: 'caution',
   flawed_challenge: 'caution',
   not_judged: 'caution',
 } as const satisfies Record<string, 'no-go' | 'caution'>;
@@ -72,6 +74,8 @@ export type Preflight = {
    * mean equal terms.
    */
   readonly termsDigest: string | null;
+  /** Other protocols that the 402 speaks, beside x402 or in its place; absent when there is none. */
+  readonly otherWays?: readonly OtherWay[];
 };
 
 /** The verdict follows from the reasons alone. */
@@ -79,9 +83,16 @@ export function toPreflight(
   reasons: readonly PreflightReason[],
   terms: PreflightTerms | null = null,
   termsDigest: string | null = null,
+  otherWays: readonly OtherWay[] = [],
 ): Preflight {
   const refusing = reasons.filter(({ code }) => REASON_CODES[code] === 'no-go');
   const doubting = reasons.filter(({ code }) => REASON_CODES[code] === 'caution');
   const verdict = refusing.length > 0 ? 'no-go' : doubting.length > 0 ? 'caution' : 'go';
-  return { verdict, reasons: [...refusing, ...doubting], terms, termsDigest };
+  return {
+    verdict,
+    reasons: [...refusing, ...doubting],
+    terms,
+    termsDigest,
+    ...(otherWays.length > 0 ? { otherWays } : {}),
+  };
 }

@@ -1,4 +1,5 @@
-import type { ResourcePayability } from '../model/payability.ts';
+import type { OtherWay } from '../model/payability.ts';
+import type { ScanReport } from '../model/report.ts';
 import type { Asked } from './asked.ts';
 import { toPrice } from './read-terms.ts';
 import type { Preflight } from './result.ts';
@@ -10,10 +11,17 @@ import { verdictOn } from './verdict.ts';
  */
 export function storedPreflight(
   { method, path, origin, maxPrice }: Asked,
-  payability: readonly ResourcePayability[] | null,
+  { payability, otherWays = [] }: Pick<ScanReport, 'payability' | 'otherWays'>,
 ): Preflight | null {
-  const known = payability?.find((one) => one.method === method && one.path === path);
-  if (known === undefined) return null;
+  const isAsked = (one: Pick<OtherWay, 'method' | 'path'>) =>
+    one.method === method && one.path === path;
+  const known = payability?.find(isAsked);
+  const ways = otherWays.filter(isAsked);
+  if (known === undefined || (known.offers.length === 0 && ways.length > 0)) {
+    if (ways.length === 0) return null;
+    const judged = { terms: null, otherWays: ways, payability: null, schema: null };
+    return verdictOn(judged, { origin, maxPrice });
+  }
   const offers = known.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,
     scheme,
@@ -22,8 +30,12 @@ export function storedPreflight(
     amount,
     payTo: null,
     maxTimeoutSeconds: null,
+    isUpfront: false,
     ...toPrice(network ?? undefined, asset ?? undefined, amount ?? undefined),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
-  return verdictOn({ terms, payability: known, schema: null }, { origin, maxPrice });
+  return verdictOn(
+    { terms, otherWays: ways, payability: known, schema: null },
+    { origin, maxPrice },
+  );
 }

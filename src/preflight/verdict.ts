@@ -1,6 +1,8 @@
 import type { Origin } from '../guard/origin.ts';
+import type { OtherWay } from '../model/payability.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
+import { protocolText } from '../parse/x402/more-sold.ts';
 import type { JudgedChallenge } from './judge-challenge.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';
 import {
@@ -22,11 +24,8 @@ export type BuyerTerms = {
 const MAX_QUOTED = 160;
 
 export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight {
-  const { terms, payability, schema } = judged;
-  if (terms === null) {
-    const evidence = 'the 402 holds no challenge that a client could read';
-    return toPreflight([{ code: 'no_challenge', evidence }]);
-  }
+  const { terms, payability, schema, otherWays } = judged;
+  if (terms === null) return toPreflight([withoutTerms(otherWays)], null, null, otherWays);
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
     ...offer,
     client: payability?.offers.find(({ pointer }) => pointer === offer.pointer)?.verdict ?? null,
@@ -39,11 +38,22 @@ export function verdictOn(judged: JudgedChallenge, buyer: BuyerTerms): Preflight
     ...schemaReasons(schema),
     ...priceReasons(payable, buyer.maxPrice),
     ...networkReasons(payable),
+    ...flowReasons(payable),
   ];
   const { x402Version, resourceUrl, digest } = terms;
   const payableBy = payability?.payableBy ?? null;
-  const shown = offers.map(({ decimals: _, ...offer }) => offer);
-  return toPreflight(reasons, { x402Version, resourceUrl, payableBy, offers: shown }, digest);
+  const shown = offers.map(({ decimals: _, isUpfront: __, ...offer }) => offer);
+  const shownTerms = { x402Version, resourceUrl, payableBy, offers: shown };
+  return toPreflight(reasons, shownTerms, digest, otherWays);
+}
+
+function withoutTerms(otherWays: readonly OtherWay[]): PreflightReason {
+  if (otherWays.length === 0) {
+    const evidence = 'the 402 holds no challenge that a client could read';
+    return { code: 'no_challenge', evidence };
+  }
+  const ways = otherWays.map(protocolText).join(', ');
+  return { code: 'other_protocol', evidence: `the 402 asks for a payment over ${ways}, not x402` };
 }
 
 function clientReasons({ payability }: JudgedChallenge): readonly PreflightReason[] {
@@ -132,4 +142,13 @@ function networkReasons(payable: readonly PricedOffer[]): readonly PreflightReas
   if (payable.length === 0 || payable.some(({ isTestnet }) => !isTestnet)) return [];
   const networks = [...new Set(payable.map(({ network }) => network))].join(', ');
   return [{ code: 'testnet_only', evidence: `every offer is on a network for tests: ${networks}` }];
+}
+
+/** Upfront flows settle before the work, and x402 has no refund. */
+function flowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
+  const upfront = payable.filter(({ isUpfront }) => isUpfront);
+  if (upfront.length === 0) return [];
+  const pointers = upfront.map(({ pointer }) => pointer).join(', ');
+  const evidence = `you pay before delivery, and no refund is known (upfront: ${pointers})`;
+  return [{ code: 'pays_before_delivery', evidence }];
 }

@@ -21,7 +21,16 @@ export type ComparedReport = {
   readonly payableBy?: string | null;
   /** Absent in reports that predate it. */
   readonly indexed?: readonly ListingCell[];
+  /** Absent in reports that predate it. */
+  readonly otherWays?: readonly WayCell[];
   readonly results: readonly Cell[];
+};
+
+type WayCell = {
+  readonly method: string;
+  readonly path: string;
+  readonly protocol: string;
+  readonly methods: readonly string[];
 };
 
 type ListingCell = {
@@ -53,6 +62,16 @@ export const comparedReportSchema = Type.Object({
         method: Type.String(),
         state: Type.String(),
         differences: Type.Array(Type.Object({ field: Type.String(), indexed: Type.String() })),
+      }),
+    ),
+  ),
+  otherWays: Type.Optional(
+    Type.Array(
+      Type.Object({
+        method: Type.String(),
+        path: Type.String(),
+        protocol: Type.String(),
+        methods: Type.Array(Type.String()),
       }),
     ),
   ),
@@ -112,6 +131,7 @@ export function listDifferences(before: ComparedReport, after: ComparedReport): 
     moved.length === 0 ? 'No check moved.' : `${moved.length} moved:`,
     ...moved,
     ...movedListings(before, after),
+    ...movedWays(before, after),
     // Report files are untrusted, so terminal control characters are removed.
   ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
 }
@@ -119,8 +139,28 @@ export function listDifferences(before: ComparedReport, after: ComparedReport): 
 /** Compares index rows; a report without any is skipped. */
 function movedListings(before: ComparedReport, after: ComparedReport): readonly string[] {
   if (before.indexed === undefined || after.indexed === undefined) return [];
-  const was = listingTexts(before.indexed);
-  const is = listingTexts(after.indexed);
+  return movedTexts(listingTexts(before.indexed), listingTexts(after.indexed));
+}
+
+/** Compares other ways to pay; a report without the member is skipped. */
+function movedWays(before: ComparedReport, after: ComparedReport): readonly string[] {
+  if (before.otherWays === undefined || after.otherWays === undefined) return [];
+  return movedTexts(wayTexts(before.otherWays), wayTexts(after.otherWays));
+}
+
+function wayTexts(ways: readonly WayCell[]): ReadonlyMap<string, string> {
+  return new Map(
+    ways.map(({ method, path, protocol, methods }) => {
+      const text = methods.length === 0 ? 'sold' : `sold by ${methods.join(', ')}`;
+      return [`${method} ${path} over ${protocol}`, text];
+    }),
+  );
+}
+
+function movedTexts(
+  was: ReadonlyMap<string, string>,
+  is: ReadonlyMap<string, string>,
+): readonly string[] {
   return [...new Set([...was.keys(), ...is.keys()])].flatMap((name) => {
     const [from, to] = [was.get(name) ?? 'not there', is.get(name) ?? 'not there'];
     return from === to ? [] : [`  ${name}: ${from} -> ${to}`];

@@ -22,9 +22,9 @@ import { observe, type Stage } from './observe.ts';
 import type { McpWanted } from './observe-tools.ts';
 import { type WorkModule, workOn } from './origin-work.ts';
 import { plainBranding } from './plain-branding.ts';
-import { readAdvice } from './read-advice.ts';
 import { readBranding } from './read-branding.ts';
 import { readIndexed } from './read-indexed.ts';
+import { readRemarks } from './read-remarks.ts';
 import { readRoutes } from './read-routes.ts';
 import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { type Scanner, ScannerFailure, type ScanOptions } from './scanner.ts';
@@ -175,9 +175,9 @@ export async function judge(
   const { account = pool.openScan('replay'), exhausted: recorded = [], signal, deadline } = options;
   for (const name of recorded) account[name].exhaust();
   const work = { pool, account, signal, deadline };
-  const [branding, advice, routes, indexed, judged] = await Promise.all([
+  const [branding, { advice, otherWays }, routes, indexed, judged] = await Promise.all([
     withBranding ? readBranding(observations, work) : plainBranding(observations.origin.host),
-    readAdvice(observations, work),
+    readRemarks(observations, work),
     readRoutes(observations, work),
     readIndexed(observations, work),
     judgeAll({ ...work, catalog, checks, observations }),
@@ -187,7 +187,7 @@ export async function judge(
     await tryAll({ catalog, checks, pool });
   }
   const results = toResults(judged, account);
-  const summary = toSummary(observations.payability);
+  const summary = toSummary(observations.payability, otherWays);
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
   const exhausted = account.exhausted();
   const report: ScanReport = {
@@ -198,6 +198,7 @@ export async function judge(
     checksVersion: catalog.checksVersion,
     scannedAt,
     ...summary,
+    otherWays,
     advice,
     routes,
     indexed,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
 import { formatJson } from '../../src/cli/formatters/json.ts';
 import { formatSarif } from '../../src/cli/formatters/sarif.ts';
+import type { OtherWay } from '../../src/model/payability.ts';
 import type { CheckResult } from '../../src/model/report.ts';
 import { collector } from './collector.ts';
 import { FAILED, PASSED, printable, result, WARNED } from './printable.ts';
@@ -30,6 +31,27 @@ async function diff(...files: readonly string[]): Promise<readonly string[]> {
 }
 
 describe('diff', () => {
+  test('names other ways to pay that came or went', async () => {
+    const having = (otherWays: readonly OtherWay[]) => {
+      const { report, ...rest } = printable({ printed: [PASSED] });
+      return formatJson({ ...rest, report: { ...report, otherWays } });
+    };
+    const way = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
+    const before = await save('a.json', having([way]));
+    const after = await save(
+      'b.json',
+      having([
+        { ...way, methods: ['tempo', 'stripe'] },
+        { ...way, protocol: 'L402', methods: [] },
+      ]),
+    );
+    const lines = await diff(before, after);
+    expect(lines).toContain('  GET /a over MPP: sold by tempo -> sold by tempo, stripe');
+    expect(lines).toContain('  GET /a over L402: not there -> sold');
+    const older = await save('c.json', report(PASSED));
+    expect((await diff(older, after)).join('\n')).not.toContain('L402');
+  });
+
   test('names the checks that moved, by status and outcome', async () => {
     const before = await save('a.json', report(FAILED, PASSED, WARNED, result('P8')));
     const fixed = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;

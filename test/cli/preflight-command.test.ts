@@ -5,6 +5,8 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { collector } from './collector.ts';
 
+const MPP = 'Payment id="1", method="tempo"';
+
 async function preflight(...args: readonly string[]) {
   const { streams, written } = collector();
   const code = await preflightCommand([...args, '--format', 'json'], streams);
@@ -50,6 +52,36 @@ describe('preflight', () => {
     return challengeAnswer({ ...challenge, accepts: [offer] });
   };
 
+  const upfront = (origin: string) => {
+    const challenge = challengeOf(WEATHER, origin);
+    const resource = { ...challenge.resource, url: `${origin}/upfront` };
+    const extra = { name: 'USD Coin', version: '2', paymentFlow: 'upfront' };
+    const accepts = [{ ...offerOf(WEATHER), extra }];
+    return challengeAnswer({ ...challenge, resource, accepts });
+  };
+
+  test('tells of another protocol, beside x402 or in its place', async () => {
+    await using seller = await startCraftedSeller({
+      answers: {
+        'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP }, body: {} },
+        'GET /weather': ({ origin }) => {
+          const usual = challengeAnswer(challengeOf(WEATHER, origin));
+          return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP } };
+        },
+      },
+    });
+    const way = { protocol: 'MPP', methods: ['tempo'] };
+    const alone = await preflight(`${seller.url}/mpp`, '--allow-private');
+    expect(alone.said.otherWays).toEqual([{ method: 'GET', path: '/mpp', ...way }]);
+    expect(alone.said.reasons[0].evidence).toContain('over MPP (tempo), not x402');
+    const both = await preflight(`${seller.url}/weather`, '--allow-private');
+    expect(both.said).toMatchObject({ verdict: 'go', reasons: [] });
+    expect(both.said.otherWays).toEqual([{ method: 'GET', path: '/weather', ...way }]);
+    const { streams, written } = collector();
+    await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
+    expect(written()).toContain('  other way to pay: MPP (tempo)\n');
+  });
+
   test.each([
     ['/weather', ['--max-price', '0.0001'], 'no-go', 'over_max_price', 1],
     ['/health', [], 'caution', 'no_payment_asked', 0],
@@ -57,12 +89,16 @@ describe('preflight', () => {
     ['/weather', ['--method', 'PUT'], 'caution', 'not_asked', 0],
     ['/testnet', [], 'caution', 'testnet_only', 0],
     ['/empty', [], 'no-go', 'no_challenge', 1],
+    ['/mpp', [], 'no-go', 'other_protocol', 1],
+    ['/upfront', [], 'caution', 'pays_before_delivery', 0],
     ['/nowhere', [], 'no-go', 'not_found', 1],
   ] as const)('of %s %j: %s, %s', async (path, flags, verdict, reason, exit) => {
     await using seller = await startCraftedSeller({
       answers: {
         'GET /testnet': ({ origin }) => testnet(origin),
         'GET /empty': { status: 402, body: 'Pay!' },
+        'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP }, body: {} },
+        'GET /upfront': ({ origin }) => upfront(origin),
         'GET /nowhere': { status: 404 },
       },
     });

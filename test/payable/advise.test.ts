@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADVICE_IDS } from '../../src/model/advice.ts';
-import type { JsonObject } from '../../src/parse/json/json.ts';
+import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import { advise } from '../../src/payable/advise.ts';
 import {
   challenge402,
@@ -22,6 +22,9 @@ function adviceOn(challenge: JsonObject, otherMethods = 0) {
   return advise({ origin, resources: resources([resource({ get })], { otherMethods }) });
 }
 
+const flowing = (paymentFlow: JsonValue) => ({
+  extra: { name: 'USD Coin', version: '2', paymentFlow },
+});
 const offering = (...changes: readonly JsonObject[]) =>
   adviceOn({ accepts: changes.map((change) => offer(change)) }).map(({ id }) => id);
 const extending = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
@@ -39,6 +42,9 @@ describe('advice', () => {
     [SEPOLIA, ['testnet-only']],
     [PERMIT2, ['needs-allowance']],
     [{ scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, ['needs-allowance']],
+    [flowing('upfront'), ['pays-before-delivery']],
+    [flowing('authorization'), []],
+    [flowing(['upfront']), []],
     [{ amount: '$5' }, []],
     [{ network: { toString: 1 } }, []],
   ])('on an offer with %j: %j', (change, ids) => {

@@ -4,7 +4,7 @@ import { toPrintedJson } from './workflow-commands.ts';
 
 export function formatJson({ report, printed, timing }: Printable): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
-  const { payableBy, payability, clients, advice, routes, indexed } = report;
+  const { payableBy, payability, clients, otherWays, advice, routes, indexed } = report;
   const shown = {
     origin,
     grade,
@@ -17,6 +17,7 @@ export function formatJson({ report, printed, timing }: Printable): string {
     payableBy,
     payability,
     clients,
+    otherWays,
     advice,
     routes,
     indexed,

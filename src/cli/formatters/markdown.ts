@@ -2,7 +2,7 @@
 import type { Advice } from '../../model/advice.ts';
 import { toCheckLabel } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
-import type { ResourcePayability } from '../../model/payability.ts';
+import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
@@ -29,6 +29,7 @@ export function formatMarkdown({ report, printed }: Printable): string {
     '',
     ...undetermined(printed),
     ...offers(report.payability ?? []),
+    ...otherWays(report.otherWays ?? []),
     ...advice(report.advice),
     ...inIndexes(report.indexed),
   ].join('\n');
@@ -60,6 +61,15 @@ function offers(payability: readonly ResourcePayability[]): readonly string[] {
   );
   if (rows.length === 0) return [];
   return ['| resource | offer | official client | says |', '|---|---|---|---|', ...rows, ''];
+}
+
+function otherWays(ways: readonly OtherWay[]): readonly string[] {
+  if (ways.length === 0) return [];
+  const rows = ways.map(
+    ({ method, path, protocol, methods }) =>
+      `| ${asCode(`${method} ${path}`)} | ${protocol} | ${methods.length === 0 ? '' : asCode(methods.join(', '))} |`,
+  );
+  return ['| other way to pay, ungraded | over | by |', '|---|---|---|', ...rows, ''];
 }
 
 function advice(all: readonly Advice[]): readonly string[] {

@@ -2,7 +2,9 @@
 import { styleText } from 'node:util';
 import { toCheckLabel, toPhrase } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
+import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
+import { wayText } from '../../parse/x402/more-sold.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
@@ -45,6 +47,7 @@ export function formatText(scan: Printable): string {
     ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) =>
       problemLines(alike, columns, paint),
     ),
+    ...otherWayLines(report.otherWays ?? [], columns, paint),
     ...adviceLines(report.advice, columns, paint),
     ...indexedLines(report.indexed, columns, paint),
     ...passLines(by('pass'), columns, paint),
@@ -82,6 +85,19 @@ function problemLines(
     ...titles,
     ...wrap(first?.evidence ?? '', columns, '    seen  ', '          '),
     ...wrap(first?.fix ?? '', columns, '    do    ', '          '),
+    '',
+  ];
+}
+
+function otherWayLines(
+  ways: readonly OtherWay[],
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  if (ways.length === 0) return [];
+  return [
+    `  ${paint(['bold', 'cyan'], 'OTHER WAYS TO PAY')} (not graded)`,
+    ...ways.flatMap((way) => wrap(wayText(way), columns, '    ', '      ')),
     '',
   ];
 }

@@ -1,4 +1,5 @@
 import type { PayableBy } from '../../model/payability.ts';
+import { protocolText } from '../../parse/x402/more-sold.ts';
 import { networkName } from '../../parse/x402/networks.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
 import { localScan, type Requested, scanRequest } from './copyable-requests.ts';
@@ -33,6 +34,7 @@ const REASONS: Readonly<Record<ReasonCode, string>> = {
   not_found: 'There is nothing at this address.',
   server_error: 'The server answers with an error.',
   no_challenge: 'It wants a payment, and does not say to whom or how much.',
+  other_protocol: 'It wants a payment over another protocol than x402.',
   nobody_can_pay: 'No official client can pay it.',
   invalid_challenge: 'Its challenge breaks the specification.',
   other_origin: 'Its challenge is for another origin.',
@@ -46,6 +48,7 @@ const REASONS: Readonly<Record<ReasonCode, string>> = {
   settings_only: 'Clients refuse it until their settings are changed.',
   unknown_scheme: 'No official client has its scheme and network.',
   testnet_only: 'Every offer is on a test network.',
+  pays_before_delivery: 'You pay before delivery, and no refund is known.',
   flawed_challenge: 'Its challenge has a flaw.',
   not_judged: 'Its challenge could not be judged.',
 };
@@ -54,7 +57,7 @@ const MAX_OFFERS = 5;
 
 export function answerView(answered: Answered) {
   const { preflight, origin, path } = answered;
-  const { verdict, reasons, terms } = preflight;
+  const { verdict, reasons, terms, otherWays = [] } = preflight;
   const offers = terms?.offers ?? [];
   return {
     problem: null,
@@ -63,6 +66,7 @@ export function answerView(answered: Answered) {
     ...VERDICTS[verdict],
     payers: terms?.payableBy ? PAYERS[terms.payableBy] : 'Not known',
     prices: offers.slice(0, MAX_OFFERS).map(priceText),
+    otherWays: otherWays.map(protocolText).join(', '),
     furtherPrices: Math.max(0, offers.length - MAX_OFFERS),
     reasons: reasons.map(({ code, evidence }) => ({ sentence: REASONS[code], evidence })),
     whole: [localScan(answered), scanRequest(answered)],

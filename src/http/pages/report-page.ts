@@ -5,6 +5,7 @@ import { reportUrl } from '../../directory/report-url.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
+import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import type { HistoryRow } from '../../store/contract/history.ts';
@@ -48,7 +49,7 @@ export type ReportPageInput = {
 };
 
 /** The page stays small; the report of the API has every row. */
-const MAX_INDEXED = 6;
+const MAX_ROWS = 6;
 const MAX_ASIDE_BYTES = 140;
 
 const PARTS = [
@@ -94,6 +95,7 @@ export function reportPage(input: ReportPageInput) {
     totalChecks: TOTAL_CHECKS,
     payable: report === null ? null : payableSection(report, input.isBrief),
     findings,
+    otherWays: waysSection(report?.otherWays ?? [], input.isBrief),
     strips: stripsOf(input),
     advice: (report?.advice ?? []).map((one) => ({
       ...one,
@@ -154,9 +156,18 @@ function historySection(history: readonly HistoryRow[]) {
   return { picture: scoreHistory(history), rows, hasMarks: versions.size > 1 };
 }
 
+function waysSection(ways: readonly OtherWay[], isBrief: boolean) {
+  const shown = ways.slice(0, isBrief ? 1 : MAX_ROWS);
+  return shown.map(({ method, path, protocol, methods }) => ({
+    resource: cutText(`${method} ${path}`, MAX_ASIDE_BYTES),
+    protocol,
+    methods: cutText(methods.join(', '), MAX_ASIDE_BYTES),
+  }));
+}
+
 function indexedSection(rows: readonly IndexedRow[]) {
   if (!isWorthShowing(rows)) return [];
-  return rows.slice(0, MAX_INDEXED).map((row) => ({
+  return rows.slice(0, MAX_ROWS).map((row) => ({
     index: INDEX_NAMES[row.index],
     resource: cutText(`${row.method} ${row.resource}`, MAX_ASIDE_BYTES),
     words: cutText(indexedWords(row), MAX_ASIDE_BYTES),

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { ADVICE_IDS } from '../../model/advice.ts';
-import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
+import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from '../../model/payability.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });
@@ -55,4 +55,20 @@ export const adviceSchema = Type.Array(
     evidence: Type.String(),
     fix: Type.String(),
   }),
+);
+
+export const otherWaysSchema = Type.Array(
+  Type.Object({
+    method: Type.String(),
+    path: Type.String(),
+    protocol: oneOf(
+      OTHER_PROTOCOLS,
+      'The protocol that the 402 speaks, beside x402 or in its place.',
+    ),
+    methods: Type.Array(Type.String(), {
+      description:
+        'Payment methods that MPP names, such as "tempo": text of the seller, at most five.',
+    }),
+  }),
+  { description: 'Other protocols that this origin sells over. No check grades it.' },
 );

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
+import { otherWaysSchema } from './payability-schema.ts';
 
 const oneOf = <T extends string>(values: readonly T[], description: string) =>
   Type.Unsafe<T>({ type: 'string', enum: [...values], description });
@@ -52,6 +53,7 @@ export const preflightSchema = Type.Unsafe<Preflight>(
           ),
         }),
       ),
+      otherWays: Type.Optional(otherWaysSchema),
       termsDigest: nullable(
         Type.String({ description: 'A hash of the terms: equal terms have equal digests.' }),
       ),

@@ -3,6 +3,7 @@ import { indexedSchema } from './indexed-schema.ts';
 import {
   adviceSchema,
   clientsSchema,
+  otherWaysSchema,
   payabilitySchema,
   payableBySchema,
 } from './payability-schema.ts';
@@ -32,6 +33,7 @@ export const reportSchema = Type.Object(
     payableBy: payableBySchema,
     payability: payabilitySchema,
     clients: clientsSchema,
+    otherWays: otherWaysSchema,
     advice: adviceSchema,
     routes: routesSchema,
     indexed: indexedSchema,

@@ -36,10 +36,12 @@ import { challengedResources, signInResources } from '../x402/challenged-resourc
 import { illTypedMembers } from '../x402/ill-typed.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
+import { moreSold } from '../x402/more-sold.ts';
 import { caip2, networkForm } from '../x402/networks.ts';
 import { describeFault, isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
 import { openapiTerms } from '../x402/openapi-terms.ts';
-import { otherProtocol } from '../x402/other-protocol.ts';
+import { otherChallenges } from '../x402/other-protocol.ts';
+import { findOtherWays, sellingResources } from '../x402/other-ways.ts';
 import { paymentSchemes } from '../x402/payment-schemes.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
@@ -79,7 +81,7 @@ const STATELESS = {
   challengeDifference,
   illTyped: illTypedMembers,
   receipt: findReceiptHeader,
-  otherProtocol,
+  otherChallenges,
   request: requestLine,
   status: findStatus,
   validatesFirst,
@@ -147,6 +149,16 @@ export function createKit() {
     challenge,
     challenged: (resources: ResourceSet) => challengedResources(resources.probed, challenge),
     signIns: (resources: ResourceSet) => signInResources(resources.probed, challenge),
+    /** Formats what sells over another protocol only: "2 more are sold over MPP: tempo"; null without one. */
+    moreSold: ({ probed }: ResourceSet) => {
+      const sold = challengedResources(probed, challenge);
+      return moreSold(
+        findOtherWays(probed),
+        sold.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
+      );
+    },
+    /** The probed resources that P3 to P8 and S5 judge: neither sign-ins nor a second till. */
+    selling: ({ probed }: ResourceSet) => sellingResources(probed, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, one: ChallengedResource) =>
       manifestTerms(facts, entryIndex(facts, originUrl), one),
   });

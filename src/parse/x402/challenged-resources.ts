@@ -6,9 +6,10 @@ import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Challenge, ChallengedResource, ChallengeReading } from './challenge.ts';
 import { caip2 } from './networks.ts';
+import { otherChallenges } from './other-protocol.ts';
 import { isSignInOnly } from './sign-in.ts';
 
-type Reader = (answer: HttpData) => ChallengeReading;
+export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
 
 /**
@@ -18,11 +19,10 @@ type Found = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
  */
 export function challengedResources(
   resources: readonly ResourceObservation[],
-  read: Reader,
+  read: ChallengeReader,
 ): readonly ChallengedResource[] {
-  const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.flatMap((resource) => {
-    const found = findChallenges(resource, declared, read)
+    const found = findChallenges(resource, resources, read)
       // Clients read the header first.
       .toSorted((one, other) => Number(isInBody(one)) - Number(isInBody(other)));
     const best = resource.method === null ? withOwnTerms(found) : found.slice(0, 1);
@@ -32,38 +32,46 @@ export function challengedResources(
   });
 }
 
-/** A sign-in asks for no money, so it is no paid resource. */
+/** A sign-in asks for no money, so it is not a paid resource, unless another protocol asks beside it. */
 export function signInResources(
   resources: readonly ResourceObservation[],
-  read: Reader,
+  read: ChallengeReader,
 ): readonly ResourceObservation[] {
-  const declared = new Set(resources.map(({ method, path }) => `${method} ${path}`));
   return resources.filter((resource) => {
-    const found = findChallenges(resource, declared, read);
-    return found.length > 0 && found.every(({ reading }) => isSignInOnly(reading.challenge));
+    const found = findChallenges(resource, resources, read);
+    return (
+      found.length > 0 &&
+      found.every(
+        ({ reading, answer }) =>
+          isSignInOnly(reading.challenge) && otherChallenges(answer).length === 0,
+      )
+    );
   });
 }
 
 function findChallenges(
   resource: ResourceObservation,
-  declared: ReadonlySet<string>,
-  read: Reader,
+  all: readonly ResourceObservation[],
+  read: ChallengeReader,
 ): readonly Found[] {
-  return judgedProbes(resource, declared)
+  return judgedProbes(resource, all)
     .map((probe) => challengeFrom(probe, read))
     .filter((one) => one !== null);
 }
 
-function judgedProbes(
+/** The probes whose answers say how a resource is sold: its own method's, if that one answered 402. */
+export function judgedProbes(
   resource: ResourceObservation,
-  declared: ReadonlySet<string>,
+  all: readonly ResourceObservation[],
 ): readonly Probe[] {
   const first = resource.probes.filter(({ number, method }) => number === 1 && method !== 'HEAD');
   if (resource.method === null) return first;
   const own = first.filter(({ method }) => method === resource.method);
   if (own.some(({ answer }) => answer.ok && answer.data.status === 402)) return own;
   return first.filter(
-    ({ method }) => method === resource.method || !declared.has(`${method} ${resource.path}`),
+    ({ method }) =>
+      method === resource.method ||
+      !all.some((one) => one.method === method && one.path === resource.path),
   );
 }
 
@@ -86,7 +94,7 @@ function isInBody({ reading }: Found): boolean {
   return reading.challenge.where === 'body';
 }
 
-function challengeFrom(probe: Probe, read: Reader): Found | null {
+function challengeFrom(probe: Probe, read: ChallengeReader): Found | null {
   if (!probe.answer.ok || probe.answer.data.status !== 402) return null;
   const answer = probe.answer.data;
   const reading = read(answer);
@@ -97,7 +105,7 @@ function challengeFrom(probe: Probe, read: Reader): Found | null {
 function secondChallenge(
   resource: ResourceObservation,
   first: Probe,
-  read: Reader,
+  read: ChallengeReader,
 ): Challenge | null {
   const second = resource.probes.find(
     (probe) => probe.number === 2 && probe.method === first.method,

@@ -3,7 +3,7 @@ import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { cleanText } from '../text/text.ts';
 import { readChallenge } from './challenge.ts';
-import { otherProtocol } from './other-protocol.ts';
+import { otherChallenges } from './other-protocol.ts';
 
 /** Statuses that a POST-only resource answers to GET. */
 const NO_GET: ReadonlySet<number | null | undefined> = new Set([404, 405]);
@@ -76,9 +76,9 @@ export function wasAnswered402(
 
 /** Adds the protocol, "402 (MPP)", when a 402 has another protocol and no x402 challenge. */
 function statusText(answer: HttpData): string {
-  const protocol = otherProtocol(answer);
-  const isOther = protocol !== null && readChallenge(answer).challenge === null;
-  return isOther ? `${answer.status} (${protocol})` : String(answer.status);
+  const [other] = otherChallenges(answer);
+  const isOther = other !== undefined && readChallenge(answer).challenge === null;
+  return isOther ? `${answer.status} (${other.protocol})` : String(answer.status);
 }
 
 /** Formats the first answers to GET and POST of a few resources: "GET /weather: 200; POST /weather: 422". */

@@ -181,6 +181,11 @@ export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): bool
   return method !== null && row.paidMethods.includes(method);
 }
 
+/** Returns true for an offer whose payment settles before the work (scheme_exact.md, "upfront"). */
+export function settlesUpfront(extra: JsonValue | undefined): boolean {
+  return jsonObject(extra)['paymentFlow'] === 'upfront';
+}
+
 /** Makes rows of `exact` for networks without a client, which the specification alone judges. */
 function passive(
   namespace: Namespace,

@@ -41,6 +41,10 @@ function heaviestReport(): CannedScan {
       differences: [],
       reasons: [{ code: 'not_registered', evidence: LONG, check: 'S5' }],
     })),
+    otherWays: many.map((path) => ({
+      ...{ method: 'GET', path, protocol: 'MPP' },
+      methods: Array.from({ length: 5 }, (_, at) => `${at}${'<'.repeat(39)}`),
+    })),
     advice: ADVICE_IDS.map((id) => ({ id, evidence: LONG, fix: 'Do what the advice says.' })),
   });
 }

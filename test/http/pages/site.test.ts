@@ -36,6 +36,7 @@ describe('the public site', needs(browserUnavailable()), () => {
         {
           ...REPORT.report,
           payability: resource === undefined ? [] : [{ ...resource, path: `/${HOSTILE}`, offers }],
+          otherWays: [{ method: 'GET', path: `/${HOSTILE}`, protocol: 'MPP', methods: [HOSTILE] }],
           advice: [{ id: 'testnet-only', evidence: HOSTILE, fix: 'Use a main network.' }],
         },
       ),
@@ -65,6 +66,14 @@ describe('the public site', needs(browserUnavailable()), () => {
       await page.close();
     }
   }
+
+  it('names other ways to pay, with text of the seller as text', () =>
+    read('/o/evil.example.com', async (page) => {
+      const section = page.locator('section', { hasText: 'Other ways to pay' });
+      expect(await section.locator('li').textContent()).toMatch(/^GET \/.* over MPP: ./s);
+      expect(await section.locator('img').count()).toBe(0);
+      expect(await page.locator('section', { hasText: 'Other ways' }).count()).toBe(1);
+    }));
 
   it('shows grade, score, three sub-scores, counts and time of a scanned origin', () =>
     read('/o/shop.example.com', async (page) => {

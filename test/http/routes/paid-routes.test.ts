@@ -94,6 +94,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         payableBy: null,
         payability: [],
         indexed: [],
+        otherWays: [],
         clients: [],
         advice: [],
       });

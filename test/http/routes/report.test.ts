@@ -24,6 +24,7 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
     clients: [],
     advice: [],
     indexed: [],
+    otherWays: [],
   });
   expect(results).toHaveLength(25);
   expect(results[0]).toEqual({

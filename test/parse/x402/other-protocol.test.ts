@@ -1,22 +1,50 @@
 import { expect, it } from 'vitest';
-import { otherProtocol } from '../../../src/parse/x402/other-protocol.ts';
+import { otherChallenges } from '../../../src/parse/x402/other-protocol.ts';
 import { answer } from '../../fixtures/observations/build-observations.ts';
 
 const MPP = 'Payment id="x7", realm="api.example", method="tempo", intent="charge", request="eyJ9"';
 
 function asking(...values: readonly string[]) {
-  return otherProtocol(answer(402, {}, { 'www-authenticate': values }).data);
+  return otherChallenges(answer(402, {}, { 'www-authenticate': values }).data);
 }
 
 it.each([
-  ['MPP', [MPP]],
-  ['MPP', ['payment']],
-  ['MPP', [`Bearer realm="a, b", ${MPP}`]],
-  ['MPP', ['Bearer', MPP]],
-  ['L402', ['L402 macaroon="AGIAJ", invoice="lnbc1"']],
-  ['L402', ['LSAT macaroon=AGIAJ==, invoice=lnbc1']],
-] as const)('reads %s from %j', (protocol, values) => {
-  expect(asking(...values)).toBe(protocol);
+  ['MPP', ['tempo'], [MPP]],
+  ['MPP', [], ['payment']],
+  ['MPP', ['tempo'], [`Bearer realm="a, b", ${MPP}`]],
+  ['MPP', ['tempo'], ['Bearer', MPP]],
+  ['L402', [], ['L402 macaroon="AGIAJ", invoice="lnbc1"']],
+  ['L402', [], ['LSAT macaroon=AGIAJ==, invoice=lnbc1, method="tempo"']],
+] as const)('reads %s by %j from %j', (protocol, methods, values) => {
+  expect(asking(...values)).toEqual([{ protocol, methods }]);
+});
+
+it.each([
+  [
+    ['tempo', 'stripe'],
+    [MPP, 'Payment id="2", METHOD = "stripe"'],
+  ],
+  [['tempo', 'stripe'], [`${MPP}, Payment method=stripe, id=2`]],
+  [['tempo'], [MPP, MPP]],
+  [['lightning'], ['Payment realm="method=\\"card\\", method=evm", method="lightning"']],
+  [['a b'], ['Payment method="a\u202e\t b"']],
+  [['a"b'], ['Payment method="a\\"b"']],
+  [[], ['Payment method="", payment-method="tempo"']],
+  [[], ['Bearer method="tempo", Payment id="1"']],
+  [
+    ['1', '2', '3', '4', '5'],
+    ['6', '5', '4', '3', '2', '1'].map((n) => `Payment method="${n}"`).toReversed(),
+  ],
+  [[`${'m'.repeat(39)}…`], [`Payment method="${'m'.repeat(41)}"`]],
+] as const)('reads the methods %j', (methods, values) => {
+  expect(asking(...values)).toEqual([{ protocol: 'MPP', methods }]);
+});
+
+it('reads each protocol once', () => {
+  expect(asking('L402 invoice="lnbc1"', MPP, 'LSAT invoice="lnbc2"')).toEqual([
+    { protocol: 'L402', methods: [] },
+    { protocol: 'MPP', methods: ['tempo'] },
+  ]);
 });
 
 it.each([
@@ -27,9 +55,9 @@ it.each([
   [['"unclosed, Payment id=1']],
   [[`X${' '.repeat(50_000)}`, ','.repeat(50_000)]],
 ])('reads none from %#', (values) => {
-  expect(asking(...values)).toBeNull();
+  expect(asking(...values)).toEqual([]);
 });
 
 it('looks at a 402 alone', () => {
-  expect(otherProtocol(answer(401, {}, { 'www-authenticate': MPP }).data)).toBeNull();
+  expect(otherChallenges(answer(401, {}, { 'www-authenticate': MPP }).data)).toEqual([]);
 });

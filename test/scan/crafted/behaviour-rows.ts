@@ -140,8 +140,8 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     answers: {
       '/weather': { status: 402, headers: { 'www-authenticate': 'Payment id="1"' }, body: '' },
     },
-    moved: ['P2 warn some-missing'],
-    says: { P2: 'GET /weather: 402 (MPP)' },
+    moved: [],
+    says: { P2: '1 more is sold over MPP' },
   },
   {
     name: 'a paid GET that is served for free',
