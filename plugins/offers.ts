@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Price and rate of the route. */
     offer?: Offer;
+    /** Path of the route whose limit counts these requests too; its own by default. */
+    bucket?: string;
   }
   interface FastifySchema {
     'x-payment-info'?: PaymentInfo;

@@ -40,7 +40,7 @@ const UNKNOWN_PATHS_PER_MINUTE = 60;
 export default fp(
   async (app: FastifyInstance, { store }: RateLimitOptions) => {
     app.addHook('onRoute', ({ url, config }) => {
-      const limit = config?.offer && limitOf(config.offer, url, hasPaymentHeader);
+      const limit = config?.offer && limitOf(config.offer, config.bucket ?? url, hasPaymentHeader);
       if (config && limit) config.rateLimit = limit;
     });
     await app.register(rateLimit, {

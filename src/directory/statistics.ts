@@ -1,49 +1,51 @@
 import { PAYABLE_STATES, type PayableState } from '../model/payability.ts';
 import { ALL_GRADES, type Grade } from '../model/report.ts';
-import { utcDay } from '../store/contract/statistics.ts';
+import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/contract/statistics.ts';
 import type { Store } from '../store/contract/store.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
-import { type Count, shownCount, shownCounts } from './suppress.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
 export type StatisticsDays = (typeof STATISTICS_DAYS)[number];
 export const DEFAULT_STATISTICS_DAYS: StatisticsDays = 7;
 
-const UNIT =
-  'host-days: a host counts once a UTC day, as its first published scan of that day found it. null is a count of 1 to 4, or one that would tell such a count. Prices are US dollars, the middle one of a host, exact to 10 %.';
+/** Every count is rounded down to a multiple of this, so that none tells of one seller. */
+export const ROUNDING = 5;
+
+const UNIT = `host-days: a host counts once a UTC day, as its first published scan of that day found it. Each count is rounded down to a multiple of ${ROUNDING}, so sums of a group may be less than the whole. A day counts some minutes after its end; days of fewer than ${ORIGINS_OF_BLOCK} host-days count together with later ones, as of the last of them. Prices are US dollars, the middle one of a host, exact to 10 %.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 type CheckState = (typeof CHECK_STATES)[number];
 
-export type CheckStatistics = { readonly id: string } & Readonly<Record<CheckState, Count>>;
+export type CheckStatistics = { readonly id: string } & Readonly<Record<CheckState, number>>;
 
 /** Statistics of sellers; they hold only aggregates. */
 export type Statistics = {
   /** ISO 8601, UTC. */
   readonly asOf: string;
-  /** UTC days, the present one included. */
+  /** UTC days before the present one. */
   readonly days: StatisticsDays;
   readonly unit: string;
+  readonly rounding: typeof ROUNDING;
   readonly disclaimer: string;
   readonly provenance: string;
-  readonly origins: Count;
-  readonly grades: Readonly<Record<Grade, Count>>;
-  readonly payableBy: Readonly<Record<PayableState, Count>>;
+  readonly origins: number;
+  readonly grades: Readonly<Record<Grade, number>>;
+  readonly payableBy: Readonly<Record<PayableState, number>>;
   readonly checks: CheckStatistics[];
   /** "other" stands for what the catalog does not know. */
   readonly offers: {
-    readonly byScheme: Readonly<Record<string, Count>>;
+    readonly byScheme: Readonly<Record<string, number>>;
     /** By CAIP-2 name. */
-    readonly byNetwork: Readonly<Record<string, Count>>;
+    readonly byNetwork: Readonly<Record<string, number>>;
     /** By address. */
-    readonly byAsset: Readonly<Record<string, Count>>;
+    readonly byAsset: Readonly<Record<string, number>>;
   };
-  /** US dollars; null where too few hosts have a price. */
+  /** US dollars; null if `count` is 0. */
   readonly prices: {
     readonly p10: number | null;
     readonly p50: number | null;
     readonly p90: number | null;
-    readonly count: Count;
+    readonly count: number;
   };
 };
 
@@ -57,49 +59,57 @@ export async function readStatistics(
   checkIds: readonly string[],
 ): Promise<Statistics> {
   const nowMs = now();
-  const toDay = utcDay(nowMs);
-  const counts = await statistics.counts({ fromDay: toDay - days + 1, toDay });
+  const today = utcDay(nowMs);
+  const counts = await statistics.counts({ fromDay: today - days, toDay: today - 1 });
   return {
     asOf: new Date(nowMs).toISOString(),
     days,
     unit: UNIT,
+    rounding: ROUNDING,
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
-    origins: shownCount(counts.get('origins') ?? 0),
-    grades: shownGroup(counts, 'grade', ALL_GRADES),
-    payableBy: shownGroup(counts, 'payable', PAYABLE_STATES),
-    checks: checkIds.map((id) => ({ id, ...shownGroup(counts, `check ${id}`, CHECK_STATES) })),
+    origins: roundDown(counts.get(ORIGINS) ?? 0),
+    grades: roundedGroup(counts, 'grade', ALL_GRADES),
+    payableBy: roundedGroup(counts, 'payable', PAYABLE_STATES),
+    checks: checkIds.map((id) => ({ id, ...roundedGroup(counts, `check ${id}`, CHECK_STATES) })),
     offers: {
-      byScheme: shownNames(counts, 'scheme'),
-      byNetwork: shownNames(counts, 'network'),
-      byAsset: shownNames(counts, 'asset'),
+      byScheme: roundedNames(counts, 'scheme'),
+      byNetwork: roundedNames(counts, 'network'),
+      byAsset: roundedNames(counts, 'asset'),
     },
-    prices: shownPrices(counts),
+    prices: toPrices(counts),
   };
 }
 
-function shownGroup<Name extends string>(
+function roundDown(count: number): number {
+  return count - (count % ROUNDING);
+}
+
+function roundedGroup<Name extends string>(
   counts: Counts,
   group: string,
   names: readonly Name[],
-): Record<Name, Count> {
-  const found = names.map((name) => [name, counts.get(`${group} ${name}`) ?? 0] as const);
+): Record<Name, number> {
+  const found = names.map((name) => [name, roundDown(counts.get(`${group} ${name}`) ?? 0)]);
   // Each of the names is a key.
-  return shownCounts(Object.fromEntries(found) as Record<Name, number>);
+  return Object.fromEntries(found) as Record<Name, number>;
 }
 
-/** A group whose names are those that were seen, by name: an order by count would tell of hidden ones. */
-function shownNames(counts: Counts, group: string): Readonly<Record<string, Count>> {
-  const found = namesOf(counts, group).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return shownCounts(Object.fromEntries(found));
+/** A group whose names are those that were seen. A name whose count is 0 is left out: it would tell of one to four. */
+function roundedNames(counts: Counts, group: string): Readonly<Record<string, number>> {
+  const found = namesOf(counts, group)
+    .map(([name, count]) => [name, roundDown(count)] as const)
+    .filter(([, count]) => count > 0);
+  // An order by count would tell more than the counts.
+  return Object.fromEntries(found.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function shownPrices(counts: Counts) {
+function toPrices(counts: Counts): Statistics['prices'] {
   const prices = namesOf(counts, 'price')
     .map(([name, hosts]): HostsAtPrice => [Number(name), hosts])
     .toSorted(([a], [b]) => a - b);
-  const count = shownCount(sumOf(prices));
-  const at = (percent: number) => (count === null ? null : findPercentile(prices, percent));
+  const count = roundDown(sumOf(prices));
+  const at = (percent: number) => (count === 0 ? null : findPercentile(prices, percent));
   return { p10: at(10), p50: at(50), p90: at(90), count };
 }
 

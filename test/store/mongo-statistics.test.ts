@@ -37,7 +37,8 @@ describe('two hosts on one database', needs('uri' in server ? null : server.unav
           store.statistics.counts({ fromDay: toDay - 29, toDay }).then((one) => one.get('origins'));
         const folding = stores.flatMap((store) => [1, 2].map(() => store.purge(clock.now())));
         const read = await Promise.all([...stores, ...stores].map(origins));
-        expect(read).toEqual(Array.from(read, () => round * HOSTS));
+        const before = round === 1 ? undefined : (round - 1) * HOSTS;
+        for (const each of read) expect([before, round * HOSTS]).toContain(each);
         await Promise.all(folding);
         expect(await Promise.all(stores.map(origins))).toEqual([round * HOSTS, round * HOSTS]);
       }

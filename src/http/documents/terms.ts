@@ -20,7 +20,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'Data',
-    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that was asked for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep what the first published scan of a host in a UTC day found until some minutes after that day, and then sums without hosts for 31 days; what an origin that is opted out adds is left out at once, sums of earlier days stay.',
+    text: 'No personal data is collected. The submitted origin URL and the results of the single checks are kept for up to 24 hours. A paid answer is kept for 24 hours after its settlement, a recording that was asked for an hour beside it. Payment settlement facts (payer address, transaction hash) may be logged. The directory keeps host, grade, score, counts and the history of grades and of who can pay. Statistics keep what the first published scan of a host in a UTC day found until some minutes after that day, and then sums without hosts, for 31 days once they hold ten; what an origin that is opted out added to days that are not yet summed is removed at once, sums of earlier days stay.',
   },
   {
     title: 'Watches',

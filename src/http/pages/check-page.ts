@@ -9,7 +9,6 @@ import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
 import { SCORE_NOTE } from '../documents/score-note.ts';
-import { countText } from './count-text.ts';
 import { patchBlocks } from './patch-blocks.ts';
 import { STACK_NAMES } from './stack-names.ts';
 
@@ -90,15 +89,11 @@ function toHtml({ heading, text }: ExplanationSection): string {
     );
 }
 
-/** "64 of …": a count of 1 to 4, and one that would tell such a count, is not told. */
 function foundText({ pass, warn, fail, notDetermined }: CheckStatistics, days: number) {
-  const counts = [pass, warn, fail, notDetermined];
-  if (counts.every((count) => count === 0)) return null;
-  const all = counts.every((count) => count !== null)
-    ? counts.reduce((sum, one) => sum + one, 0)
-    : null;
-  const passed = all !== null && pass !== null ? ` (${Math.floor((100 * pass) / all)} %)` : '';
-  return `Sellers of the last ${days} days, each counted once a day: ${countText(pass)} passed${passed}, ${countText(warn)} warned, ${countText(fail)} failed, ${countText(notDetermined)} not determined.`;
+  const all = pass + warn + fail + notDetermined;
+  if (all === 0) return null;
+  const share = Math.floor((100 * pass) / all);
+  return `Sellers of the ${days} days before today, each counted once a day, rounded down to fives: ${pass} passed (${share} %), ${warn} warned, ${fail} failed, ${notDetermined} not determined.`;
 }
 
 /** Patches with placeholders, because the page has no seller; standing checks have none. */

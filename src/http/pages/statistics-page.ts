@@ -1,11 +1,9 @@
 import { STATISTICS_DAYS, type Statistics } from '../../directory/statistics.ts';
-import type { Count } from '../../directory/suppress.ts';
 import type { CatalogCheck } from '../../engine/catalog/catalog.ts';
 import { toPhrase } from '../../model/check-phrases.ts';
 import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { networkName } from '../../parse/x402/networks.ts';
-import { countText } from './count-text.ts';
 import { checkShares } from './pictures/check-shares.ts';
 import { countBars } from './pictures/count-bars.ts';
 import { priceRange } from './pictures/price-range.ts';
@@ -21,7 +19,7 @@ const PAYERS: Readonly<Record<PayableState, string>> = {
 export function statisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
   const { days, asOf, unit, disclaimer, origins, grades, payableBy, offers, prices } = statistics;
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
-  const states = Object.entries(payableBy) as [PayableState, Count][]; // the keys of a closed record
+  const states = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
   return {
     title: 'Statistics',
@@ -31,7 +29,7 @@ export function statisticsPage(statistics: Statistics, checks: readonly CatalogC
     asOf,
     unit,
     disclaimer,
-    origins: countText(origins),
+    origins,
     grades: countBars(
       'Grades',
       ALL_GRADES.map((grade) => ({ label: grade, count: grades[grade] })),
@@ -53,10 +51,10 @@ export function statisticsPage(statistics: Statistics, checks: readonly CatalogC
     prices:
       p10 === null || p50 === null || p90 === null
         ? null
-        : { picture: priceRange({ p10, p50, p90 }), count: countText(prices.count) },
+        : { picture: priceRange({ p10, p50, p90 }), count: prices.count },
   };
 }
 
-function rowsOf(counts: Readonly<Record<string, Count>>, toName = (name: string) => name) {
+function rowsOf(counts: Readonly<Record<string, number>>, toName = (name: string) => name) {
   return Object.entries(counts).map(([name, count]) => ({ name: toName(name), count }));
 }

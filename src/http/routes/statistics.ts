@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import {
   DEFAULT_STATISTICS_DAYS,
+  ROUNDING,
   readStatistics,
   STATISTICS_DAYS,
 } from '../../directory/statistics.ts';
@@ -11,11 +12,7 @@ import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { instantSchema, noticeProperties } from './project-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
-const countSchema = Type.Unsafe<number | null>({
-  type: ['integer', 'null'],
-  minimum: 0,
-  description: 'Null is a count of 1 to 4, or one that would tell such a count.',
-});
+const countSchema = Type.Integer({ minimum: 0, multipleOf: ROUNDING });
 
 const dollarsSchema = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0 });
 
@@ -35,8 +32,11 @@ const checkSchema = Type.Object({
 
 const statisticsSchema = Type.Object({
   asOf: instantSchema,
-  days: Type.Integer({ description: 'UTC days, the present one included.' }),
+  days: Type.Integer({ description: 'UTC days before the present one.' }),
   unit: Type.String({ description: 'The unit of each count.' }),
+  rounding: Type.Literal(ROUNDING, {
+    description: 'Every count is rounded down to a multiple of it.',
+  }),
   ...noticeProperties,
   origins: countSchema,
   grades: countsOf(ALL_GRADES),
@@ -49,7 +49,9 @@ const statisticsSchema = Type.Object({
   }),
   prices: Type.Object(
     { p10: dollarsSchema, p50: dollarsSchema, p90: dollarsSchema, count: countSchema },
-    { description: 'US dollars, the middle price of a host, exact to 10 %.' },
+    {
+      description: 'US dollars, the middle price of a host, exact to 10 %; null if the count is 0.',
+    },
   ),
 });
 
@@ -57,7 +59,7 @@ const querystring = Type.Object({
   days: Type.Optional(
     Type.String({
       enum: STATISTICS_DAYS.map(String),
-      description: 'UTC days, the present one included: 1, 7 (the default) or 30.',
+      description: 'UTC days before the present one: 1, 7 (the default) or 30.',
       documented: { example: '7' },
     }),
   ),
@@ -79,7 +81,7 @@ export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
         tags: ['directory'],
         summary: 'How sellers do: grades, checks, offers and prices in aggregates',
         description:
-          'Counts of host-days over the last 1, 7 or 30 UTC days. A count of 1 to 4 is null, and so is one that would tell it by subtraction.',
+          'Counts of host-days over the 1, 7 or 30 UTC days before the present one, each rounded down to a multiple of 5. Days with fewer than 10 host-days count together with later ones.',
         querystring,
         response: {
           200: statisticsSchema,

@@ -2,6 +2,7 @@ import type { ListingChange, ListingSettings, ListingStore } from '../contract/l
 import { announceListing } from './announce.ts';
 import type { StoreContext } from './context.ts';
 import { appendOwnerState, findOwner, type NumberedState, type OwnerState } from './owners.ts';
+import { removeHostDays } from './statistics.ts';
 
 export function listingOn(context: StoreContext): ListingStore {
   return {
@@ -36,6 +37,7 @@ export function listingOn(context: StoreContext): ListingStore {
       return wantedState(change, keyedBy);
     });
     if (written === null) return null;
+    if (!written.state.listed) await removeHostDays(context, host);
     if (written.state.listed && !wasListed) await announceListing(context, host, written.n);
     return settingsOf(written.state);
   }

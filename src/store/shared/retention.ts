@@ -34,6 +34,6 @@ export const RETENTION_MS = {
   historyScan: HOUR_MS,
   /** A day accepts rows for this long after its end: longer than any write takes that began before. */
   closedDay: 5 * 60_000,
-  /** The sums of a day; statistics reach 30 days back. */
+  /** A block of days; statistics reach 30 days back. */
   daySum: 31 * 24 * HOUR_MS,
 } as const;

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { PublishedScan } from '../contract/published-scan.ts';
-import { type StatisticsStore, type Tally, utcDay } from '../contract/statistics.ts';
+import {
+  ORIGINS,
+  ORIGINS_OF_BLOCK,
+  type StatisticsStore,
+  type Tally,
+  utcDay,
+} from '../contract/statistics.ts';
 import { StoreError } from '../contract/store-error.ts';
 import type { StoreContext } from './context.ts';
 import { findOwners } from './owners.ts';
 import { RETENTION_MS } from './retention.ts';
 import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-json.ts';
-import type { Where } from './table.ts';
-import type { Row } from './tables.ts';
 
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Counts = Map<string, number>;
 
-export function statisticsOn(context: StatisticsContext): StatisticsStore {
+export function statisticsOn({ tables }: StatisticsContext): StatisticsStore {
   return {
     async counts({ fromDay, toDay }) {
-      const day = { from: fromDay, upTo: toDay };
-      // Rows are read before sums, so that a day that is folded meanwhile is still counted.
-      const unfolded = await countRows(context, { day });
-      const sums = await context.tables.daySums.all({ day });
-      const folded = sums.map((sum): [number, Counts] => [sum.day, sumsFromJson(sum.sums)]);
-      return added(new Map([...unfolded, ...folded]).values());
+      const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
+      return added(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
     },
   };
 }
@@ -39,9 +39,20 @@ export async function insertHostDay(
   await tables.hostDays.insert({ day: utcDay(now()), host, scanId, tally: text });
 }
 
+/** Removes what a host adds to days that are not folded yet. */
+export async function removeHostDays(
+  { tables, now }: StatisticsContext,
+  host: string,
+): Promise<void> {
+  const today = utcDay(now());
+  // Rows of older days are there only while no purge runs, and the fold leaves out whoever is opted out.
+  await tables.hostDays.remove({ host, day: { in: [today - 1, today] } });
+}
+
 /**
- * Folds the days that are over into sums and removes their rows. The sum of a day is one insert under the day, so
- * whoever folds it first decides, and a fold that broke off before its rows were removed is only finished.
+ * Folds the days that are over into sums, oldest first, and removes their rows. The sum of a day is one insert under the
+ * day, so whoever folds it first decides, and a fold that broke off before its rows were removed is only finished. It
+ * includes the sum before it, if that was not a block.
  */
 export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
@@ -51,36 +62,47 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
     const oldest = await hostDays.first(over, { order: [['day', 'asc']] });
     if (oldest === null) break;
     const { day } = oldest;
-    if (!(await daySums.get(day))) {
-      const counts = (await countRows(context, { day })).get(day) ?? new Map();
+    const last = await lastSum(context);
+    // Rows of an earlier day came a day late; the open sum before them is part of a later one.
+    if (last === null || last.day < day) {
+      const open = last === null || isBlock(last.counts) ? [] : [last.counts];
+      const counts = added([...open, await countRows(context, day)]);
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.decide({ day, attempt: randomUUID(), sums });
     }
     removed += await hostDays.removeInBatches({ day });
   }
-  const old = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
-  return removed + (await daySums.removeInBatches(old));
+  const last = await lastSum(context);
+  const oldestDay = utcDay(nowMs - RETENTION_MS.daySum);
+  // An open sum waits for further days, however long they take.
+  const isOpen = last !== null && !isBlock(last.counts);
+  const before = isOpen ? Math.min(oldestDay, last.day) : oldestDay;
+  return removed + (await daySums.removeInBatches({ day: { before } }));
 }
 
-/** Sums the counters of each day, without those of hosts that are opted out now. */
-async function countRows(
-  context: StatisticsContext,
-  where: Where<Row<'hostDays'>>,
-): Promise<ReadonlyMap<number, Counts>> {
-  const days = new Map<number, Counts>();
-  for await (const rows of context.tables.hostDays.batches(where)) {
+async function lastSum({ tables }: StatisticsContext) {
+  const last = await tables.daySums.first({}, { order: [['day', 'desc']] });
+  return last && { day: last.day, counts: sumsFromJson(last.sums) };
+}
+
+function isBlock(counts: Counts): boolean {
+  return (counts.get(ORIGINS) ?? 0) >= ORIGINS_OF_BLOCK;
+}
+
+/** Sums the counters of a day, without those of hosts that are opted out now. */
+async function countRows(context: StatisticsContext, day: number): Promise<Counts> {
+  const counts: Counts = new Map();
+  for await (const rows of context.tables.hostDays.batches({ day })) {
     const stateOf = await findOwners(
       context,
       rows.map(({ host }) => host),
     );
-    for (const { day, host, tally } of rows) {
-      const counts = days.get(day) ?? new Map<string, number>();
-      days.set(day, counts);
+    for (const { host, tally } of rows) {
       if (!stateOf(host).listed) continue;
       for (const name of tallyFromJson(tally)) counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }
-  return days;
+  return counts;
 }
 
 function added(all: Iterable<Counts>): Counts {

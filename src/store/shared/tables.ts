@@ -143,7 +143,7 @@ export const TABLES = {
     passing: () => true,
     unique: [['scanId']],
   }),
-  /** The counters of a folded day, summed over all hosts. */
+  /** The counters of a folded day, summed over all hosts; those of the days before it too while it is not a block. */
   daySums: table({
     name: 'day_sums',
     columns: { day: integer, attempt: text, sums: text },

@@ -86,11 +86,13 @@ export async function startSite(): Promise<Site> {
     service.advance(3 * HOUR_MS);
   }
   await service.publish('shop.example.com', REPORT);
+  // The days before are folded into statistics.
+  await service.store.purge(service.now());
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   return { service, base, [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
 }
 
-/** Enough sellers of each kind that most counts are told, and a few that are not. */
+/** Enough sellers of each kind that most counts are not 0. */
 async function publishCrowd(service: TestApp): Promise<void> {
   const kinds = [
     [12, {}],

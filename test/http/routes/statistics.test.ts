@@ -34,23 +34,41 @@ async function publishMany(service: TestApp, hosts: number, scan: (n: number) =>
   for (let n = 0; n < hosts; n += 1) await service.publish(`h${n}.example.com`, scan(n));
 }
 
-test('nothing was published: every count is 0', async () => {
-  await using service = await startApp();
-  const { disclaimer, provenance, unit, checks, ...rest } = await statisticsOf(service);
-  expect(disclaimer).toContain('no');
-  expect(provenance).toContain('unverified');
-  expect(unit).toMatch(/^host-days/);
-  expect(checks).toHaveLength(25);
-  expect(checks[0]).toEqual({ id: 'P1', pass: 0, warn: 0, fail: 0, notDetermined: 0 });
-  expect(rest).toEqual({
-    asOf: new Date(service.now()).toISOString(),
-    days: 7,
-    origins: 0,
-    grades: { A: 0, B: 0, C: 0, D: 0, F: 0 },
-    payableBy: { default: 0, settings: 0, unknown: 0, nobody: 0, noChallenge: 0 },
-    offers: { byScheme: {}, byNetwork: {}, byAsset: {} },
-    prices: { p10: null, p50: null, p90: null, count: 0 },
-  });
+/** Goes to the same time of another day, some minutes after whose midnight the days before are folded. */
+async function nextDay(service: TestApp, days = 1) {
+  service.advance(days * DAY_MS);
+  await service.store.purge(service.now());
+}
+
+test('before the first block every count is 0', async () => {
+  await using service = await startApp(WITHOUT_LIMIT);
+  const expectNothing = async () => {
+    const { disclaimer, provenance, unit, checks, ...rest } = await statisticsOf(service);
+    expect(disclaimer).toContain('no');
+    expect(provenance).toContain('unverified');
+    expect(unit).toMatch(/^host-days/);
+    expect(checks).toHaveLength(25);
+    expect(checks[0]).toEqual({ id: 'P1', pass: 0, warn: 0, fail: 0, notDetermined: 0 });
+    expect(rest).toEqual({
+      asOf: new Date(service.now()).toISOString(),
+      days: 7,
+      rounding: 5,
+      origins: 0,
+      grades: { A: 0, B: 0, C: 0, D: 0, F: 0 },
+      payableBy: { default: 0, settings: 0, unknown: 0, nobody: 0, noChallenge: 0 },
+      offers: { byScheme: {}, byNetwork: {}, byAsset: {} },
+      prices: { p10: null, p50: null, p90: null, count: 0 },
+    });
+  };
+  await expectNothing();
+  await publishMany(service, 9, () => selling('10000'));
+  await expectNothing();
+  await nextDay(service);
+  await expectNothing();
+  await publishMany(service, 1, () => selling('10000'));
+  await expectNothing();
+  await nextDay(service);
+  expect(await statisticsOf(service)).toMatchObject({ origins: 10, prices: { count: 10 } });
 });
 
 test('counts a host once a day, and an offer once for host and day', async () => {
@@ -62,8 +80,10 @@ test('counts a host once a day, and an offer once for host and day', async () =>
     }),
   );
   await publishMany(service, 10, () => selling('990000', { grade: 'F' }));
-  const today = await statisticsOf(service, '?days=1');
-  expect(today).toMatchObject({
+  expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 0 });
+  await nextDay(service);
+  const yesterday = await statisticsOf(service, '?days=1');
+  expect(yesterday).toMatchObject({
     days: 1,
     origins: 10,
     grades: { A: 5, B: 5, C: 0, D: 0, F: 0 },
@@ -71,53 +91,54 @@ test('counts a host once a day, and an offer once for host and day', async () =>
     offers: { byScheme: { exact: 10 }, byNetwork: { [BASE]: 10 }, byAsset: { [USDC]: 10 } },
     prices: { p10: 0.01, p50: 0.05, p90: 0.09, count: 10 },
   });
-  const check = (id: string) => today.checks.find((one: { id: string }) => one.id === id);
+  const check = (id: string) => yesterday.checks.find((one: { id: string }) => one.id === id);
   expect(check('P1')).toEqual({ id: 'P1', pass: 10, warn: 0, fail: 0, notDetermined: 0 });
   expect(check('S5')).toEqual({ id: 'S5', pass: 0, warn: 0, fail: 0, notDetermined: 10 });
-  service.advance(DAY_MS);
-  await publishMany(service, 5, () => selling('990000', { grade: 'F' }));
-  expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 5, grades: { F: 5 } });
-  const week = { days: 7, origins: 15, grades: { A: 5, B: 5, F: 5 }, prices: { count: 15 } };
-  expect(await statisticsOf(service)).toMatchObject(week);
-  await service.store.purge(service.now());
+  await publishMany(service, 14, () => selling('990000', { grade: 'F' }));
+  await nextDay(service);
+  expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 10, grades: { F: 10 } });
+  const week = { days: 7, origins: 20, grades: { A: 5, B: 5, F: 10 }, prices: { count: 20 } };
   expect(await statisticsOf(service)).toMatchObject(week);
 });
 
-test('reaches back as many UTC days as it is asked for', async () => {
+test('reaches back as many UTC days before today as it is asked for', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 5, () => ({ grade: 'C' }));
-  const originsOver = async (days: number) =>
-    (await statisticsOf(service, `?days=${days}`)).origins;
-  service.advance(6 * DAY_MS);
-  expect([await originsOver(1), await originsOver(7), await originsOver(30)]).toEqual([0, 5, 5]);
-  await service.store.purge(service.now());
-  service.advance(DAY_MS);
-  expect([await originsOver(7), await originsOver(30)]).toEqual([0, 5]);
-  service.advance(22 * DAY_MS);
-  await service.store.purge(service.now());
-  expect(await originsOver(30)).toBe(5);
-  service.advance(DAY_MS);
-  expect(await originsOver(30)).toBe(0);
+  await publishMany(service, 10, () => ({ grade: 'C' }));
+  const origins = async () => {
+    const over = async (days: number) => (await statisticsOf(service, `?days=${days}`)).origins;
+    return [await over(1), await over(7), await over(30)];
+  };
+  expect(await origins()).toEqual([0, 0, 0]);
+  await nextDay(service);
+  expect(await origins()).toEqual([10, 10, 10]);
+  await nextDay(service);
+  expect(await origins()).toEqual([0, 10, 10]);
+  await nextDay(service, 5);
+  expect(await origins()).toEqual([0, 10, 10]);
+  await nextDay(service);
+  expect(await origins()).toEqual([0, 0, 10]);
+  await nextDay(service, 22);
+  expect(await origins()).toEqual([0, 0, 10]);
+  await nextDay(service);
+  expect(await origins()).toEqual([0, 0, 0]);
 });
 
-test('shows no count of 1 to 4, nor one that would tell it', async () => {
+test('every count is rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 4, () => selling('10000'));
-  const few = await statisticsOf(service);
-  expect(few).toMatchObject({
-    origins: null,
-    grades: { A: null, B: 0 },
-    offers: { byScheme: { exact: null } },
-    prices: { p10: null, p50: null, p90: null, count: null },
+  await publishMany(service, 19, (n) => selling('10000', { grade: n < 11 ? 'A' : 'B' }));
+  await nextDay(service);
+  expect(await statisticsOf(service)).toMatchObject({
+    rounding: 5,
+    origins: 15,
+    grades: { A: 10, B: 5, C: 0 },
+    offers: { byScheme: { exact: 15 } },
+    prices: { p10: 0.01, p50: 0.01, p90: 0.01, count: 15 },
   });
-  await publishMany(service, 13, (n) => selling('10000', { grade: n < 10 ? 'A' : 'B' }));
-  const more = await statisticsOf(service);
-  expect(more).toMatchObject({ origins: 13, grades: { A: null, B: null, C: 0 } });
 });
 
 test('names that an origin makes up are "other"', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 5, (n) => {
+  await publishMany(service, 10, (n) => {
     const { report } = selling('10000');
     const [resource] = report?.payability ?? [];
     const offers = (resource?.offers ?? []).map((offer) => ({
@@ -128,21 +149,26 @@ test('names that an origin makes up are "other"', async () => {
     }));
     return { report: { payability: resource ? [{ ...resource, offers }] : [] } };
   });
+  await nextDay(service);
   const { offers, prices } = await statisticsOf(service);
   expect(offers).toEqual({
-    byScheme: { other: 5 },
-    byNetwork: { other: 5 },
-    byAsset: { other: 5 },
+    byScheme: { other: 10 },
+    byNetwork: { other: 10 },
+    byAsset: { other: 10 },
   });
   expect(prices.count).toBe(0);
 });
 
-test('an opted-out host is out at once', async () => {
+test('a host that is opted out is not in the sum of its day', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 6, () => ({ grade: 'A' }));
-  expect(await statisticsOf(service)).toMatchObject({ origins: 6 });
+  await publishMany(service, 10, () => ({ grade: 'A' }));
   await service.store.listing.set('h0.example.com', { listed: false });
-  expect(await statisticsOf(service)).toMatchObject({ origins: 5 });
+  await nextDay(service);
+  expect(await statisticsOf(service)).toMatchObject({ origins: 0 });
+  await publishMany(service, 10, () => ({ grade: 'A' }));
+  await nextDay(service);
+  // Nine of each day.
+  expect(await statisticsOf(service)).toMatchObject({ origins: 15, grades: { A: 15 } });
 });
 
 test.each(['0', '2', '07', '7.0', '-1', '31', '', 'week'])('days=%s is refused', async (days) => {
@@ -156,11 +182,14 @@ test('a repeated parameter is refused', async () => {
   expect((await service.get('/v1/statistics?days=1&days=7')).statusCode).toBe(400);
 });
 
-test('30 a minute and client, and only in revision 0.3.0', async () => {
+test('30 a minute and client, of page and route together, and only in revision 0.3.0', async () => {
   await using service = await startApp();
   const statuses: number[] = [];
-  for (let n = 0; n < 31; n += 1) statuses.push((await service.get('/v1/statistics')).statusCode);
-  expect(statuses).toEqual([...Array.from({ length: 30 }, () => 200), 429]);
+  for (let n = 0; n < 32; n += 1) {
+    const path = n % 2 === 0 ? '/v1/statistics' : '/statistics';
+    statuses.push((await service.get(path)).statusCode);
+  }
+  expect(statuses).toEqual([...Array.from({ length: 30 }, () => 200), 429, 429]);
   await using older = await startApp({ revision: '0.1.0' });
   expect((await older.get('/v1/statistics')).statusCode).toBe(404);
 });

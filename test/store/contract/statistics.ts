@@ -1,45 +1,50 @@
 /** Both stores: sums over hosts and days, against counting by hand. */
 import { describe, expect, it } from 'vitest';
-import { readStatistics, type StatisticsDays } from '../../../src/directory/statistics.ts';
-import { type OfferPayability, PAYABLE_BY } from '../../../src/model/payability.ts';
-import { ALL_GRADES, type CheckResult, type ScanReport } from '../../../src/model/report.ts';
+import { readStatistics } from '../../../src/directory/statistics.ts';
+import type { ScanReport } from '../../../src/model/report.ts';
 import { toTally } from '../../../src/scan/tally.ts';
 import { utcDay } from '../../../src/store/contract/statistics.ts';
 import type { Store } from '../../../src/store/contract/store.ts';
-import { type Dice, diceOf, oneOf } from '../../fixtures/dice.ts';
+import { diceOf } from '../../fixtures/dice.ts';
 import { publishedScan } from './samples.ts';
+import { type Block, blocksOf, CHECKS, FEW, recount, reportOf } from './statistics-by-hand.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
-const CHECKS = ['P1', 'S5', 'D1'];
 const TALLY = ['origins', 'grade B'];
 /** The test clock begins at noon. */
 const TO_MIDNIGHT_MS = 12 * HOUR_MS;
 const CLOSED_MS = 5 * MINUTE_MS;
+/** Publications of a day: some days have few origins. */
+const SCANS = [30, 4, 24, 3, 3, 2, 40, 0, 5, 24, 6, 24] as const;
 
 export function statisticsSum(subject: ContractSubject): void {
   describe('statistics', () => {
-    it('are those of counting the same scans by hand, before and after folding', async () => {
+    it('are those of counting the same scans by hand, in blocks of folded days', async () => {
       const clock = new TestClock();
       let store = await subject.fresh({ clock: clock.now });
       const dice = diceOf(29);
-      const firstOfDay = new Map<string, ScanReport>();
-      for (let day = 0; day < 9; day += 1) {
-        for (let scan = 0; scan < 24; scan += 1) {
+      const days = new Map<number, Map<string, ScanReport>>();
+      let foldedBefore = utcDay(clock.now());
+      const expectRecount = () => expectAnswers(store, clock, blocksOf(days, foldedBefore));
+      for (const [day, scans] of SCANS.entries()) {
+        const firstOfHost = new Map<string, ScanReport>();
+        days.set(utcDay(clock.now()), firstOfHost);
+        for (let scan = 0; scan < scans; scan += 1) {
           const host = `h${dice.below(16)}.example.com`;
           const report = reportOf(dice);
-          const key = `${utcDay(clock.now())} ${host}`;
-          if (!firstOfDay.has(key)) firstOfDay.set(key, report);
+          if (!firstOfHost.has(host)) firstOfHost.set(host, report);
           const scannedAtMs = clock.now();
           await store.publish(publishedScan({ host, scannedAtMs }), toTally(report));
-          clock.advance(dice.below(30) * MINUTE_MS);
+          clock.advance(dice.below(20) * MINUTE_MS);
         }
-        await expectRecount(store, clock, firstOfDay);
+        await expectRecount();
         clock.advance((utcDay(clock.now()) + 1) * DAY_MS + CLOSED_MS - clock.now());
-        await expectRecount(store, clock, firstOfDay);
+        await expectRecount();
         await store.purge(clock.now());
+        foldedBefore = utcDay(clock.now());
         if (day % 4 === 3) store = await subject.restart(store, { clock: clock.now });
-        await expectRecount(store, clock, firstOfDay);
+        await expectRecount();
       }
     });
 
@@ -47,15 +52,19 @@ export function statisticsSum(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const scan = publishedScan({ scannedAtMs: clock.now() });
-      await Promise.all([store.publish(scan, ['a']), store.publish(scan, ['a'])]);
-      await store.publish(publishedScan({ scannedAtMs: clock.now() + 1 }), ['b']);
-      expect(await countsOf(store, clock)).toEqual({ a: 1 });
+      const tally = (name: string) => ['origins', name];
+      await Promise.all([store.publish(scan, tally('a')), store.publish(scan, tally('a'))]);
+      await store.publish(publishedScan({ scannedAtMs: clock.now() + 1 }), tally('b'));
+      await publishHosts(store, clock, FEW - 1);
       await store.purge(clock.advance(DAY_MS));
+      expect(await countsOf(store)).toEqual({ origins: FEW, 'grade B': FEW - 1, a: 1 });
       // Another payer of the same scan, on another day.
-      await store.publish(scan, ['a']);
-      expect(await countsOf(store, clock)).toEqual({ a: 1 });
-      await store.publish(publishedScan({ scannedAtMs: clock.now() }), ['c']);
-      expect(await countsOf(store, clock)).toEqual({ a: 1, c: 1 });
+      await store.publish(scan, tally('a'));
+      await publishHosts(store, clock, FEW - 1);
+      await store.publish(publishedScan({ scannedAtMs: clock.now() }), tally('c'));
+      await store.purge(clock.advance(DAY_MS));
+      const twice = { origins: 2 * FEW, 'grade B': 2 * FEW - 2 };
+      expect(await countsOf(store)).toEqual({ ...twice, a: 1, c: 1 });
     });
 
     it('count no scan of a host that was never reached, and each one of a host that was', async () => {
@@ -63,80 +72,111 @@ export function statisticsSum(subject: ContractSubject): void {
       const store = await subject.fresh({ clock: clock.now });
       const publish = (reached: boolean) =>
         store.publish(publishedScan({ scannedAtMs: clock.advance(1), reached }), TALLY);
-      await publish(false);
-      expect(await countsOf(store, clock)).toEqual({});
-      await publish(true);
-      expect(await countsOf(store, clock)).toEqual({ origins: 1, 'grade B': 1 });
-      clock.advance(DAY_MS);
-      await publish(false);
-      expect(await countsOf(store, clock)).toEqual({ origins: 2, 'grade B': 2 });
+      const publishDay = async (reached: readonly boolean[]) => {
+        await publishHosts(store, clock, FEW - 1);
+        for (const each of reached) await publish(each);
+        await store.purge(clock.advance(DAY_MS));
+        return await countsOf(store);
+      };
+      expect(await publishDay([false])).toEqual({});
+      // With the nine of the day before.
+      expect(await publishDay([true])).toEqual({ origins: 19, 'grade B': 19 });
+      expect(await publishDay([false])).toEqual({ origins: 29, 'grade B': 29 });
     });
 
     it('fold a day some minutes after midnight, not before', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, 3);
-      const hide = (host: string) => store.listing.set(host, { listed: false });
+      await publishHosts(store, clock, FEW);
+      expect(await countsOf(store)).toEqual({});
       await store.purge(clock.advance(TO_MIDNIGHT_MS + CLOSED_MS - 1));
-      await hide('h0.com');
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 2 });
-      expect((await store.purge(clock.advance(1))).other).toBeGreaterThanOrEqual(3);
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 2 });
-      // The sum has no hosts any more.
-      await hide('h1.com');
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 2 });
+      expect(await countsOf(store)).toEqual({});
+      expect((await store.purge(clock.advance(1))).other).toBeGreaterThanOrEqual(FEW);
+      expect(await countsOf(store)).toMatchObject({ origins: FEW });
     });
 
-    it('leave an opted-out host out at once, and for good when it is out as its day is folded', async () => {
+    it('tell days of few origins together, by the last of them', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, 2);
-      await store.listing.set('h0.com', { listed: false });
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 1 });
-      await store.publish(publishedScan({ host: 'h0.com' }), TALLY);
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 1 });
+      const firstDay = utcDay(clock.now());
+      const originsOf = async (day: number) =>
+        (await store.statistics.counts({ fromDay: day, toDay: day })).get('origins');
+      // A long silence is a part of the block.
+      for (const [hosts, days] of [
+        [4, 1],
+        [5, 60],
+        [1, 1],
+        [9, 1],
+        [30, 1],
+        [10, 1],
+      ] as const) {
+        await publishHosts(store, clock, hosts);
+        await store.purge(clock.advance(days * DAY_MS));
+      }
+      const origins = await Promise.all(
+        [0, 1, 61, 62, 63, 64].map((day) => originsOf(firstDay + day)),
+      );
+      expect(origins).toEqual([undefined, undefined, 10, undefined, 39, 10]);
+    });
+
+    it("lose an opted-out host's unfolded days at once, and keep its sums", async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const list = (host: string, listed: boolean) => store.listing.set(host, { listed });
+      await publishHosts(store, clock, FEW + 1);
       await store.purge(clock.advance(DAY_MS));
-      await store.listing.set('h0.com', { listed: true });
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 1 });
+      await publishHosts(store, clock, FEW + 3);
+      for (const host of ['h0.com', 'h1.com', 'h2.com']) await list(host, false);
+      await list('h0.com', true);
+      // While it is opted out, and as its day is folded; the other has its wish undone.
+      for (const host of ['h1.com', 'h2.com'])
+        await store.publish(publishedScan({ host, scannedAtMs: clock.now() }), TALLY);
+      await list('h2.com', true);
+      await store.purge(clock.advance(DAY_MS));
+      expect(await countsOf(store)).toMatchObject({ origins: FEW + 1 + FEW + 1 });
     });
 
-    it('add nothing to a day that is folded already', async () => {
+    it('add nothing to a day that is folded already, or to one before it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, 2);
+      clock.advance(DAY_MS);
+      await publishHosts(store, clock, FEW);
       await store.purge(clock.advance(DAY_MS));
       // As rows look that a fold could not remove before it was killed, or that came far too late.
-      clock.advance(-DAY_MS);
-      await publishHosts(store, clock, 3);
-      clock.advance(DAY_MS);
+      for (const days of [1, 2]) {
+        clock.advance(-days * DAY_MS);
+        await publishHosts(store, clock, 20 * days);
+        clock.advance(days * DAY_MS);
+      }
       for (let again = 0; again < 2; again += 1) {
-        expect(await countsOf(store, clock)).toMatchObject({ origins: 2 });
         await store.purge(clock.now());
+        expect(await countsOf(store)).toMatchObject({ origins: FEW });
       }
     });
 
     it('fold once when several fold and read at once', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
+      await publishHosts(store, clock, 7);
+      clock.advance(DAY_MS);
       await publishHosts(store, clock, 20);
       clock.advance(DAY_MS);
       const folding = Array.from({ length: 4 }, () => store.purge(clock.now()));
-      const reading = Array.from({ length: 4 }, () => countsOf(store, clock));
-      for (const counts of await Promise.all(reading))
-        expect(counts).toMatchObject({ origins: 20 });
+      const reading = Array.from({ length: 4 }, () => countsOf(store));
+      for (const { origins } of await Promise.all(reading))
+        expect([undefined, 27]).toContain(origins);
       await Promise.all(folding);
-      expect(await countsOf(store, clock)).toMatchObject({ origins: 20 });
+      expect(await countsOf(store)).toMatchObject({ origins: 27 });
     });
 
-    it('forget sums that no window reaches', async () => {
+    it('forget blocks that no window reaches', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      await publishHosts(store, clock, 1);
-      const ever = { fromDay: 0, toDay: utcDay(clock.now()) };
+      await publishHosts(store, clock, FEW);
       await store.purge(clock.advance(31 * DAY_MS));
-      expect((await store.statistics.counts(ever)).get('origins')).toBe(1);
+      expect(await countsOf(store)).toMatchObject({ origins: FEW });
       await store.purge(clock.advance(DAY_MS));
-      expect(await store.statistics.counts(ever)).toEqual(new Map());
+      expect(await countsOf(store)).toEqual({});
     });
   });
 }
@@ -148,16 +188,17 @@ async function publishHosts(store: Store, clock: TestClock, hosts: number): Prom
   }
 }
 
-async function countsOf(store: Store, clock: TestClock) {
-  const toDay = utcDay(clock.now());
-  return Object.fromEntries(await store.statistics.counts({ fromDay: toDay - 29, toDay }));
+/** The counters of all blocks. */
+async function countsOf(store: Store): Promise<Readonly<Record<string, number>>> {
+  return Object.fromEntries(await store.statistics.counts({ fromDay: 0, toDay: 1_000_000 }));
 }
 
-async function expectRecount(
+async function expectAnswers(
   store: Store,
   clock: TestClock,
-  firstOfDay: ReadonlyMap<string, ScanReport>,
+  blocks: readonly Block[],
 ): Promise<void> {
+  const today = utcDay(clock.now());
   for (const days of [1, 7, 30] as const) {
     const { origins, grades, payableBy, checks, offers, prices } = await readStatistics(
       store,
@@ -165,118 +206,8 @@ async function expectRecount(
       CHECKS,
     );
     const told = { origins, grades, payableBy, checks, offers, prices };
-    expect(told, `${days} days`).toEqual(recount(clock, days, firstOfDay));
+    const inWindow = blocks.filter(({ lastDay }) => lastDay >= today - days && lastDay < today);
+    const reports = inWindow.flatMap((block) => block.reports);
+    expect(told, `${days} days`).toEqual(recount(reports));
   }
-}
-
-/** The statistics, counted from the reports themselves. */
-function recount(
-  clock: TestClock,
-  days: StatisticsDays,
-  firstOfDay: ReadonlyMap<string, ScanReport>,
-) {
-  const since = utcDay(clock.now()) - days;
-  const reports = [...firstOfDay]
-    .filter(([key]) => Number(key.split(' ')[0]) > since)
-    .map(([, report]) => report);
-  const count = (is: (report: ScanReport) => boolean) => reports.filter(is).length;
-  const group = (names: readonly string[], is: (report: ScanReport, name: string) => boolean) =>
-    hidden(Object.fromEntries(names.map((name) => [name, count((one) => is(one, name))])));
-  const sells = (report: ScanReport, member: 'scheme' | 'network' | 'asset', value: string) =>
-    offersOf(report).some((offer) => offer[member] === value);
-  const seen = (member: 'scheme' | 'network' | 'asset', names: readonly string[]) => {
-    const known = names.filter((name) => count((one) => sells(one, member, name)) > 0);
-    return group(known, (one, name) => sells(one, member, name));
-  };
-  const prices = reports
-    .flatMap((report) => offersOf(report).slice(0, 1))
-    .map(({ amount }) => Number(amount) / 1e6)
-    .sort((a, b) => a - b);
-  const few = prices.length > 0 && prices.length < 5;
-  const at = (share: number) =>
-    few ? null : (prices[Math.ceil((prices.length * share) / 100) - 1] ?? null);
-  return {
-    origins: hidden({ all: reports.length })['all'],
-    grades: group(ALL_GRADES, ({ grade }, name) => grade === name),
-    payableBy: group(
-      [...PAYABLE_BY, 'noChallenge'],
-      (one, name) => (one.payableBy ?? 'noChallenge') === name,
-    ),
-    checks: CHECKS.map((id) => ({
-      id,
-      ...group(['pass', 'warn', 'fail', 'notDetermined'], (report, name) => {
-        const result = report.results.find((each) => each.id === id);
-        const isOpen = result?.basis === 'not_determined';
-        return name === 'notDetermined' ? isOpen : !isOpen && result?.status === name;
-      }),
-    })),
-    offers: {
-      byScheme: seen('scheme', ['exact']),
-      byNetwork: seen('network', [...NETWORKS.keys()]),
-      byAsset: seen('asset', [...NETWORKS.values()]),
-    },
-    prices: { p10: at(10), p50: at(50), p90: at(90), count: few ? null : prices.length },
-  };
-}
-
-/** The rule as it is written down, step by step. */
-function hidden(counts: Readonly<Record<string, number>>): Record<string, number | null> {
-  const entries = Object.entries(counts);
-  const small = entries.filter(([, count]) => count >= 1 && count <= 4);
-  const others = entries.filter(([, count]) => count > 4);
-  const least = Math.min(...others.map(([, count]) => count));
-  const with_ = small.length === 1 ? others.find(([, count]) => count === least) : undefined;
-  const gone = new Set([...small, ...(with_ ? [with_] : [])].map(([name]) => name));
-  return Object.fromEntries(entries.map(([name, count]) => [name, gone.has(name) ? null : count]));
-}
-
-const NETWORKS = new Map([
-  ['eip155:8453', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
-  ['eip155:137', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'],
-  ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
-]);
-
-function offersOf({ payability }: ScanReport): readonly OfferPayability[] {
-  return (payability ?? []).flatMap(({ offers }) => offers);
-}
-
-function reportOf(dice: Dice): ScanReport {
-  const amount = String((1 + dice.below(99)) * 10 ** dice.below(5));
-  const offers = [...NETWORKS]
-    .filter(() => dice.below(2) === 0)
-    .map(([network, asset], n): OfferPayability => {
-      const pointer = `/accepts/${n}`;
-      const signed = { client: null, verdict: 'signs', words: null } as const;
-      return { pointer, scheme: 'exact', network, asset, amount, ...signed };
-    });
-  const payableBy = oneOf(dice, [...PAYABLE_BY, null]);
-  const resource = { method: 'GET', path: '/', payableBy: 'default', words: null, offers } as const;
-  return {
-    origin: 'https://api.example.com',
-    grade: oneOf(dice, ALL_GRADES),
-    score: 50,
-    subScores: { protocol: 50, docs: 50, standing: null },
-    checksVersion: '2026-08-14.2',
-    scannedAt: '2026-09-01T12:00:00.000Z',
-    results: CHECKS.map((id) => resultOf(id, dice)),
-    payability: [resource],
-    payableBy,
-    clients: [],
-    advice: [],
-    indexed: [],
-  };
-}
-
-function resultOf(id: string, dice: Dice): CheckResult {
-  return {
-    id,
-    title: 'a-check',
-    category: 'protocol',
-    severity: 'major',
-    status: oneOf(dice, ['pass', 'warn', 'fail']),
-    basis: oneOf(dice, ['measured', 'not_determined', 'not_evaluated']),
-    outcome: 'seen',
-    evidence: 'Seen.',
-    fix: 'Nothing to do.',
-  };
 }

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
-import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import {
   DEFAULT_STATISTICS_DAYS,
   readStatistics,
@@ -15,11 +14,12 @@ export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = asyn
   app,
   { store, catalog, config },
 ) => {
-  if (config.revision.offers.statistics === undefined) return;
+  const offer = config.revision.offers.statistics;
+  if (offer === undefined) return;
   const ids = catalog.checks.map(({ id }) => id);
   app.get(
     '/statistics',
-    { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
+    { config: { offer, bucket: '/v1/statistics' }, schema: { hide: true, querystring } },
     async ({ query }, reply) => {
       const days = STATISTICS_DAYS.find((one) => String(one) === query.days);
       const read = await readStatistics(store, days ?? DEFAULT_STATISTICS_DAYS, ids);
