@@ -2,7 +2,6 @@ import type { Store } from '../store/contract/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
-import { type Failpoints, NO_FAILPOINTS } from './failpoints.ts';
 import type { PaymentTerms } from './gate/challenge.ts';
 import {
   challengeFor,
@@ -33,7 +32,6 @@ export type PaymentsOptions = {
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
   readonly isRateLimited: boolean;
-  readonly failpoints?: Failpoints | undefined;
   /** Why nothing can be delivered, so that no paid route may take a payment; null while it can. */
   readonly fault?: (() => string | null) | undefined;
   readonly onError: (message: string, error: unknown) => void;
@@ -109,7 +107,6 @@ export function createPayments(options: PaymentsOptions): Payments {
     publish,
     isContract: contractsOn(node),
     isReady: () => readiness.isReady,
-    failpoints: options.failpoints ?? NO_FAILPOINTS,
   });
   const recovery = new Recovery({
     store,

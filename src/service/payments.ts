@@ -1,8 +1,6 @@
 import type { Config } from '../config/config.ts';
-import type { Environment } from '../config/environment.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
-import { type Failpoints, readFailpoints } from '../payment/failpoints.ts';
 import type { PaymentTerms } from '../payment/gate/challenge.ts';
 import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
 import { TIMING } from '../payment/ledger/reconcile-timing.ts';
@@ -22,14 +20,11 @@ export type PaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
-  readonly environment?: Environment | undefined;
-  /** Default: failpoints of the environment, which are read under test alone. */
-  readonly failpoints?: Failpoints | undefined;
 };
 
 /** Sends no request and sweeps nothing before `start`. */
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
-  const { config, store, scanCoordinator, onError, environment = process.env } = options;
+  const { config, store, scanCoordinator, onError } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);
   const sold = soldRoutes(options);
@@ -47,7 +42,6 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     routes: sold.map(({ route }) => route),
     isRateLimited,
     fault: () => scanCoordinator.fault(),
-    failpoints: options.failpoints ?? readFailpoints(environment),
     onError,
     onEvent,
     ...scaledTimes(timeScale),

@@ -3,16 +3,17 @@ import pino from 'pino';
 import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { Failpoint, Failpoints } from '../../src/payment/failpoints.ts';
+import type { PaymentStep } from '../../src/payment/steps.ts';
 import { notAsked } from '../../src/preflight/asked.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { subscribeToSteps } from '../fixtures/failpoints.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */
-export type Arm = { readonly name: Failpoint | 'any'; readonly n: number };
+export type Arm = { readonly name: PaymentStep | 'any'; readonly n: number };
 /** From the parent: how many payments are open? */
 export type Ask = { readonly ask: 'open' };
 export type ChildMessage =
@@ -22,7 +23,8 @@ export type ChildMessage =
 
 const SCAN_MS = 20;
 
-function armable(): Failpoints {
+/** Ends the process where the parent says. */
+function dieWhenTold(): void {
   let armed: Arm | null = null;
   let left = 0;
   process.on('message', (message: Arm | Ask) => {
@@ -31,16 +33,14 @@ function armable(): Failpoints {
     left = message.n;
     process.send?.({ armed: true } satisfies ChildMessage);
   });
-  return {
-    isArmed: true,
-    pass(name) {
-      if (armed === null || (armed.name !== 'any' && armed.name !== name)) return;
-      left -= 1;
-      if (left === 0) process.kill(process.pid, 'SIGKILL');
-    },
-  };
+  subscribeToSteps((name) => {
+    if (armed === null || (armed.name !== 'any' && armed.name !== name)) return;
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+  });
 }
 
+dieWhenTold();
 const config = loadConfig(process.env);
 const store = await openStore(config.storeUrl);
 const scanner = createFakeScanner(config.checksVersion);
@@ -60,7 +60,6 @@ const payments = await openPayments({
   config,
   store,
   scanCoordinator,
-  failpoints: armable(),
   onError: () => undefined,
 });
 const app = await buildApp(config, {

@@ -1,6 +1,6 @@
 /** Every failpoint crossed with every way of coming back. */
 import assert from 'node:assert/strict';
-import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/steps.ts';
 import { newPayer } from '../payment/payer.ts';
 import type { Payment } from './call.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';
@@ -10,7 +10,7 @@ export const RETRIES = ['same header', 'fresh authorization', 'concurrent', 'two
 export type Retry = (typeof RETRIES)[number];
 
 export type Cell = {
-  readonly failpoint: Failpoint;
+  readonly failpoint: PaymentStep;
   readonly retry: Retry;
   /** How it was bought, and how its client comes back; default by the route. */
   readonly ways?: readonly [first: Way, back: Way];
@@ -18,12 +18,12 @@ export type Cell = {
 
 /** Every failpoint with every way of coming back. */
 export function allCells(): Cell[] {
-  return FAILPOINTS.flatMap((failpoint) => RETRIES.map((retry) => ({ failpoint, retry })));
+  return PAYMENT_STEPS.flatMap((failpoint) => RETRIES.map((retry) => ({ failpoint, retry })));
 }
 
 /** Every failpoint once, and every way of coming back at least twice. */
 export function diagonal(): Cell[] {
-  return FAILPOINTS.map((failpoint, index) => ({
+  return PAYMENT_STEPS.map((failpoint, index) => ({
     failpoint,
     retry: RETRIES[index % RETRIES.length] ?? 'same header',
   }));

@@ -1,7 +1,7 @@
 /** Killed while a scan is sold over MCP: the promises about money are those of the route. */
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { FAILPOINTS } from '../../src/payment/failpoints.ts';
+import { PAYMENT_STEPS } from '../../src/payment/steps.ts';
 import { ensurePythonEnv } from '../fixtures/clients/python/python-env.ts';
 import { startPythonMcpBuyer } from '../fixtures/clients/python/python-mcp-buyer.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -16,7 +16,7 @@ const WAYS: readonly NonNullable<Cell['ways']>[] = [
   ['mcp', 'route'],
   ['route', 'mcp'],
 ];
-const CELLS = FAILPOINTS.map((failpoint, index): Cell => {
+const CELLS = PAYMENT_STEPS.map((failpoint, index): Cell => {
   const retry = RETRIES[index % RETRIES.length] ?? 'same header';
   return { failpoint, retry, ways: WAYS[index % WAYS.length] ?? ['mcp', 'mcp'] };
 });
@@ -38,7 +38,7 @@ describe("Python's MCP client, whose seller is killed", needs(unavailable), () =
   const buyer = unavailable === null ? startPythonMcpBuyer(python) : null;
   afterAll(() => buyer?.[Symbol.asyncDispose]());
 
-  test.each(FAILPOINTS)(
+  test.each(PAYMENT_STEPS)(
     'when %s: its second call is answered, and one of both is paid',
     async (name) => {
       assert(buyer !== null);
@@ -62,7 +62,7 @@ describe("Python's MCP client, whose seller is killed", needs(unavailable), () =
   );
 
   test('nothing was settled that nobody sent', () => {
-    const bought = FAILPOINTS.length;
+    const bought = PAYMENT_STEPS.length;
     const ofRoute = new Set<string>(rig.calls.map(({ payment }) => payment.signed.nonce));
     const others = rig.record.transfers.filter(({ nonce }) => !ofRoute.has(nonce));
     assert.equal(others.length, bought);

@@ -8,6 +8,7 @@ import { freePort } from '../fixtures/service/free-port.ts';
 import { TERMS } from '../payment/payer.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
 /** What a host prints last before it takes requests, see `src/main.ts`. */
 const READY = 'Catalog: ';
 
@@ -43,21 +44,25 @@ export type HostProcess = {
 /** Does not wait for anything: for hosts that are expected not to start, too. */
 export async function launchHost(settings: Settings): Promise<HostProcess> {
   const port = await freePort();
-  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [MAIN], {
-    env: {
-      PATH: process.env['PATH'],
-      PORT: String(port),
-      // Hosts on one store must agree on it.
-      BASE_URL: 'http://scanner.test',
-      PAY_TO: TERMS.payTo,
-      X402SCAN_URL: '',
-      BAZAAR_URL: '',
-      ECOSYSTEM_URL: '',
-      LOG_LEVEL: 'silent',
-      ...settings,
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
+    process.execPath,
+    ['--import', FAILPOINTS, MAIN],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        PORT: String(port),
+        // Hosts on one store must agree on it.
+        BASE_URL: 'http://scanner.test',
+        PAY_TO: TERMS.payTo,
+        X402SCAN_URL: '',
+        BAZAAR_URL: '',
+        ECOSYSTEM_URL: '',
+        LOG_LEVEL: 'silent',
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   // No host may outlive a run that ends without stopping it.
   const atExit = () => child.kill('SIGKILL');
   process.once('exit', atExit);

@@ -2,7 +2,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Failpoint } from '../../src/payment/failpoints.ts';
+import type { PaymentStep } from '../../src/payment/steps.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from '../payment/chaos-facilitator.ts';
@@ -17,7 +17,7 @@ const SELLERS = 9;
 export type Stoppable = {
   readonly host: HostProcess;
   /** From here on it stops at the next passing of this point. */
-  arm(failpoint: Failpoint): Promise<void>;
+  arm(failpoint: PaymentStep): Promise<void>;
   disarm(): Promise<void>;
 };
 

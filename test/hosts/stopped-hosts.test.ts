@@ -1,6 +1,6 @@
 /** An instance is stopped at each point of a sale, and woken after another took over. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { FAILPOINTS } from '../../src/payment/failpoints.ts';
+import { PAYMENT_STEPS } from '../../src/payment/steps.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -26,7 +26,7 @@ describe(
       const onPlayed = ({ sale }: { readonly sale: { readonly failpoint: string } }) =>
         stoppedAt.add(sale.failpoint);
       const settled = await playStoppedRuns(rig, { runs: RUNS, seed: SEED, onPlayed });
-      expect([...stoppedAt].sort()).toEqual([...FAILPOINTS].sort());
+      expect([...stoppedAt].sort()).toEqual([...PAYMENT_STEPS].sort());
       expect(settled).toBeGreaterThan(0);
     });
   },

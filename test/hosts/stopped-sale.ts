@@ -1,6 +1,6 @@
 /** One sale: its instance is stopped at a point of it, and woken after the other took over. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/steps.ts';
 import { type Dice, oneOf } from '../fixtures/dice.ts';
 import type { SettleConduct } from '../payment/chaos-facilitator.ts';
 import { sellerOf } from './fleet.ts';
@@ -36,7 +36,7 @@ const TWO_SENDERS = {
 
 /** What is played; the same seed plays the same. */
 export type StoppedSale = {
-  readonly failpoint: Failpoint;
+  readonly failpoint: PaymentStep;
   readonly stopped: 0 | 1;
   readonly retry: (typeof RETRIES)[number];
   readonly wake: (typeof WAKES)[number];
@@ -66,8 +66,8 @@ export type PlayedSale = {
 
 /** Every failpoint in turn; the rest is left to the dice. */
 export function drawSale(dice: Dice, run: number): StoppedSale {
-  const failpoint = FAILPOINTS[run % FAILPOINTS.length] ?? 'parsed';
-  const round = Math.floor(run / FAILPOINTS.length);
+  const failpoint = PAYMENT_STEPS[run % PAYMENT_STEPS.length] ?? 'parsed';
+  const round = Math.floor(run / PAYMENT_STEPS.length);
   const drawn: StoppedSale = {
     failpoint,
     stopped: dice.below(2) === 0 ? 0 : 1,

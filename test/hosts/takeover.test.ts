@@ -1,6 +1,6 @@
 /** An instance dies at each point of a sale, and another ends it. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { FAILPOINTS, type Failpoint } from '../../src/payment/failpoints.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/steps.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -25,7 +25,7 @@ const SETTLE_WITHIN_MS = 60_000;
 
 /** A sale that its first host did not live to finish. */
 type BrokenSale = {
-  readonly failpoint: Failpoint;
+  readonly failpoint: PaymentStep;
   readonly seller: HeldSeller;
   readonly purchase: Purchase;
   /** What the payer had of the first call. */
@@ -35,8 +35,8 @@ type BrokenSale = {
 
 describe('when a host is killed in the middle of a sale, another ends it', needs(lack), () => {
   const undo = new AsyncDisposableStack();
-  const sales = new Map<Failpoint, BrokenSale>();
-  const retries = new Map<Failpoint, PromiseSettledResult<HostAnswer>>();
+  const sales = new Map<PaymentStep, BrokenSale>();
+  const retries = new Map<PaymentStep, PromiseSettledResult<HostAnswer>>();
   let chain: TestChain;
   let fleet: Fleet;
   let survivor: HostProcess;
@@ -47,11 +47,11 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     undo.defer(() => chain[Symbol.asyncDispose]());
     const settings = { NODE_ENV: 'test', RATE_LIMIT: 'off', PAYMENT_MODE: 'local' };
     const local = { ...settings, RPC_URL: chain.rpcUrl };
-    const sellers = FAILPOINTS.length;
+    const sellers = PAYMENT_STEPS.length;
     fleet = undo.use(await startFleet({ mongoUri, sellers, settings: local }));
     earnedBefore = await chain.balanceOf(TERMS.payTo);
 
-    const waiting = [...FAILPOINTS.entries()];
+    const waiting = [...PAYMENT_STEPS.entries()];
     const breakNext = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const [n, failpoint] = next;
@@ -78,7 +78,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
   });
 
   /** One call of a host that dies at the failpoint. */
-  async function breakSale(failpoint: Failpoint, seller: HeldSeller): Promise<BrokenSale> {
+  async function breakSale(failpoint: PaymentStep, seller: HeldSeller): Promise<BrokenSale> {
     const { privateKey } = await chain.newPayer(priceOf('scan'));
     const purchase = await newPurchase('scan', privateKey);
     const host = await fleet.start({
@@ -90,7 +90,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     return { failpoint, seller, purchase, first, exitCode: await host.exited };
   }
 
-  function saleAt(failpoint: Failpoint) {
+  function saleAt(failpoint: PaymentStep) {
     const sale = sales.get(failpoint);
     const retry = retries.get(failpoint);
     if (sale === undefined || retry === undefined) throw new Error(`no sale broke at ${failpoint}`);
@@ -98,7 +98,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
     return { ...sale, retried: retry.value };
   }
 
-  test.each(FAILPOINTS)('at "%s": the same payment buys the same answer there', async (name) => {
+  test.each(PAYMENT_STEPS)('at "%s": the same payment buys the same answer there', async (name) => {
     const { seller, purchase, first, exitCode, retried } = saleAt(name);
     // The host died, and its payer had no whole answer.
     expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
@@ -115,7 +115,7 @@ describe('when a host is killed in the middle of a sale, another ends it', needs
 
   test('the sum of what was settled is the sum of what was answered', async () => {
     const earned = (await chain.balanceOf(TERMS.payTo)) - earnedBefore;
-    expect(earned).toBe(priceOf('scan') * BigInt(FAILPOINTS.length));
+    expect(earned).toBe(priceOf('scan') * BigInt(PAYMENT_STEPS.length));
   });
 
   test('whatever was sold is published, by whoever ended it', async () => {

@@ -7,7 +7,6 @@ import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
 import unknownPaths from '../../plugins/unknown-paths.ts';
-import type { Failpoints } from '../../src/payment/failpoints.ts';
 import type { PaymentTerms } from '../../src/payment/gate/challenge.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
@@ -50,7 +49,6 @@ export type ShopOptions = Partial<
     readonly store?: Store;
     readonly clock?: () => number;
     readonly answerWithinMs?: number;
-    readonly failpoints?: Failpoints;
     readonly price?: bigint;
     readonly trustsProxy?: boolean;
     /** Lines of the log, from `warn` on. */

@@ -9,10 +9,10 @@ import {
 } from '../../store/contract/answers.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/contract/ledger.ts';
 import type { Store } from '../../store/contract/store.ts';
-import { type Failpoints, inHalves } from '../failpoints.ts';
 import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/publisher.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
+import { publishStep } from '../steps.ts';
 import { encodeSettlement, PaymentRefused, type RefusalCode } from './challenge.ts';
 import type { Delivery, Outcome, Purchase } from './purchase.ts';
 
@@ -49,7 +49,6 @@ export type SendOptions = {
   readonly legacyHeader: boolean;
   /** True for every call but the charged one. */
   readonly isRedelivered: boolean;
-  readonly failpoints: Failpoints;
   written(): void;
 };
 
@@ -57,7 +56,7 @@ export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer
   const settlement = encodeSettlement(delivery.settlement);
   const { body } = delivery;
   const whole = typeof body === 'string' ? body : body();
-  return {
+  const answer: PaidAnswer = {
     status: 200,
     headers: {
       ...delivery.headers,
@@ -67,11 +66,11 @@ export function paidAnswer(delivery: Delivery, options: SendOptions): PaidAnswer
       ...(options.legacyHeader ? { 'x-payment-response': settlement } : {}),
       ...(options.isRedelivered ? { 'x-redelivered': '1' } : {}),
     },
-    body: options.failpoints.isArmed
-      ? inHalves(whole, delivery.bodyBytes, options.failpoints)
-      : whole,
+    body: whole,
     written: options.written,
   };
+  publishStep({ name: 'answer', answer, bodyBytes: delivery.bodyBytes });
+  return answer;
 }
 
 export type StoredDelivery = {

@@ -4,6 +4,7 @@ import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import { toCharged, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
 import { type PaidAnswer, type PaidCall, type PaidRoute, toRequestName } from '../paid-route.ts';
+import { publishStep } from '../steps.ts';
 import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';
 import { PaymentRefused } from './challenge.ts';
@@ -105,11 +106,11 @@ export class PaymentGate {
 
   /** Reads the ledger from here on. */
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
-    const { store, failpoints } = this.#options;
+    const { store } = this.#options;
     let entry: LedgerEntry | null | undefined = await store.ledger.entry(purchase.key);
     const proof = await this.#proofs.prove(purchase, entry, () => this.#refuseUnwelcome(purchase));
     if (proof === 'disconnected') return 'disconnected';
-    failpoints.pass('parsed');
+    publishStep({ name: 'parsed' });
     for (;;) {
       if (purchase.call.disconnect.aborted) return 'disconnected';
       if (this.#stopping.signal.aborted) throw new Saturated();
@@ -228,7 +229,6 @@ export class PaymentGate {
     return paidAnswer(delivery, {
       legacyHeader: purchase.payment.legacyHeader,
       isRedelivered,
-      failpoints: this.#options.failpoints,
       written: () => {
         if (isBuyers) this.#acknowledged.mark(delivery.key);
       },

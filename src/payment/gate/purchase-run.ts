@@ -10,6 +10,7 @@ import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';
 import { Settlement } from '../settle/settlement.ts';
+import { publishStep } from '../steps.ts';
 import { releasedData, storeDelivery } from './answers.ts';
 import { PaymentRefused, reasonWord } from './challenge.ts';
 import { DebtRecord } from './debts.ts';
@@ -66,21 +67,20 @@ export class PurchaseRun<Input> {
 
   async #steps(): Promise<Outcome> {
     const { gate, stopping, isVerified } = this.#options;
-    const { failpoints } = gate;
     const { call } = this.#purchase;
     const writer = await this.#claim();
     if (writer === null) return ABANDONED;
-    failpoints.pass('claimed');
+    publishStep({ name: 'claimed' });
 
     const refusal = isVerified ? null : await this.#verify();
     if (refusal !== null) return refusal;
-    failpoints.pass('verified');
+    publishStep({ name: 'verified' });
 
     const computed = await this.#compute();
     if (computed.kind !== 'done') return outcomeOf(computed.kind);
     const { answerId, scanId, delivery } = await this.#store(computed.value);
     await writer.write('computed', {}, { answerId, scanId });
-    failpoints.pass('computed');
+    publishStep({ name: 'computed' });
 
     if (!(await this.#holdsIdentifier())) return ABANDONED;
     this.#refuseLateSignature();
@@ -130,11 +130,11 @@ export class PurchaseRun<Input> {
   }
 
   async #compute() {
-    const { gate, entry, stopping } = this.#options;
+    const { entry, stopping } = this.#options;
     const { route, input, call, payer } = this.#purchase;
     const ended = findEnd(call, stopping);
     if (ended !== null) return { kind: ended };
-    gate.failpoints.pass('computing');
+    publishStep({ name: 'computing' });
     this.#computing = route.compute(input, {
       payer,
       earlierScanId: entry?.last.scanId,

@@ -1,7 +1,6 @@
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/contract/identifiers.ts';
 import type { Store } from '../../store/contract/store.ts';
-import type { Failpoints } from '../failpoints.ts';
 import type { PublishByRoute } from '../ledger/publisher.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
@@ -64,7 +63,6 @@ export type GateOptions = {
   readonly isReady: () => boolean;
   /** False lifts the limits of open calls and of unpaid scans. */
   readonly isRateLimited: boolean;
-  readonly failpoints: Failpoints;
   /** Wait of a call for the outcome of its own settlement; default 20 s. */
   readonly reconcileWithinMs?: number | undefined;
   /** Wait of a later call for it; default 5 s. */

@@ -15,6 +15,7 @@ import {
 import { findTransaction, type LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import { publishSettled } from '../ledger/publisher.ts';
 import type { Authorization } from '../paid-route.ts';
+import { publishStep } from '../steps.ts';
 import { type DoubtfulOutcome, doubtData, type FacilitatorRequest } from './facilitator.ts';
 
 export class Settlement {
@@ -32,16 +33,16 @@ export class Settlement {
 
   /** Declares, sends, records and publishes. Rejects with `StoreError` while nothing is declared. */
   async run(): Promise<Outcome> {
-    const { facilitator, failpoints } = this.#gate;
+    const { facilitator } = this.#gate;
     const { payment, offer } = this.#purchase;
     if (!(await this.#declareIntent())) return this.#unknown(null);
-    failpoints.pass('intent-synced');
+    publishStep({ name: 'intent-synced' });
     const request: FacilitatorRequest = {
       payment: { ...payment, requirements: offer.requirements },
       offer,
     };
     const outcome = await facilitator.settle(request);
-    failpoints.pass('settled-unread');
+    publishStep({ name: 'settled-unread' });
     switch (outcome.kind) {
       case 'settled':
         await this.#record(outcome.transaction);
@@ -74,10 +75,10 @@ export class Settlement {
 
   async #record(transaction: Hex): Promise<void> {
     const { key } = this.#purchase;
-    const { failpoints, onError, publish, reconciler } = this.#gate;
+    const { onError, publish, reconciler } = this.#gate;
     try {
       await this.#writer.write('settled', { transaction, how: 'settled' });
-      failpoints.pass('settled-recorded');
+      publishStep({ name: 'settled-recorded' });
     } catch (error) {
       // The money has moved and the answer is stored: it is sent whatever the store says now, and
       // a host that took the key over learns the transaction.
