@@ -11,6 +11,7 @@ import {
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { PAIR_CASES } from '../../test/fixtures/observations/pair-cases.ts';
 import { offering, said, url, v1, v2 } from '../../test/fixtures/observations/seen-challenges.ts';
 import {
   EXTREME_OFFERS,
@@ -114,22 +115,6 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
       outcome: 'wrong-domain',
       evidence: ['/accepts/0/extra/name: "USDC" (clients sign it, facilitators refuse it)'],
     },
-  },
-  {
-    name: 'a network that a specification prints, and no CAIP-2 name',
-    seen: offering({
-      ...{ scheme: 'batch-settlement', network: 'cloudflare:402' },
-      ...{ asset: 'USD', payTo: 'merchant' },
-    }),
-    expect: { status: 'warn', outcome: 'unknown', evidence: ['"cloudflare:402" is unknown'] },
-  },
-  {
-    name: 'the same without a timeout, as its specification prints it',
-    seen: offering({
-      ...{ scheme: 'batch-settlement', network: 'cloudflare:402' },
-      ...{ asset: 'USD', payTo: 'merchant', maxTimeoutSeconds: undefined },
-    }),
-    expect: { status: 'warn', outcome: 'clients-differ', evidence: ['maxTimeoutSeconds: missing'] },
   },
 ];
 
@@ -235,9 +220,9 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   warned(
     'only a network that nobody here knows',
-    offering({ network: 'hedera:mainnet', asset: '0.0.456858', payTo: '0.0.7', extra: {} }),
+    offering({ network: 'valueof:x', asset: 'gold', payTo: 'me', extra: {} }),
     'unknown',
-    '"hedera:mainnet"',
+    '"valueof:x"',
   ),
   {
     name: 'an unknown scheme beside exact is named, and no fault',
@@ -286,6 +271,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
 
 const cases: readonly CheckCase[] = [
   ...UNSETTLED_CASES,
+  ...PAIR_CASES,
   ...PAYABLE_CASES,
   {
     name: 'the version is text',

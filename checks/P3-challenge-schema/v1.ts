@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Found,
   fail,
+  notDetermined,
   pass,
   type Seen,
   warn,
@@ -52,6 +53,7 @@ const OUTCOMES = {
   'http-url': warn(
     'Trust the proxy (Express "trust proxy", uvicorn --proxy-headers), or name the address: Resource in the Go route, with_base_url in x402-axum.',
   ),
+  named: notDetermined('Offer "exact" on Base or Solana too, which can be judged here.'),
   valid: pass('Keep the challenge as the SDK writes it.'),
 };
 type Kind = keyof typeof OUTCOMES;
@@ -62,6 +64,8 @@ type Judged = {
   readonly offer: Offer;
   readonly kind: Kind | null;
   readonly isUnsound: boolean;
+  /** Known, and not judged here. */
+  readonly isNamed?: boolean;
   readonly texts: readonly string[];
 };
 
@@ -97,13 +101,14 @@ export default defineCheck({
       },
       (count, challenged) => {
         const named = challenged.flatMap((one) =>
-          judgeOffers(one.reading.challenge, saidOf(one), kit).flatMap(({ kind, texts }) =>
-            texts.map((text) => `${text} (${kind ?? 'passive'})`),
+          judgeOffers(one.reading.challenge, saidOf(one), kit).flatMap(({ kind, isNamed, texts }) =>
+            texts.map((text) => `${text} (${kind ?? (isNamed ? 'named' : 'passive')})`),
           ),
         );
         const beside = named.length > 0 ? `; named only: ${short(named)}` : '';
         return ['valid', `${count}: valid version 2${beside}`];
       },
+      'named',
     );
   },
 });
@@ -170,6 +175,10 @@ function judgeOffers(
       const told = [`${texts[0]}${words}`, ...texts.slice(1)];
       return { offer, kind: first.kind, isUnsound: true, texts: told };
     }
+    const named = kit.named(offer);
+    if (named !== null) {
+      return { offer, kind: null, isUnsound: false, isNamed: true, texts: [named] };
+    }
     const [kind, text] = judgeSound(offer, challenge.version, verdict, kit) ?? [null, null];
     const texts = [text ?? passiveText(offer, kit)].filter((one) => one !== null);
     return { offer, kind, isUnsound: false, texts };
@@ -194,7 +203,7 @@ function judgeSound(
   if (!kit.isPaidMethod(offer)) {
     const method = kit.at(extra, '/assetTransferMethod');
     const isKnown = row.methods?.some((one) => one === method) ?? false;
-    const place = isKnown ? `in ${row.source}` : 'unknown to this catalog';
+    const place = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
     return [
       'client-refuses',
       `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${place}, and no official client pays by it${wordsOf(said, kit)}`,
@@ -202,7 +211,10 @@ function judgeSound(
   }
   if (said?.verdict === 'refuses') {
     const place = refusedPlace(offer, said.words ?? '', kit);
-    return ['client-refuses', `${place} is allowed by ${row.source}${wordsOf(said, kit)}`];
+    return [
+      'client-refuses',
+      `${place} is allowed by ${row.specification?.file}${wordsOf(said, kit)}`,
+    ];
   }
   const known = kit.asset(String(network), String(asset));
   // A price over the default limit is the buyer's to decide.
@@ -233,18 +245,20 @@ function passiveText(offer: Offer, kit: Kit): string | null {
   const row = kit.scheme(offer);
   if (row === null || row.client !== null) return null;
   const pair = `${kit.show(offer.scheme)} on ${kit.show(offer.network)}`;
-  return `${offer.pointer}: ${pair} is judged by ${row.source}, no client here pays it`;
+  return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}, no client here pays it`;
 }
 
 function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): readonly Flaw[] {
   const flawed = offers.filter(({ kind }) => kind !== null);
-  const isSold = offers.some(({ kind }) => kind === null || kind === 'timeout');
-  const isNamed = flawed.some(({ isUnsound }) => !isUnsound);
+  const isSold = offers.some(
+    ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
+  );
+  const isMild = offers.some(({ isUnsound }) => !isUnsound);
   const hinders = said === null || said.payableBy !== 'default';
   const nameOf = (one: Judged): Kind | null => {
     const { kind, isUnsound } = one;
     if (kind === null || kind === 'timeout') return kind;
-    if (isUnsound && !isSold) return isNamed ? 'unsound-offer' : kind;
+    if (isUnsound && !isSold) return isMild ? 'unsound-offer' : kind;
     if (isUnsound) return hinders ? 'unsound-offer' : null;
     if (!isSold) return kind;
     // Clients skip what they do not know; what they know and refuse may be what they choose.

@@ -19,6 +19,9 @@ import {
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
+
+const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 
 const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
 const noManifest = { manifest: NOT_FOUND };
@@ -379,6 +382,21 @@ const cases: readonly CheckCase[] = [
     name: 'no challenge was seen, and P2 did not fail',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
+  },
+  {
+    name: 'only what is known and not judged',
+    seen: offering(SUI),
+    expect: {
+      status: 'warn',
+      outcome: 'named',
+      basis: 'not_determined',
+      evidence: ['"exact" on "sui:mainnet" is known, not judged here'],
+    },
+  },
+  {
+    name: 'what is known and not judged, beside an offer that is judged',
+    seen: offering(SUI, {}),
+    expect: { status: 'pass', outcome: 'agrees' },
   },
 ];
 

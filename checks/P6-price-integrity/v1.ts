@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Found,
   fail,
+  notDetermined,
   pass,
   type Seen,
   warn,
@@ -33,6 +34,7 @@ const OUTCOMES = {
   ),
   'unknown-decimals': warn('Offer a well-known stablecoin, such as USDC on Base, as well.'),
   undeclared: warn('Declare the price of each paid operation in x-payment-info of /openapi.json.'),
+  named: notDetermined('Offer "exact" on Base or Solana too, whose prices can be compared.'),
   ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
@@ -58,6 +60,7 @@ export default defineCheck({
       kit,
       (one) => inspect(one, seen, kit),
       (count) => ['agrees', `${count} ask what is declared`],
+      'named',
     );
   },
 });

@@ -18,6 +18,9 @@ import {
   USDC_BASE,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
+
+const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 
 const SOLANA = {
   network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -246,7 +249,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'an address of a family that is not known here',
-    seen: paying({ network: 'hedera:mainnet', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
+    seen: paying({ network: 'valueof:x', asset: 'USDC', payTo: 'GA5ZSEJYB37JRC5AVCIA5' }),
     expect: { status: 'pass', outcome: 'consistent', evidence: ['GA5ZSEJYB37JRC5AVCIA5'] },
   },
   {
@@ -263,6 +266,21 @@ const cases: readonly CheckCase[] = [
     name: 'no challenge was seen, and P2 did not fail',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
+  },
+  {
+    name: 'only what is known and not judged',
+    seen: offering(SUI),
+    expect: {
+      status: 'warn',
+      outcome: 'named',
+      basis: 'not_determined',
+      evidence: ['"exact" on "sui:mainnet" is known, not judged here'],
+    },
+  },
+  {
+    name: 'what is known and not judged, beside an offer that is judged',
+    seen: offering(SUI, {}),
+    expect: { status: 'pass', outcome: 'consistent' },
   },
 ];
 

@@ -4,6 +4,7 @@ import {
   type Found,
   fail,
   listed,
+  notDetermined,
   pass,
   type Seen,
   warn,
@@ -24,6 +25,7 @@ const OUTCOMES = {
   'manifest-differs': fail('Take payTo of routes and manifest from one constant.'),
   'fresh-recipient': warn('Keep one recipient, or name in the documents who takes the payments.'),
   'several-recipients': warn('Pay out to one address, or say whose each is.'),
+  named: notDetermined('Offer "exact" on Base or Solana too, whose recipients can be judged.'),
   consistent: pass('Keep one recipient for each address family.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
@@ -47,6 +49,7 @@ export default defineCheck({
       kit,
       (one) => inspect(one, seen, kit),
       (count, challenged) => judgeRecipients(count, challenged, kit),
+      'named',
     );
   },
 });

@@ -9,7 +9,9 @@ const MAX_SHOWN = 3;
 
 /**
  * Judges each resource that challenged. Returns the worst finding with its count ("2 of 3") and requests,
- * or `sound` with "2 of 3 resources". `inspect` returns the text after the request.
+ * or `sound` with "2 of 3 resources". `inspect` returns the text after the request. With `unjudged`,
+ * resources that offer only what is known and not judged are counted apart, and are that outcome if
+ * there are no others.
  */
 export function worstOf<Name extends string>(
   outcomes: Outcomes<Name>,
@@ -17,19 +19,33 @@ export function worstOf<Name extends string>(
   kit: Kit,
   inspect: (one: ChallengedResource) => readonly Found<NoInfer<Name>>[],
   sound: (count: string, challenged: readonly ChallengedResource[]) => Found<NoInfer<Name>>,
+  unjudged?: NoInfer<Name>,
 ): Finding<Name> {
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) return unchallenged(resources.probed.length);
-  const found = challenged.map((one) => {
-    const request = kit.request(one.probe.method, one.resource.path);
-    return inspect(one).map(([name, text, fix]): Found<Name> => [name, `${request} ${text}`, fix]);
+  const requestOf = ({ probe, resource }: ChallengedResource) =>
+    kit.request(probe.method, resource.path);
+  const named = challenged.flatMap((one) => {
+    const text = unjudged === undefined ? null : kit.namedOnly(one.reading.challenge);
+    return text === null ? [] : [{ one, text: `${requestOf(one)} ${text}` }];
   });
+  const judged = challenged.filter((each) => named.every(({ one }) => one !== each));
+  if (unjudged !== undefined && judged.length === 0) {
+    const texts = listed(named.map(({ text }) => text));
+    return [unjudged, `${named.length} of ${named.length}: ${texts}`];
+  }
+  const found = judged.map((one) =>
+    inspect(one).map(([name, text, fix]): Found<Name> => [name, `${requestOf(one)} ${text}`, fix]),
+  );
   // One path can be two resources when no method is declared.
   const silent = kit
     .selling(resources)
     .filter((one) => !kit.isMadeUp(one) && challenged.every(({ resource }) => resource !== one));
-  const count = `${challenged.length} of ${challenged.length + silent.length} resources`;
-  return worst(outcomes, found) ?? sound(count, challenged);
+  const count = `${judged.length} of ${challenged.length + silent.length} resources`;
+  const finding = worst(outcomes, found) ?? sound(count, judged);
+  if (named.length === 0) return finding;
+  const [name, evidence, fix] = finding;
+  return [name, `${evidence}; ${named.length} more: known, not judged here`, fix];
 }
 
 /** `found` has one list per judged item. Returns null when all lists are empty. */

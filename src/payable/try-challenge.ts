@@ -9,7 +9,8 @@ import {
 import { exactText } from '../parse/text/text.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
-import { offerFaults, showFault } from '../parse/x402/offer-faults.ts';
+import { showFault } from '../parse/x402/offer-fault.ts';
+import { offerFaults } from '../parse/x402/offer-faults.ts';
 import { findClient, isPaidMethod, schemeRow } from '../parse/x402/schemes.ts';
 import type { Buyers } from './buyers.ts';
 import { MAX_OFFERS, offerTerms } from './offer-terms.ts';

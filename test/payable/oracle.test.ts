@@ -11,7 +11,7 @@ const STELLAR = {
   network: 'stellar:pubnet',
   asset: `C${'A'.repeat(55)}`,
   payTo: `G${'A'.repeat(55)}`,
-  extra: {},
+  extra: { areFeesSponsored: true },
 };
 const OTHER_TOKEN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
 const ZERO = `0x${'0'.repeat(40)}`;
@@ -54,7 +54,7 @@ describe('one offer', () => {
     ['a scheme of its own', { scheme: 'barter' }, 'unknown', 'unsupported'],
     ['a network without a client', STELLAR, 'unknown', 'unsupported'],
     ['its asset on another network', { network: 'stellar:pubnet' }, 'nobody', 'unsupported'],
-    ['a network that nobody knows', { network: 'hedera:mainnet' }, 'unknown', 'unsupported'],
+    ['a network that nobody knows', { network: 'valueof:x' }, 'unknown', 'unsupported'],
     ['ERC-7710', { extra: { assetTransferMethod: 'erc7710' } }, 'unknown', 'unsupported'],
     [
       'ERC-7710, with a domain that the client signs under',

@@ -1,9 +1,11 @@
 /** Writes docs/networks-and-schemes.md from the tables that checks judge by. */
 
 import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
-import { NAMESPACES, type Namespace, TESTNETS } from '../../src/parse/x402/namespaces.ts';
+import { NAMESPACES, type Namespace } from '../../src/parse/x402/namespaces.ts';
+import { TESTNETS } from '../../src/parse/x402/network-names.ts';
 import { networkName, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
-import { type ExtraMember, SCHEMES, type SchemeRow } from '../../src/parse/x402/schemes.ts';
+import type { ExtraMember, SchemeRow } from '../../src/parse/x402/scheme-row.ts';
+import { SCHEMES } from '../../src/parse/x402/schemes.ts';
 import { CLIENTS } from '../../src/payable/clients.ts';
 
 export function networksDocument(): string {
@@ -15,18 +17,23 @@ A test holds them against the installed clients: ${versions}.
 
 What a scan makes of an offer depends on its pair of scheme and network:
 
-- **supported**: an official client signs it, or says why not, in every scan;
-- **passive**: the specification is known, and judged by it; no client is run, so \`payableBy\` is \`unknown\`;
+- **client**: an official client signs it, or says why not, in every scan;
+- **tests**: judged by its specification, and an official client judges the same offers in our tests; no
+  client runs in a scan, so \`payableBy\` is \`unknown\`;
+- **passive**: judged by its specification; \`payableBy\` is \`unknown\`;
+- **named**: known, and judged by the rules of every offer only; \`payableBy\` is \`unknown\`. If a seller
+  offers nothing else, P3, P6 and P7 are not determined;
 - **unknown**: whatever stands in neither table. The report says so ("unknown to this catalog"), and it is
   no fault beside an offer that is sound.
 
 ## Schemes
 
-| scheme | networks | | \`extra\` must hold | the amount is | source |
-|---|---|---|---|---|---|
+| scheme | networks | judged by | \`extra\` must hold | \`paymentFlow\` | the amount is | specification | version read |
+|---|---|---|---|---|---|---|---|
 ${SCHEMES.map(schemeLine).join('\n')}
 
-\`extra.paymentFlow\`, where present, is \`authorization\`, \`upfront\` or \`escrow\`.
+\`extra.paymentFlow\`, if present, is one of its row; the first is meant if it is absent. A version is a git
+blob of the x402 repository, or, if that is not known, a commit that holds it.
 
 ## Networks
 
@@ -63,19 +70,33 @@ ${KNOWN_ASSETS.map(
 }
 
 function schemeLine(row: SchemeRow): string {
-  const { scheme, namespace, requires, amount, client, source } = row;
-  const state = client === null ? 'passive' : `supported: \`${client}\``;
+  const { scheme, namespace, requires, amount, flows, judgedBy, client } = row;
   const needed = requires.filter(({ isOptional }) => isOptional !== true);
-  const members = needed.map(memberText).join(', ') || 'nothing';
-  const name = NAMESPACES[namespace].name;
-  return `| \`${scheme}\` | ${name} (\`${namespace}\`) | ${state} | ${members} | ${amount} | ${source} |`;
+  const cells = [
+    code(scheme),
+    `${NAMESPACES[namespace].name} (${code(namespace)})`,
+    client === null ? judgedBy : `${judgedBy}: ${code(client)}`,
+    needed.map(memberText).join(', ') || 'nothing',
+    flows?.map(code).join(', ') ?? 'not judged',
+    amount,
+    ...specificationCells(row),
+  ];
+  return `| ${cells.join(' | ')} |`;
 }
 
-function memberText({ name, form, onlyBy, unlessAsset }: ExtraMember): string {
-  const value = form === 'false' ? ' (`false`)' : '';
+function specificationCells({ specification, draft }: SchemeRow): readonly string[] {
+  if (specification === null) return [draft ?? '–', '–'];
+  const { file, blob, commit, read } = specification;
+  return [file, `${blob === null ? `commit ${code(commit ?? '')}` : code(blob)}, ${read}`];
+}
+
+function memberText({ name, form, onlyBy, onlyIn, unlessAsset }: ExtraMember): string {
+  const value = form === 'true' || form === 'false' ? ` (\`${form}\`)` : '';
+  const absent = form === 'absent' ? 'no ' : '';
   const by = onlyBy === undefined ? '' : ` (by ${onlyBy})`;
+  const within = onlyIn === undefined ? '' : ` (in ${onlyIn})`;
   const but = unlessAsset === undefined ? '' : ` (but for ${unlessAsset})`;
-  return `\`${name}\`${value}${by}${but}`;
+  return `${absent}${code(name)}${value}${by}${within}${but}`;
 }
 
 function outdated(): readonly string[] {
@@ -86,6 +107,7 @@ function outdated(): readonly string[] {
 }
 
 /** A table's cells end at "|", in code too. */
-function code(pattern: RegExp): string {
-  return `\`${pattern.source.slice(1, -1).replaceAll('|', '\\|')}\``;
+function code(text: string | RegExp): string {
+  const plain = typeof text === 'string' ? text : text.source.slice(1, -1);
+  return `\`${plain.replaceAll('|', '\\|')}\``;
 }

@@ -38,7 +38,8 @@ import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries, manifestTerms } from '../x402/manifest-terms.ts';
 import { moreSold } from '../x402/more-sold.ts';
 import { caip2, networkForm } from '../x402/networks.ts';
-import { describeFault, isAmount, judgedOffers, offerFaults } from '../x402/offer-faults.ts';
+import { describeFault } from '../x402/offer-fault.ts';
+import { isAmount, judgedOffers, namedOnly, namedPair, offerFaults } from '../x402/offer-faults.ts';
 import { openapiTerms } from '../x402/openapi-terms.ts';
 import { otherChallenges } from '../x402/other-protocol.ts';
 import { findOtherWays, sellingResources } from '../x402/other-ways.ts';
@@ -94,6 +95,8 @@ const STATELESS = {
   offerFaults,
   describeFault,
   judgedOffers,
+  named: namedPair,
+  namedOnly,
   scheme: ({ scheme, network }: Offer) => schemeRow(scheme, network),
   isPaidMethod: isPaidOffer,
   isAmount,

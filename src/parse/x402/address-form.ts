@@ -33,11 +33,13 @@ export function addressShape(
   if (namespace === null) return 'unknown-network';
   if (namespace === 'eip155') return evmShape(address);
   if (namespace === 'solana') return solanaShape(address);
+  const { account, asset, zero } = NAMESPACES[namespace];
+  if (account === undefined || asset === undefined) return 'ok';
   if (address.length > MAX_ADDRESS_CHARS) return 'malformed';
-  const { account, asset } = NAMESPACES[namespace];
   const isAccount = role !== 'asset' && account.test(address);
   const isAsset = role !== 'account' && asset.test(address);
-  return isAccount || isAsset ? 'ok' : 'malformed';
+  if (!isAccount && !isAsset) return 'malformed';
+  return role !== 'asset' && zero?.test(address) === true ? 'zero' : 'ok';
 }
 
 function evmShape(address: string): 'ok' | 'malformed' | 'zero' {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../json/json.ts';
-import { SCHEMES, type SchemeRow } from './schemes.ts';
+import type { SchemeRow } from './scheme-row.ts';
+import { SCHEMES } from './schemes.ts';
 
 /** Positive whole base units in the specification's form: text without sign or leading zeroes. */
 const AMOUNT = /^[1-9][0-9]{0,77}$/;

@@ -41,6 +41,8 @@ export type Challenge = {
   readonly description: string | null;
 };
 
+export type RefusedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
+
 export type ChallengeReading = {
   readonly header: HeaderReading;
   readonly body: JsonReading;
@@ -77,6 +79,20 @@ export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Chal
   const version = value['x402Version'];
   if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;
   return version === 1 ? challengeV1(value, where) : challengeV2(value, where);
+}
+
+/**
+ * Finds the member for which a challenge counts as refused, whatever a client signs: a version that is
+ * none, or a resource without an address. An absent resource is not one: clients sign without it.
+ */
+export function refusedMember({ value, version }: Challenge): RefusedMember | null {
+  const stated = value['x402Version'];
+  if (stated !== version) return { pointer: '/x402Version', value: stated };
+  const resource = value['resource'] ?? null;
+  if (version === 1 || resource === null) return null;
+  if (!isJsonObject(resource)) return { pointer: '/resource', value: resource };
+  const { url } = resource;
+  return typeof url === 'string' ? null : { pointer: '/resource/url', value: url };
 }
 
 function challengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {

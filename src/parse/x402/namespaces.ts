@@ -8,6 +8,22 @@ export type Namespace =
   | 'stellar'
   | 'tvm'
   | 'xrpl'
+  | 'hedera'
+  | 'near'
+  | 'keeta'
+  | 'ccd'
+  | 'lnbtc'
+  | NamedNamespace;
+
+/** Namespaces whose pairs are known and not judged: any text is an account and an asset there. */
+type NamedNamespace =
+  | 'cardano'
+  | 'cip34'
+  | 'casper'
+  | 'starknet'
+  | 'canton'
+  | 'sui'
+  | 'cloudflare'
   | 'bip122';
 
 /** In some namespaces accounts and assets have different formats. */
@@ -20,9 +36,14 @@ export type NamespaceRow = {
   readonly network: RegExp;
   /** Maps outdated ids that specifications still print to their replacements. */
   readonly outdated?: Readonly<Record<string, string>>;
-  /** Accounts have at most 200 characters as well; eip155 and solana have their own parsers. */
-  readonly account: RegExp;
-  readonly asset: RegExp;
+  /**
+   * Accounts have at most 200 characters as well; eip155 and solana have their own parsers. Absent when
+   * any text will do.
+   */
+  readonly account?: RegExp;
+  readonly asset?: RegExp;
+  /** The account that nobody holds. */
+  readonly zero?: RegExp;
   /** Format of amounts that are not base units: XRPL writes issued currencies as decimals. */
   readonly amount?: (asset: string) => RegExp;
   /** Largest transferable number of base units; absent when the network sets no bit width. */
@@ -42,6 +63,16 @@ const LONG_HEX = /^0x[0-9a-fA-F]{64}$/;
 const RAW_TON = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$/;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?$/;
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
+const HEDERA_NUMBER = '0\\.0\\.[1-9][0-9]{0,18}';
+/** An EVM address, or a public key, raw or as DER (Ed25519, ECDSA). */
+const HEDERA_ALIAS =
+  '(?:0\\.0\\.)?(?:0x)?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64}|[0-9a-fA-F]{66}|302a300506032b6570032100[0-9a-fA-F]{64}|302d300706052b8104000a032200[0-9a-fA-F]{66})';
+/** 50 characters; the specification's own example has a wrong checksum. */
+const CONCORDIUM_ACCOUNT = new RegExp(`^${BASE58}{50}$`);
+/** Account ids of 2 to 64 characters; an implicit account is 64 hexadecimal digits. */
+const NEAR_ACCOUNT = /^(?=.{2,64}$)[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\.[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;
+/** Base32 of a key, its kind and a checksum: 38 bytes, or 39 with a compressed point. */
+const KEETA_ACCOUNT = /^keeta_(?:[a-z2-7]{61}|[a-z2-7]{63})$/;
 
 export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   eip155: {
@@ -63,8 +94,8 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   },
   algorand: {
     name: 'Algorand',
-    // The first 32 characters of the genesis hash, in base64url.
-    network: /^algorand:[-_A-Za-z0-9]{32}$/,
+    // The first 32 characters of the genesis hashes of the main and the test network, in base64url.
+    network: /^algorand:(?:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k|SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe)$/,
     outdated: {
       'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=':
         'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k',
@@ -78,7 +109,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   },
   aptos: {
     name: 'Aptos',
-    network: /^aptos:[1-9][0-9]{0,9}$/,
+    network: /^aptos:[12]$/,
     account: LONG_HEX,
     asset: LONG_HEX,
     maxAmount: maxOfBits(64n),
@@ -95,7 +126,7 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
   },
   tvm: {
     name: 'TON',
-    network: /^tvm:-?[0-9]{1,10}$/,
+    network: /^tvm:(?:-239|-3)$/,
     account: RAW_TON,
     asset: RAW_TON,
     // VarUInteger 16 has at most 15 bytes (TEP-74).
@@ -111,94 +142,68 @@ export const NAMESPACES: Readonly<Record<Namespace, NamespaceRow>> = {
     amount: (asset) => (asset === 'XRP' ? BASE_UNITS : DECIMAL),
     source: 'specs/schemes/exact/scheme_exact_xrpl.md',
   },
-  bip122: {
-    name: 'Bitcoin (Lightning)',
-    network: /^bip122:[0-9a-f]{32}$/,
-    // The invoice names the recipient: a node's key, or none.
-    account: /^(?:anonymous|[0-9a-fA-F]{66})$/,
+  hedera: {
+    name: 'Hedera',
+    network: /^hedera:(?:mainnet|testnet)$/,
+    account: new RegExp(`^(?:0\\.0\\.0|${HEDERA_NUMBER}|${HEDERA_ALIAS})$`),
+    // HBAR itself, or a token.
+    asset: new RegExp(`^(?:0\\.0\\.0|${HEDERA_NUMBER})$`),
+    zero: /^(?:0\.0\.0|(?:0x)?0+)$/,
+    maxAmount: maxOfBits(63n),
+    source: 'specs/schemes/exact/scheme_exact_hedera.md',
+  },
+  near: {
+    name: 'NEAR',
+    network: /^near:(?:mainnet|testnet)$/,
+    account: NEAR_ACCOUNT,
+    asset: NEAR_ACCOUNT,
+    maxAmount: maxOfBits(128n),
+    source: 'specs/schemes/exact/scheme_exact_near.md',
+  },
+  keeta: {
+    name: 'Keeta',
+    network: /^keeta:(?:21378|1413829460)$/,
+    account: KEETA_ACCOUNT,
+    asset: KEETA_ACCOUNT,
+    source: 'specs/schemes/exact/scheme_exact_keeta.md',
+  },
+  ccd: {
+    name: 'Concordium',
+    network: /^ccd:(?:9dd9ca4d19e9393877d2c44b70f89acb|4221332d34e1694168c2a0c0b3fd0f27)$/,
+    account: CONCORDIUM_ACCOUNT,
+    // CCD itself, or the registered symbol of a token.
+    asset: /^[-.%A-Za-z0-9]{1,128}$/,
+    maxAmount: maxOfBits(64n),
+    source: 'specs/schemes/exact/scheme_exact_concordium.md',
+  },
+  lnbtc: {
+    name: 'Bitcoin Lightning',
+    // The first 32 digits of the genesis hashes of Bitcoin's main and test networks.
+    network: /^lnbtc:(?:000000000019d6689c085ae165831e93|000000000933ea01ad0ee984209779ba)$/,
+    // The key of the node that takes the payment.
+    account: /^[0-9a-f]{66}$/,
     asset: /^BTC$/,
-    source: 'specs/schemes/exact/scheme_exact_lightning.md',
+    source: 'specs/schemes/exact/scheme_exact_lnbtc.md',
+  },
+  cardano: named('Cardano', 'cardano', 'specs/schemes/exact/scheme_exact_cardano.md'),
+  cip34: named('Cardano (CIP-34)', 'cip34', 'specs/schemes/exact/scheme_exact_cardano.md'),
+  casper: named('Casper', 'casper', 'specs/schemes/exact/scheme_exact_casper.md'),
+  starknet: named('Starknet', 'starknet', 'specs/schemes/exact/scheme_exact_starknet.md'),
+  canton: named('Canton', 'canton', 'specs/schemes/exact/scheme_exact_canton.md'),
+  sui: named('Sui', 'sui', 'specs/schemes/exact/scheme_exact_sui.md'),
+  cloudflare: {
+    name: 'Cloudflare',
+    // No CAIP-2 identifier: its namespace has too many letters.
+    network: /^cloudflare:402$/,
+    source: 'specs/schemes/batch-settlement/scheme_batch_settlement_cloudflare.md',
+  },
+  bip122: {
+    name: 'Bitcoin (Lightning draft)',
+    network: /^bip122:[0-9a-f]{32}$/,
+    source: 'ChainAgnostic/namespaces bip122/caip2.md',
   },
 };
 
-/** Test networks, whose tokens have no value; a seller with no other offers sells nothing. */
-export const TESTNETS: ReadonlyMap<string, string> = new Map([
-  ['eip155:84532', 'Base Sepolia'],
-  ['eip155:11155111', 'Sepolia'],
-  ['eip155:11124', 'Abstract Testnet'],
-  ['eip155:43113', 'Avalanche Fuji'],
-  ['eip155:1328', 'Sei Testnet'],
-  ['eip155:80002', 'Polygon Amoy'],
-  ['eip155:324705682', 'SKALE Base Sepolia'],
-  ['eip155:2201', 'Stable Testnet'],
-  ['eip155:421614', 'Arbitrum Sepolia'],
-  ['eip155:31611', 'Mezo Testnet'],
-  ['eip155:72344', 'Radius Testnet'],
-  ['eip155:181228', 'HPP Sepolia'],
-  ['eip155:51', 'XDC Apothem'],
-  ['eip155:11142220', 'Celo Sepolia'],
-  ['eip155:11155420', 'OP Sepolia'],
-  ['eip155:97', 'BNB Smart Chain Testnet'],
-  ['eip155:59141', 'Linea Sepolia'],
-  ['eip155:534351', 'Scroll Sepolia'],
-  ['eip155:1301', 'Unichain Sepolia'],
-  ['eip155:10143', 'Monad Testnet'],
-  ['eip155:17000', 'Holesky'],
-  ['eip155:560048', 'Hoodi'],
-  ['eip155:300', 'ZKsync Sepolia'],
-  ['eip155:4801', 'World Chain Sepolia'],
-  ['eip155:763373', 'Ink Sepolia'],
-  ['eip155:1946', 'Soneium Minato'],
-  ['eip155:5003', 'Mantle Sepolia'],
-  ['eip155:168587773', 'Blast Sepolia'],
-  ['eip155:10200', 'Gnosis Chiado'],
-  ['eip155:80069', 'Berachain Bepolia'],
-  ['eip155:998', 'Hyperliquid EVM Testnet'],
-  ['eip155:57054', 'Sonic Blaze'],
-  ['eip155:114', 'Flare Coston2'],
-  ['eip155:1315', 'Story Aeneid'],
-  ['eip155:5042002', 'Arc Testnet'],
-  ['eip155:4690', 'IoTeX Testnet'],
-  ['eip155:6343', 'MegaETH Testnet'],
-  ['eip155:44787', 'Celo Alfajores'],
-  ['eip155:84531', 'Base Goerli'],
-  ['eip155:5', 'Goerli'],
-  ['eip155:9746', 'Plasma Testnet'],
-  ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'Solana Devnet'],
-  ['solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z', 'Solana Testnet'],
-  ['algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDe', 'Algorand Testnet'],
-  ['algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=', 'Algorand Testnet'],
-  ['aptos:2', 'Aptos Testnet'],
-  ['stellar:testnet', 'Stellar Testnet'],
-  ['tvm:-3', 'TON Testnet'],
-  ['xrpl:1', 'XRPL Testnet'],
-  ['xrpl:2', 'XRPL Devnet'],
-  ['bip122:000000000933ea01ad0ee984209779ba', 'Bitcoin Testnet'],
-]);
-
-/** Networks with real money that have a known asset or a name in version 1. */
-export const MAINNETS: ReadonlyMap<string, string> = new Map([
-  ['eip155:8453', 'Base'],
-  ['eip155:1', 'Ethereum'],
-  ['eip155:2741', 'Abstract'],
-  ['eip155:43114', 'Avalanche'],
-  ['eip155:4689', 'IoTeX'],
-  ['eip155:1329', 'Sei'],
-  ['eip155:137', 'Polygon'],
-  ['eip155:3338', 'peaq'],
-  ['eip155:1514', 'Story'],
-  ['eip155:41923', 'EDU Chain'],
-  ['eip155:4326', 'MegaETH'],
-  ['eip155:143', 'Monad'],
-  ['eip155:988', 'Stable'],
-  ['eip155:42220', 'Celo'],
-  ['eip155:14', 'Flare'],
-  ['eip155:42161', 'Arbitrum One'],
-  ['eip155:31612', 'Mezo'],
-  ['eip155:723487', 'Radius'],
-  ['eip155:36900', 'ADI Chain'],
-  ['eip155:190415', 'HPP'],
-  ['eip155:50', 'XDC'],
-  ['eip155:38833', 'Igra'],
-  ['solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', 'Solana'],
-]);
+function named(name: string, namespace: NamedNamespace, source: string): NamespaceRow {
+  return { name, network: new RegExp(`^${namespace}:[-_a-zA-Z0-9]{1,32}$`), source };
+}

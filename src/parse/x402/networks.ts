@@ -1,5 +1,6 @@
 import type { JsonValue } from '../json/json.ts';
-import { MAINNETS, NAMESPACES, type Namespace, TESTNETS } from './namespaces.ts';
+import { NAMESPACES, type Namespace } from './namespaces.ts';
+import { MAINNETS, TESTNETS } from './network-names.ts';
 
 /** Network names of the official clients (`@x402/evm/v1`, `@x402/svm`); a test compares them. */
 export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
@@ -33,8 +34,6 @@ export const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
 
 const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
-/** Identifiers outside CAIP-2 in a specification (scheme_batch_settlement_cloudflare.md). */
-const PRINTED: ReadonlySet<string> = new Set(['cloudflare:402']);
 
 /** `unknown`: well formed, with a namespace (or a version 1 name) that this catalog lacks. */
 export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
@@ -59,11 +58,6 @@ export function claimedNamespace(network: JsonValue | undefined): Namespace | nu
   return isNamespace(prefix) ? prefix : null;
 }
 
-/** A network outside CAIP-2 has the members that its own specification prints, and may lack others. */
-export function isPrintedNetwork(network: JsonValue | undefined): boolean {
-  return typeof network === 'string' && PRINTED.has(network);
-}
-
 export function networkForm(network: JsonValue | undefined, version: 1 | 2): NetworkForm {
   if (typeof network !== 'string') return 'malformed';
   if (version === 1) {
@@ -72,9 +66,7 @@ export function networkForm(network: JsonValue | undefined, version: 1 | 2): Net
   }
   const namespace = claimedNamespace(network);
   if (V1_NETWORKS.has(network)) return 'malformed';
-  if (namespace === null) {
-    return CAIP2.test(network) || PRINTED.has(network) ? 'unknown' : 'malformed';
-  }
+  if (namespace === null) return CAIP2.test(network) ? 'unknown' : 'malformed';
   if (NAMESPACES[namespace].network.test(network)) return 'ok';
   return isInNamespace(namespace, network) ? 'outdated' : 'malformed';
 }

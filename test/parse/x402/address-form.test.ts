@@ -54,7 +54,7 @@ describe('addressForm', () => {
     ['xrpl:0', 'rN7n3473SaZBCG4dFL83w7a1RXtXtbk2D9', 'ok'],
     ['xrpl:0', 'XRP', 'ok'],
     ['bip122:000000000019d6689c085ae165831e93', 'anonymous', 'ok'],
-    ['hedera:mainnet', '0.0.1', 'unknown-network'],
+    ['valueof:x', '0.0.1', 'unknown-network'],
     ['eip155:', USDC, 'unknown-network'],
     ['eip155:08453', USDC, 'unknown-network'],
     ['solana:mainnet', SOLANA_USDC, 'unknown-network'],

@@ -10,7 +10,8 @@ import { V1_TO_V2_NETWORK_MAP } from '@x402/svm';
 import * as chains from 'viem/chains';
 import { describe, expect, it } from 'vitest';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
-import { MAINNETS, NAMESPACES, TESTNETS } from '../../../src/parse/x402/namespaces.ts';
+import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
+import { MAINNETS, TESTNETS } from '../../../src/parse/x402/network-names.ts';
 import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
 import { findClient, SCHEMES } from '../../../src/parse/x402/schemes.ts';
 import { CLIENTS } from '../../../src/payable/clients.ts';
@@ -86,7 +87,15 @@ describe('networks', () => {
     ['algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=', 2, 'outdated'],
     ['stellar:pubnet', 2, 'ok'],
     ['stellar:mainnet', 2, 'malformed'],
-    ['hedera:mainnet', 2, 'unknown'],
+    ['hedera:mainnet', 2, 'ok'],
+    ['hedera:mainnet', 1, 'malformed'],
+    ['hedera:previewnet', 2, 'malformed'],
+    ['near:testnet', 2, 'ok'],
+    ['keeta:21378', 2, 'ok'],
+    ['keeta:2', 2, 'malformed'],
+    ['cip34:1-764824073', 2, 'ok'],
+    ['cloudflare:402', 2, 'ok'],
+    ['cloudflare:403', 2, 'malformed'],
     ['valueof:x', 2, 'unknown'],
     ['hedera', 2, 'malformed'],
     ['', 2, 'malformed'],
@@ -116,6 +125,9 @@ describe('networks', () => {
     expect(networkName('base')).toBe('Base');
     expect(networkName('eip155:84532')).toBe('Base Sepolia');
     expect(networkName('eip155:6')).toBe('eip155:6');
+    expect(networkName('eip155:10143')).toBe('Monad Testnet');
+    expect(networkName('eip155:5042')).toBe('Arc');
+    expect(networkName('eip155:5042002')).toBe('Arc Testnet');
   });
 });
 

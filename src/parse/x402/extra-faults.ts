@@ -1,0 +1,128 @@
+/** Members of `extra` that a scheme's row requires, and the EIP-712 domain of known assets. */
+import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
+import { addressShape } from './address-form.ts';
+import { knownAsset } from './assets.ts';
+import type { Offer } from './challenge.ts';
+import type { OfferFault } from './offer-fault.ts';
+import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
+import { schemeRow, transferMethod } from './schemes.ts';
+
+const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
+const EIP3009 = 'eip3009';
+/** MAX_MEMO_BYTES of @x402/svm; longer memos do not fit into a transaction. */
+const MAX_MEMO_BYTES = 256;
+
+/** Empty when the pair has no row. */
+export function extraFaults(offer: Offer): readonly OfferFault[] {
+  const row = schemeRow(offer.scheme, offer.network);
+  if (row === null) return [];
+  const extra = jsonObject(offer.extra);
+  const wrong = row.requires
+    .filter((member) => isDue(member, row, offer))
+    .filter(({ name, form }) => !hasForm(extra[name], form, offer))
+    .map(({ name, form }) => memberFault(name, form, offer));
+  return wrong.length > 0 ? wrong : domainFaults(offer, row);
+}
+
+function isDue(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
+  const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
+  const members = jsonObject(extra);
+  if (onlyBy !== undefined && onlyBy !== transferMethod(row, extra)) return false;
+  if (onlyIn !== undefined && onlyIn !== (members['paymentFlow'] ?? row.flows?.[0])) return false;
+  if (unlessAsset === asset && asset !== undefined) return false;
+  return isOptional !== true || (members[name] ?? null) !== null;
+}
+
+function memberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
+  const value = jsonObject(offer.extra)[name];
+  const isNumber = typeof form === 'object' && ('bits' in form || 'least' in form);
+  const isTooLarge = form === 'memo' || (isNumber && Number.isInteger(value));
+  const kind = DOMAIN_MEMBERS.has(name) ? 'no-domain' : 'missing-member';
+  const why = describeForm(form, offer);
+  return {
+    kind: isTooLarge ? 'out-of-range' : kind,
+    pointer: `${offer.pointer}/extra/${name}`,
+    value,
+    ...(why === null ? {} : { why }),
+  };
+}
+
+/** Says what a present value breaks; null when the value shows it. */
+function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | null {
+  if (form === 'memo') return `is no text of at most ${MAX_MEMO_BYTES} bytes`;
+  if (form === 'absent') return 'must not stand beside this paymentFlow';
+  if (typeof form === 'string') return null;
+  if ('bits' in form) return `does not fit into ${form.bits} bits`;
+  if ('oneOf' in form) return `is not ${form.oneOf.map((one) => JSON.stringify(one)).join(' or ')}`;
+  if ('hexDigits' in form) return `is not ${form.hexDigits} lower-case hexadecimal digits`;
+  const beyond = form.coversTimeout === true ? ` and not below ${maxTimeoutSeconds}` : '';
+  return `is no whole number from ${form.least} to ${form.most}${beyond}`;
+}
+
+/** A token's contract fixes its domain; a signature under another one is invalid. */
+function domainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
+  const { network, asset, extra, pointer } = offer;
+  const isSigned = row.requires.some(({ name }) => name === 'name');
+  if (!isSigned || transferMethod(row, extra) !== EIP3009) return [];
+  if (typeof network !== 'string' || typeof asset !== 'string') return [];
+  const domain = knownAsset(network, asset)?.domain ?? null;
+  if (domain === null) return [];
+  return (['name', 'version'] as const).flatMap((member): readonly OfferFault[] => {
+    const value = jsonObject(extra)[member];
+    if (value === domain[member]) return [];
+    return [{ kind: 'wrong-domain', pointer: `${pointer}/extra/${member}`, value }];
+  });
+}
+
+function hasForm(value: JsonValue | undefined, form: ExtraForm, offer: Offer): boolean {
+  if (typeof form === 'object') return hasValue(value, form, offer);
+  switch (form) {
+    case 'true':
+      return value === true;
+    case 'false':
+      return value === false;
+    case 'not-true':
+      return value !== true;
+    case 'absent':
+      return (value ?? null) === null;
+    case 'object':
+      return value !== undefined && isJsonObject(value);
+    case 'memo':
+      return typeof value === 'string' && Buffer.byteLength(value, 'utf8') <= MAX_MEMO_BYTES;
+    case 'text':
+      return typeof value === 'string' && value !== '';
+    default:
+      return isAddress(value, form, offer);
+  }
+}
+
+function hasValue(
+  value: JsonValue | undefined,
+  form: Exclude<ExtraForm, string>,
+  { maxTimeoutSeconds }: Offer,
+): boolean {
+  if ('bits' in form) {
+    const { bits, from = 0 } = form;
+    return Number.isInteger(value) && Number(value) >= from && Number(value) < 2 ** bits;
+  }
+  if ('least' in form) {
+    const least = form.coversTimeout === true ? Number(maxTimeoutSeconds) : 0;
+    const isWhole = Number.isInteger(value) && Number(value) >= Math.max(form.least, least);
+    return isWhole && Number(value) <= form.most;
+  }
+  if (typeof value !== 'string') return false;
+  if ('hexDigits' in form) return value.length === form.hexDigits && /^[0-9a-f]+$/.test(value);
+  if (form.ignoresCase !== true) return form.oneOf.includes(value);
+  return form.oneOf.some((one) => one.toLowerCase() === value.toLowerCase());
+}
+
+function isAddress(
+  value: JsonValue | undefined,
+  form: 'address' | 'non-zero-address' | 'zero-address',
+  { network }: Offer,
+): boolean {
+  if (typeof value !== 'string' || value === '') return false;
+  const found = addressShape(String(network), value, 'account');
+  if (form === 'zero-address') return found === 'zero';
+  return found !== 'malformed' && (form === 'address' || found !== 'zero');
+}

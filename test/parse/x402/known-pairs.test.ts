@@ -1,0 +1,80 @@
+/** The table's rows for pairs that no client of the scanner pays: each sound offer, each way to be wrong. */
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/parse/json/json.ts';
+import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
+import { namedOnly, offerFaults } from '../../../src/parse/x402/offer-faults.ts';
+import { SCHEMES } from '../../../src/parse/x402/schemes.ts';
+import { challengeV2, offer } from '../../fixtures/observations/build-observations.ts';
+import { KNOWN_PAIRS, NAMED_OFFERS } from '../../fixtures/observations/known-pairs.ts';
+
+function challengeOf(...offers: readonly JsonObject[]): Challenge {
+  const challenge = parseChallenge(
+    challengeV2({ accepts: offers.map((one) => offer(one)) }),
+    'header',
+  );
+  if (challenge === null) throw new TypeError('no challenge');
+  return challenge;
+}
+
+function pointersOf(one: JsonObject): readonly string[] {
+  const [first] = challengeOf(one).offers;
+  if (first === undefined) throw new TypeError('no offer');
+  return offerFaults(first, 2).map(({ pointer }) => pointer);
+}
+
+describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) => {
+  it.each([['as its specification prints it', {}] as const, ...alsoSound])('%s', (_, change) => {
+    expect(pointersOf({ ...sound, ...change })).toEqual([]);
+  });
+
+  it.each(wrong)('is not sound with %s', (_, change, pointer) => {
+    expect(pointersOf({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
+  });
+});
+
+describe('pairs that are known and not judged', () => {
+  it.each(NAMED_OFFERS)('%s', (_, named) => {
+    expect(namedOnly(challengeOf(named))).toContain('is known, not judged here');
+    expect(namedOnly(challengeOf(named, {}))).toBeNull();
+    expect(namedOnly(challengeOf({ ...named, scheme: 'barter' }))).toBeNull();
+  });
+
+  it.each([
+    ['a decimal amount', { amount: '0.05' }, 'amount'],
+    ['no amount', { amount: undefined }, 'amount'],
+    ['a text as timeout', { maxTimeoutSeconds: '60' }, 'maxTimeoutSeconds'],
+    ['no asset', { asset: '' }, 'asset'],
+    ['a recipient that is no text', { payTo: 7 }, 'payTo'],
+  ] as const)('follow the rules of every offer: %s', (_, change, member) => {
+    const sui = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1', extra: {} };
+    expect(pointersOf({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);
+  });
+
+  it.each([undefined, 0])('may leave the timeout of cloudflare:402 out, or at 0: %s', (seconds) => {
+    const cloudflare = NAMED_OFFERS.find(([name]) => name === 'Cloudflare')?.[1];
+    const named = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
+    expect(pointersOf(named)).toEqual([]);
+  });
+});
+
+describe('each row', () => {
+  it('names the version of its specification, or why there is none', () => {
+    for (const { scheme, namespace, specification, draft } of SCHEMES) {
+      const pair = `${scheme} on ${namespace}`;
+      if (specification === null) {
+        expect([pair, draft]).toEqual([pair, expect.stringMatching(/./)]);
+        continue;
+      }
+      const { file, blob, commit, read } = specification;
+      expect([pair, file]).toEqual([pair, expect.stringMatching(/^specs\/schemes\/.+\.md$/)]);
+      expect([pair, blob ?? commit]).toEqual([pair, expect.stringMatching(/^[0-9a-f]{40}$/)]);
+      expect(new Date(read).toISOString()).toBe(`${read}T00:00:00.000Z`);
+    }
+  });
+
+  it('has a client if and only if clients judge it, and is the only one of its pair', () => {
+    for (const { client, judgedBy } of SCHEMES) expect(client !== null).toBe(judgedBy === 'client');
+    const pairs = SCHEMES.map(({ scheme, namespace }) => `${scheme} ${namespace}`);
+    expect(new Set(pairs).size).toBe(pairs.length);
+  });
+});
