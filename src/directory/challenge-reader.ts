@@ -82,10 +82,9 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
       if (!slot.taken) return false;
       // Later callers wait for the next fetch.
       rounds.delete(origin.host);
-      const fetched = await fetchOnce(fetchChallenge, origin, turn);
+      const fetched = await fetchFinding({ store, fetchChallenge }, origin, turn, slot.atMs);
       handshakeMs = fetched.handshakeMs;
-      const reading = { finding: fetched.finding, beganAtMs: slot.atMs };
-      await tellOthers(store, origin, reading);
+      const { reading } = fetched;
       for (const waiter of round.waiters) waiter.resolve(reading);
       return true;
     } finally {
@@ -119,41 +118,42 @@ export function createChallengeReader(options: ChallengeReaderOptions): Challeng
   };
 }
 
-/** Answers waiters by the fetch of another instance that began after they had asked. */
-async function answerFromOthers({ info, ownership }: Store, round: Round): Promise<void> {
-  if (!info.shared) return;
-  const found = await ownership.findings(round.origin.host);
+/** Answers waiters by the fetch of a watch or of another instance that began after they had asked. */
+async function answerFromOthers(store: Store, round: Round): Promise<void> {
+  const found = await readFindings(store, round.origin);
   const left: Waiter[] = [];
   for (const waiter of round.waiters) {
     const since = found.find(({ beganAtMs }) => beganAtMs > waiter.arrivedAtMs);
     if (since === undefined) left.push(waiter);
-    // `fetchInTurn` of an instance like this one is the only writer of this text.
-    else waiter.resolve({ ...since, finding: JSON.parse(since.finding) });
+    else waiter.resolve(since);
   }
   round.waiters = left;
 }
 
-async function fetchOnce(
-  fetchChallenge: FetchChallenge,
+/** Fetches the file once, and stores the finding for all others who wait for one. */
+export async function fetchFinding(
+  { store, fetchChallenge }: Pick<ChallengeReaderOptions, 'store' | 'fetchChallenge'>,
   origin: Origin,
   turn: OriginTurn,
-): Promise<{ readonly finding: ChallengeFinding; readonly handshakeMs: number }> {
+  beganAtMs: number,
+): Promise<{ readonly reading: ChallengeReading; readonly handshakeMs: number }> {
   const fetched = await fetchChallenge(origin, (addresses) => turn.toward(addresses));
   const { handshakeMs = 0, ...served } = fetched;
-  if (served.kind === 'unusable') return { finding: served, handshakeMs };
-  const finding = { kind: 'served', textHash: hashSecret(served.text) } as const;
-  return { finding, handshakeMs };
+  const finding =
+    served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
+  const stored = { beganAtMs, finding: JSON.stringify(finding) };
+  await store.ownership.noteFinding(origin.host, stored);
+  return { reading: { finding, beganAtMs }, handshakeMs };
 }
 
-/** Stores a finding for the other instances whose callers wait for it. */
-async function tellOthers(
-  { info, ownership }: Store,
+/** The findings of the last minute, oldest first. */
+export async function readFindings(
+  { ownership }: Pick<Store, 'ownership'>,
   { host }: Origin,
-  reading: ChallengeReading,
-): Promise<void> {
-  if (!info.shared) return;
-  const { beganAtMs, finding } = reading;
-  await ownership.noteFinding(host, { beganAtMs, finding: JSON.stringify(finding) });
+): Promise<readonly ChallengeReading[]> {
+  const found = await ownership.findings(host);
+  // `fetchFinding` is the only writer of this text.
+  return found.map((one) => ({ ...one, finding: JSON.parse(one.finding) }));
 }
 
 /** Rejects a waiter; a fetch without waiters does not begin. */

@@ -1,6 +1,6 @@
 import type { DirectoryRecord } from '../store/contract/directory.ts';
 import type { HistoryRow } from '../store/contract/history.ts';
-import { type FeedEvent, findFeedEvents } from './feed-events.ts';
+import { findFeedEvents } from './feed-events.ts';
 import { DISCLAIMER } from './provenance.ts';
 import { reportUrl } from './report-url.ts';
 
@@ -25,7 +25,7 @@ export async function writeHostFeed(
   // Loaded with the first feed.
   const { Feed } = await import('feed');
   const feed = new Feed({
-    id: feedUrl(siteUrl, host),
+    id: tagOf(firstSeenAtMs, host, siteUrl),
     title: `${host}: x402 conformance`,
     description: DISCLAIMER,
     updated: new Date(updatedAtMs),
@@ -35,8 +35,9 @@ export async function writeHostFeed(
     feed: feedUrl(siteUrl, host),
   });
   for (const event of events) {
-    const { atMs, text } = event;
-    const id = tagOf(event, host, siteUrl);
+    const { kind, atMs, text } = event;
+    const name = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
+    const id = `${tagOf(atMs, host, siteUrl)}/${name}`;
     feed.addItem({ id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text });
   }
   return { xml: feed.atom1(), updatedAtMs };
@@ -46,9 +47,8 @@ export function feedUrl(siteUrl: string, host: string): string {
   return `${reportUrl(siteUrl, host)}/feed.atom`;
 }
 
-/** RFC 4151: by site, day, host and event, and so the same whenever the feed is read. */
-function tagOf({ kind, atMs }: FeedEvent, host: string, siteUrl: string): string {
-  const at = new Date(atMs).toISOString();
-  const event = kind === 'first-seen' ? kind : `${kind}/${at}`;
-  return `tag:${new URL(siteUrl).hostname},${at.slice(0, 10)}:o/${encodeURIComponent(host)}/${event}`;
+/** RFC 4151: by site, day and host, and so the same whenever the feed is read. */
+function tagOf(atMs: number, host: string, siteUrl: string): string {
+  const day = new Date(atMs).toISOString().slice(0, 10);
+  return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
 }

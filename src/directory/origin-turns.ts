@@ -5,8 +5,9 @@ import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from './client-key.ts';
 
 /**
- * Queue of a process for free calls that send requests to origins. Blocks of client addresses take turns,
- * paid scans go first, and a server gets at most two requests a second under all its names.
+ * Queue of a process for all free work that sends requests to origins and receivers. Each kind of work has places of
+ * its own. Blocks of client addresses take turns, paid scans go first, and a server gets at most two requests a second
+ * under all its names.
  */
 export type OriginTurns = {
   /** Null where the wait would exceed `withinMs`, and once the queue is stopped. */
@@ -15,10 +16,22 @@ export type OriginTurns = {
   stop(): void;
 };
 
+/** `call` is a confirm or a preflight. */
+export type TurnKind = 'call' | 'look' | 'webhook';
+
 export type TurnRequest = {
+  /** Default: `call`. */
+  readonly kind?: TurnKind;
   readonly origin: Origin;
   /** Blocks may be added while the request waits; the one with the best place counts. */
   readonly blocks: ReadonlySet<string>;
+  /**
+   * Registrable domain of a watched host. It takes turns and is charged like a block, because the owner of one domain
+   * may call from many blocks; the worse place of both counts.
+   */
+  readonly domain?: string | undefined;
+  /** True for work that goes before all other work of its kind. */
+  readonly isUrgent?: boolean;
   /** Longest wait until the origin may be connected to, ms; unlimited by default. */
   readonly withinMs?: number;
 };
@@ -44,14 +57,26 @@ export type OriginTurnsOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-const AT_ONCE = 8;
-/** Interval of free connections while scans run: callers can wait it out, and scans are hardly slowed down. */
+type Limits = {
+  readonly atOnce: number;
+  readonly besideScans: number;
+  /** Above this number, waiters with a deadline are refused at once. */
+  readonly waiting: number;
+};
+
+const LIMITS: Readonly<Record<TurnKind, Limits>> = {
+  call: { atOnce: 8, besideScans: 1, waiting: 64 },
+  look: { atOnce: 16, besideScans: 4, waiting: 256 },
+  webhook: { atOnce: 64, besideScans: 8, waiting: 256 },
+};
+/**
+ * While scans run, the interval of connections for calls, and for those who are over their handshake budget: callers
+ * can wait it out, and scans are hardly slowed down.
+ */
 const BESIDE_SCANS_MS = 1_000;
 const PER_TARGET = 2;
 const TARGET_WINDOW_MS = 1_000;
-/** Above this number, waiters with a deadline are refused at once. */
-const MAX_WAITING = 64;
-/** Longest wait for the slot of a further request: one window, and as long again in the queue. */
+/** Shortest deadline for the slot of a further request: one window, and as long again in the queue. */
 const FURTHER_WITHIN_MS = 2 * TARGET_WINDOW_MS;
 /** Poll interval for slots that become free by time alone. */
 const TICK_MS = 50;
@@ -62,8 +87,13 @@ const MAX_BLOCKS = 10_000;
 /** Bounds the memory; at most a few dozen targets begin within a second. */
 const MAX_TARGETS = 10_000;
 
-type Waiter = {
+type Claim = {
+  readonly kind: TurnKind;
   readonly blocks: ReadonlySet<string>;
+  readonly domain: string | null;
+};
+type Waiter = Claim & {
+  readonly isUrgent: boolean;
   readonly targets: readonly string[];
   readonly dials: boolean;
   readonly expiresAtMs: number;
@@ -77,25 +107,28 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   const { now } = options;
   const places = new Places(options);
   return {
-    async enter({ origin, blocks, withinMs = Number.POSITIVE_INFINITY }) {
+    async enter({ kind = 'call', origin, blocks, domain = null, isUrgent = false, ...request }) {
+      const { withinMs = Number.POSITIVE_INFINITY } = request;
+      const claim = { kind, blocks, domain };
       let expiresAtMs = now() + withinMs;
       const named = [await registrableDomain(origin)];
       // The domain was counted on the way in; further requests count on it too.
       let counted: readonly string[] = [];
-      let hasPlace = await places.take({ blocks, targets: named, dials: false, expiresAtMs });
+      const first = { ...claim, isUrgent, targets: named, dials: false, expiresAtMs };
+      let hasPlace = await places.take(first);
       if (!hasPlace) return null;
       return {
         async toward(addresses) {
-          places.giveBack(blocks, 0);
+          if (hasPlace) places.giveBack(claim, 0);
           const networks = addresses.map(({ address }) => toNetwork(address));
           const targets = [...new Set([...counted, ...networks])];
-          hasPlace = await places.take({ blocks, targets, dials: true, expiresAtMs });
+          hasPlace = await places.take({ ...first, targets, dials: true, expiresAtMs });
           counted = named;
-          expiresAtMs = now() + FURTHER_WITHIN_MS;
+          expiresAtMs = now() + Math.max(withinMs, FURTHER_WITHIN_MS);
           return hasPlace;
         },
         end(handshakeMs) {
-          if (hasPlace) places.giveBack(blocks, handshakeMs);
+          if (hasPlace) places.giveBack(claim, handshakeMs);
           hasPlace = false;
         },
       };
@@ -117,8 +150,8 @@ class Places {
   /** Start times of the newest requests, by domain and network. */
   readonly #begun = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
   readonly #stopping = new AbortController();
+  readonly #running: Record<TurnKind, number> = { call: 0, look: 0, webhook: 0 };
   #waiting: Waiter[] = [];
-  #running = 0;
   #turn = 0;
   #lastDialMs = Number.NEGATIVE_INFINITY;
   #isTicking = false;
@@ -129,16 +162,18 @@ class Places {
 
   take(request: Omit<Waiter, 'resolve'>): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const isFull = this.#waiting.length >= MAX_WAITING && Number.isFinite(request.expiresAtMs);
+    const alike = this.#waiting.filter(({ kind }) => kind === request.kind);
+    const isCrowded = alike.length >= LIMITS[request.kind].waiting;
+    const isFull = isCrowded && Number.isFinite(request.expiresAtMs);
     if (isFull || this.#stopping.signal.aborted) resolve(false);
     else this.#waiting.push({ ...request, resolve });
     this.#beginReady();
     return promise;
   }
 
-  giveBack(blocks: ReadonlySet<string>, handshakeMs: number): void {
-    this.#running -= 1;
-    for (const block of blocks) this.#charge(block, handshakeMs);
+  giveBack({ kind, blocks, domain }: Claim, handshakeMs: number): void {
+    this.#running[kind] -= 1;
+    for (const name of namesOf(blocks, domain)) this.#charge(name, handshakeMs);
     this.#beginReady();
   }
 
@@ -162,10 +197,12 @@ class Places {
 
   #begin(next: Waiter, nowMs: number): void {
     this.#waiting.splice(this.#waiting.indexOf(next), 1);
-    this.#running += 1;
+    this.#running[next.kind] += 1;
     this.#turn += 1;
-    if (next.dials) this.#lastDialMs = nowMs;
-    for (const block of next.blocks) this.#remember(block, { lastTurn: this.#turn });
+    if (next.dials && this.#isSpaced(next)) this.#lastDialMs = nowMs;
+    for (const name of namesOf(next.blocks, next.domain)) {
+      this.#remember(name, { lastTurn: this.#turn });
+    }
     for (const target of next.targets) {
       const before = this.#begun.get(target) ?? [];
       this.#begun.set(target, [...before, nowMs].slice(-PER_TARGET));
@@ -173,10 +210,13 @@ class Places {
     next.resolve(true);
   }
 
-  #mayBegin({ targets, dials }: Waiter, nowMs: number): boolean {
+  #mayBegin(waiter: Waiter, nowMs: number): boolean {
+    const { kind, targets, dials } = waiter;
     const isBesideScans = this.#options.runningScans() > 0;
-    if (this.#running >= (isBesideScans ? 1 : AT_ONCE)) return false;
-    if (isBesideScans && dials && nowMs < this.#lastDialMs + BESIDE_SCANS_MS) return false;
+    const { atOnce, besideScans } = LIMITS[kind];
+    if (this.#running[kind] >= (isBesideScans ? besideScans : atOnce)) return false;
+    const isTooSoon = nowMs < this.#lastDialMs + BESIDE_SCANS_MS;
+    if (isBesideScans && dials && isTooSoon && this.#isSpaced(waiter)) return false;
     return targets.every((target) => {
       const [oldest, ...newer] = this.#begun.get(target) ?? [];
       const isFull = oldest !== undefined && newer.length === PER_TARGET - 1;
@@ -184,16 +224,31 @@ class Places {
     });
   }
 
-  /** Blocks over their handshake budget go last; among the others the one served longest ago goes first. */
+  #isSpaced(waiter: Waiter): boolean {
+    return waiter.kind === 'call' || this.#placeOf(waiter) > this.#turn;
+  }
+
   #firstOf(ready: readonly Waiter[]): Waiter {
-    const rank = ({ blocks }: Waiter) => {
-      const ranks = [...blocks].map((block) => {
-        const one = this.#blocks.get(block) ?? NEW_BLOCK;
-        return this.#isCostly(one) ? this.#turn + 1 + one.lastTurn : one.lastTurn;
-      });
-      return Math.min(...ranks);
+    const rank = (one: Waiter) => {
+      const place = this.#placeOf(one);
+      return one.isUrgent && place <= this.#turn ? place - this.#turn - 1 : place;
     };
     return ready.reduce((best, one) => (rank(one) < rank(best) ? one : best));
+  }
+
+  /**
+   * Who was served longest ago has the lowest place, and goes first. Those over their handshake budget go last: their
+   * places are greater than the number of the last turn.
+   */
+  #placeOf({ blocks, domain }: Claim): number {
+    const places = [...blocks].map((block) => this.#placeOfName(block));
+    const best = Math.min(...places);
+    return domain === null ? best : Math.max(best, this.#placeOfName(nameOfDomain(domain)));
+  }
+
+  #placeOfName(name: string): number {
+    const one = this.#blocks.get(name) ?? NEW_BLOCK;
+    return this.#isCostly(one) ? this.#turn + 1 + one.lastTurn : one.lastTurn;
   }
 
   #isCostly({ sinceMs, handshakeMs }: Block): boolean {
@@ -227,6 +282,15 @@ class Places {
       this.#isTicking = false;
     }
   }
+}
+
+/** The names under which turns and handshakes are counted. */
+function namesOf(blocks: ReadonlySet<string>, domain: string | null): readonly string[] {
+  return domain === null ? [...blocks] : [...blocks, nameOfDomain(domain)];
+}
+
+function nameOfDomain(domain: string): string {
+  return `domain ${domain}`;
 }
 
 async function waitOnClock(ms: number, signal: AbortSignal): Promise<void> {

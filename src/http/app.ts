@@ -23,7 +23,7 @@ import {
   type ChallengeReaderOptions,
   createChallengeReader,
 } from '../directory/challenge-reader.ts';
-import { createOriginTurns } from '../directory/origin-turns.ts';
+import type { OriginTurns } from '../directory/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../directory/run-preflight.ts';
 import { createVerification } from '../directory/verification.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
@@ -62,6 +62,8 @@ export type AppOptions = {
   readonly fetchChallenge: FetchChallenge;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
+  /** Stopped before the app closes. */
+  readonly turns: OriginTurns;
   readonly judgeInHand: JudgeInHand;
   readonly limits?: Partial<ServerLimits>;
   /** Delay between confirms of one host; tests replace the timer. */
@@ -124,12 +126,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { fetchChallenge, askSeller, askHost, wait, signingKey } = service;
-  const turns = createOriginTurns({
-    now: () => store.now(),
-    runningScans: () => scanCoordinator.running(),
-    wait,
-  });
+  const { fetchChallenge, askSeller, askHost, turns, wait, signingKey } = service;
   const asking = { askSeller, askHost, turns };
   const preflight = createPreflightRunner({ store, policy: config.originPolicy, ...asking });
   const reader = createChallengeReader({ store, fetchChallenge, turns, wait });
@@ -141,9 +138,9 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };
   await registerRoutes(app, context);
-  const { siteUrl, originPolicy: policy, timeScale } = config;
+  const { siteUrl, originPolicy: policy, timeScale, isRateLimited } = config;
   const timing = toWatchTiming(timeScale);
-  const watchDesk = createWatchDesk({ store, policy, siteUrl, timing });
+  const watchDesk = createWatchDesk({ store, policy, siteUrl, isRateLimited, timing });
   await app.register(watchRoutes, { ...context, watchDesk });
   await app.register(paidRoutes, payments);
   await registerTools(app, context, service);

@@ -48,8 +48,8 @@ export type ScanCoordinatorOptions = {
 
 /** Bounds memory: one scan reads at most 16 MiB. */
 export const MAX_SCANS = 32;
-/** Free scans beside the paid ones. */
-const MAX_FREE_SCANS = 4;
+/** Free scans beside the paid ones: as many as looks have places. */
+const MAX_FREE_SCANS = 16;
 /** A scan ends within 70 s; storing it takes a moment more. */
 const LEASE_LIFETIME_MS = 90_000;
 const POLL_INTERVAL_MS = 200;

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
+import type { OriginTurns } from '../directory/origin-turns.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
@@ -17,6 +18,7 @@ export type OpenWatchingOptions = {
   readonly askResources: AskResources;
   readonly fetchChallenge: FetchChallenge;
   readonly postWebhook: PostWebhook;
+  readonly turns: OriginTurns;
   readonly onError: (message: string, error: unknown) => void;
 };
 

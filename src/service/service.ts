@@ -5,6 +5,7 @@ import { openSigningKey } from '../attestation/open-signing-key.ts';
 import { toSigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
+import { createOriginTurns } from '../directory/origin-turns.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
@@ -85,8 +86,12 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   opened.defer(() => payments.stop());
   yieldTo(payments);
   const { fetchChallenge } = judging;
+  const turns = createOriginTurns({
+    now: () => store.now(),
+    runningScans: () => scanCoordinator.running(),
+  });
   const looking = { config, store, scanCoordinator, askResources, fetchChallenge, postWebhook };
-  const watching = openWatching({ ...looking, onError });
+  const watching = openWatching({ ...looking, turns, onError });
   if (config.revision.offers.watch !== undefined) published.watching = watching;
   opened.defer(() => watching.stop());
   const app = await buildApp(config, {
@@ -96,6 +101,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     catalog,
     checks,
     ...judging,
+    turns,
     payments,
     signingKey,
     registries: [watching.metrics.registry],

@@ -1,15 +1,27 @@
+import type { AdmitAddresses } from '../directory/origin-turns.ts';
 import type { Origin } from '../guard/origin.ts';
+import { Saturated } from '../model/errors.ts';
 import type { Judges } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight } from '../preflight/result.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import type { AskedResource, WatchedResource } from './asked-resource.ts';
 
-/** Asks each resource once, in turn, until one answers 429. Rejects where the fault is ours. */
+/**
+ * Asks each resource once, in turn, until one answers 429 or `admit` allows no further request. Rejects where the
+ * fault is ours; throws Saturated where `admit` allows no request at all.
+ */
 export type AskResources = (
   origin: Origin,
   resources: readonly WatchedResource[],
-) => Promise<readonly AskedResource[]>;
+  admit: AdmitAddresses,
+) => Promise<AskedResources>;
+
+export type AskedResources = {
+  readonly asked: readonly AskedResource[];
+  /** Processor time of TLS handshakes. */
+  readonly handshakeMs: number;
+};
 
 export type AskResourcesOptions = {
   readonly judges: Judges;
@@ -23,18 +35,25 @@ export function createAskResources({
   createClient,
   ...clientOptions
 }: AskResourcesOptions): AskResources {
-  return async (origin, resources) => {
+  return async (origin, resources, admit) => {
     const client = createClient(clientOptions);
     try {
       const asked: AskedResource[] = [];
+      const resolved = await client.check(origin);
       for (const resource of resources) {
+        const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
+        if (!isAdmitted && asked.length === 0) throw new Saturated();
+        if (!isAdmitted) break;
         const { status, preflight } = await askOne(client, origin, resource, judges);
         if (status === 429) break;
         asked.push({ ...resource, ...judged(preflight) });
       }
-      // Resources after a 429 are not asked, so nothing is known of them.
+      // Nothing is known of resources that are not asked.
       const unasked = resources.slice(asked.length);
-      return [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))];
+      return {
+        asked: [...asked, ...unasked.map((one) => ({ ...one, kind: 'unknown' as const }))],
+        handshakeMs: client.stats().handshakeMs,
+      };
     } finally {
       client.close();
     }

@@ -1,5 +1,6 @@
+import type { OriginTurn, OriginTurns } from '../directory/origin-turns.ts';
+import { toOrigin } from '../guard/origin.ts';
 import type { Store } from '../store/contract/store.ts';
-import type { WatchVersion } from '../store/contract/watches.ts';
 import { type Changed, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import {
   applyTry,
@@ -8,14 +9,15 @@ import {
   type Result,
   signHeaders,
 } from './delivery.ts';
-import { freePlaces, takeAgreedPlace } from './places.ts';
-import { type Delivery, findNextDelivery, type HeldPlace, type WatchState } from './state.ts';
+import { findRoom } from './places.ts';
+import { type Delivery, findNextDelivery, fromVersion, type WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 import { NoPlace, underLease } from './under-lease.ts';
 
 export type DeliveriesOptions = {
   readonly store: Store;
   readonly timing: WatchTiming;
+  readonly turns: Pick<OriginTurns, 'enter'>;
   readonly postWebhook: PostWebhook;
   readonly onDelivery: (result: Result, ms: number) => void;
   /** Tests end the process at a step. */
@@ -24,48 +26,91 @@ export type DeliveriesOptions = {
 
 const DELIVERIES_A_MINUTE = 60;
 const MINUTE_MS = 60_000;
-/** A try takes 15 s, with what is stored around it. */
+/** A receiver may agree to 100 watches, and more may wait for it. */
+const WATCHES_AT_ONCE = 200;
+/** After this wait for a turn, the receivers behind it are read. */
+const TURN_WITHIN_MS = 5_000;
+/** A try waits for its receiver's network and takes 15 s, with what is stored around it. */
 const LEASE_MS = 45_000;
 
 /**
  * Sends one event of each due watch of a receiver in turn, under a lease, so that no other instance sends to the
- * receiver meanwhile. Throws NoPlace when the receiver has had its limit of events of this minute.
+ * receiver meanwhile. Throws NoPlace when a limit leaves some of them for later.
  */
-export async function deliverDue(
+export async function deliverDue(options: DeliveriesOptions, receiver: string): Promise<void> {
+  const { store, turns } = options;
+  const upToMs = store.now();
+  const due = await store.watches.dueSends(receiver, { upToMs, limit: WATCHES_AT_ONCE });
+  const refused = new Set<string>();
+  for (const { host, webhook, domain, block } of due.map(fromVersion)) {
+    if (refused.has(domain)) continue;
+    const turn = await turns.enter({
+      kind: 'webhook',
+      origin: toOrigin(new URL(webhook)),
+      blocks: new Set([block]),
+      domain,
+      withinMs: TURN_WITHIN_MS,
+    });
+    // The turn of a domain that spent much on handshakes may be far off, those of others are not.
+    if (turn === null) refused.add(domain);
+    else await deliverInTurn(options, { host, receiver }, turn);
+  }
+  if (refused.size > 0) throw new NoPlace();
+}
+
+async function deliverInTurn(
   options: DeliveriesOptions,
-  receiver: string,
-  due: readonly WatchVersion[],
+  { host, receiver }: Pick<WatchState, 'host' | 'receiver'>,
+  turn: OriginTurn,
 ): Promise<void> {
-  for (const { host } of due) {
+  let handshakeMs = 0;
+  try {
     await underLease(options.store, `webhook:${receiver}`, LEASE_MS, async () => {
       const watch = await findWatch(options.store, host);
-      if (watch?.endedAtMs === null && watch.receiver === receiver) await deliver(options, watch);
+      if (watch?.endedAtMs !== null || watch.receiver !== receiver) return;
+      handshakeMs = await deliver(options, watch, turn);
     });
+  } finally {
+    turn.end(handshakeMs);
   }
 }
 
-async function deliver(options: DeliveriesOptions, watch: WatchState): Promise<void> {
+/** Resolves to the processor time of TLS handshakes. */
+async function deliver(
+  options: DeliveriesOptions,
+  watch: WatchState,
+  turn: OriginTurn,
+): Promise<number> {
   const { store, postWebhook, onStep, onDelivery } = options;
   const { receiver, secret, webhook } = watch;
   const delivery = findNextDelivery(watch);
-  if (delivery === null || delivery.nextTryAtMs > store.now()) return;
+  if (delivery === null || delivery.nextTryAtMs > store.now()) return 0;
   const body = await store.watches.text(delivery.id);
   // Another instance has just delivered it.
-  if (body === null) return;
-  const place = await store.slots.take({
+  if (body === null) return 0;
+  let beganAt = performance.now();
+  const headers = signHeaders(secret, delivery.id, body, store.now());
+  const outcome = await postWebhook({ url: webhook, body, headers }, async (addresses) => {
+    const isAdmitted = (await turn.toward(addresses)) && (await isWithinRate(store, receiver));
+    beganAt = performance.now();
+    return isAdmitted;
+  });
+  onStep?.('event-sent');
+  const result = await record(options, watch, delivery, outcome);
+  onStep?.('delivery-stored');
+  if (result !== null) onDelivery(result, performance.now() - beganAt);
+  return outcome.handshakeMs ?? 0;
+}
+
+/** Counts a try; false when the receiver has had its limit of this minute. */
+async function isWithinRate({ slots }: Store, receiver: string): Promise<boolean> {
+  const place = await slots.take({
     scope: ['watch', 'minute', receiver],
     limit: DELIVERIES_A_MINUTE,
     lifetimeMs: MINUTE_MS,
     endsWithOwner: false,
   });
-  if (!place.taken) throw new NoPlace();
-  const beganAt = performance.now();
-  const headers = signHeaders(secret, delivery.id, body, store.now());
-  const outcome = await postWebhook({ url: webhook, body, headers });
-  onStep?.('event-sent');
-  const result = await record(options, watch, delivery, outcome);
-  onStep?.('delivery-stored');
-  if (result !== null) onDelivery(result, performance.now() - beganAt);
+  return place.taken;
 }
 
 /** Stores the result of a try; null when the watch has ended meanwhile. */
@@ -81,35 +126,27 @@ async function record(
     return one === undefined ? null : applyTry(held, one, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && tried(watch)?.result === 'delivered';
-  // The place is taken before the agreement is stored, so that every agreed watch holds one.
-  const place = isAgreeing ? await takeAgreedPlace(store, watch) : null;
+  const isNew = isAgreeing && !watch.holdsPlace;
+  const room = isNew ? await findRoom(store, watch) : { evicted: null };
+  if (room?.evicted) await end({ store, timing }, room.evicted);
   let result: Result | null = null;
   const next = (held: WatchState): Changed | null => {
     const after = tried(held);
     if (after === null) return null;
     result = after.result;
     if (!isAgreeing) return { state: after.state };
-    return {
-      state: place === null ? endWatch(after.state, nowMs) : agreed(after.state, place, nowMs),
-    };
+    // The first look is due at once.
+    const agreed = { agreedAtMs: nowMs, nextLookAtMs: nowMs, holdsPlace: true };
+    return { state: room === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
   };
-  const changed = await changeWatch({ store, timing }, watch.host, ifSame(watch, next));
-  if (changed === null) {
-    if (place !== null) await freePlaces(store, [place]);
-    return null;
-  }
-  const held = new Set(
-    changed.endedAtMs === null ? changed.places.map(({ attempt }) => attempt) : [],
-  );
-  await freePlaces(
-    store,
-    watch.places.filter(({ attempt }) => !held.has(attempt)),
-  );
+  await changeWatch({ store, timing }, watch.host, ifSame(watch, next));
   return result;
 }
 
-/** Gives the watch its place of agreed watches in place of those it held while waiting, and plans its first look. */
-function agreed(state: WatchState, place: HeldPlace, nowMs: number): WatchState {
-  const kept = state.places.filter(({ scope }) => scope[1] !== 'pending');
-  return { ...state, agreedAtMs: nowMs, nextLookAtMs: nowMs, places: [...kept, place] };
+async function end(
+  context: Pick<DeliveriesOptions, 'store' | 'timing'>,
+  watch: WatchState,
+): Promise<void> {
+  const next = (held: WatchState) => ({ state: endWatch(held, context.store.now()) });
+  await changeWatch(context, watch.host, ifSame(watch, next));
 }

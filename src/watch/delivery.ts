@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import type { AdmitAddresses } from '../directory/origin-turns.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import { endWatch } from './change-watch.ts';
 import type { Delivery, WatchState } from './state.ts';
@@ -12,6 +13,8 @@ export type PostOutcome = {
   readonly retryAfterMs: number | null;
   /** At most 64 KiB. */
   readonly body: string;
+  /** Processor time of TLS handshakes. */
+  readonly handshakeMs?: number;
 };
 
 export type PostRequest = {
@@ -20,8 +23,11 @@ export type PostRequest = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** Sends one try. Rejects when the fault is ours; that does not count as a try. */
-export type PostWebhook = (request: PostRequest) => Promise<PostOutcome>;
+/**
+ * Sends one try, to addresses that `admit` allows; throws NoPlace where it allows none. Rejects when the fault is
+ * ours. Neither counts as a try.
+ */
+export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;
 
 const GONE = 410;
 const ASKS_FOR_TIME: ReadonlySet<number> = new Set([429, 503]);

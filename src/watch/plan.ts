@@ -3,13 +3,6 @@ import type { Suspicion, WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';
 
 const SECONDS_A_DAY = 86_400;
-/** Looks that are later than this count as extra looks. */
-const ON_TIME_MS = 60_000;
-/** Smallest limit of extra looks a minute. */
-const MIN_EXTRA_LOOKS = 12;
-/** Eleven windows of a minute touch any ten minutes: 11 × 0.036 and the hashed hours stay below 1.5 shares. */
-const EXTRA_SHARE = 0.036;
-const TEN_MINUTES_AN_HOUR = 6;
 
 type Timed = Pick<WatchTiming, 'dayMs' | 'hourMs'>;
 
@@ -29,10 +22,11 @@ export function toDay(atMs: number, { dayMs }: Pick<WatchTiming, 'dayMs'>): numb
   return Math.floor(atMs / dayMs);
 }
 
-/** True once a UTC day after the host's second, and before the first scan of a host. */
+/** True once a UTC day: after the host's second, or at the first look of a watch. */
 export function isScanDue(state: WatchState, nowMs: number, timing: Timed): boolean {
   const isDone = state.scannedDay !== null && state.scannedDay >= toDay(nowMs, timing);
-  return !isDone && (state.baseline === null || isPastSecond(state.host, nowMs, timing));
+  const isFirst = state.baseline === null || state.nextLookAtMs === state.agreedAtMs;
+  return !isDone && (isFirst || isPastSecond(state.host, nowMs, timing));
 }
 
 export function isFileDue(state: WatchState, nowMs: number, timing: Timed): boolean {
@@ -57,21 +51,6 @@ export function planLookMs(
   // A confirming look without a result is repeated.
   const later = seconds.map((atMs) => (atMs > nowMs ? atMs : nowMs + confirmAfterMs));
   return Math.min(findSlotMs(host, nowMs, timing), ...later);
-}
-
-/** True for a look off its hour, or late. Such looks are limited, so that they do not pile up. */
-export function isExtraLook(
-  { host, nextLookAtMs }: Pick<WatchState, 'host' | 'nextLookAtMs'>,
-  nowMs: number,
-  timing: Timed,
-): boolean {
-  if (nextLookAtMs === null || nowMs - nextLookAtMs > ON_TIME_MS) return true;
-  return findSlotMs(host, nextLookAtMs - 1, timing) !== nextLookAtMs;
-}
-
-/** Limit of extra looks a minute; keeps any ten minutes under 1.5 times their share of all looks. */
-export function countExtraLooks(watches: number): number {
-  return Math.max(MIN_EXTRA_LOOKS, Math.floor((watches / TEN_MINUTES_AN_HOUR) * EXTRA_SHARE));
 }
 
 /** Returns the time of the next work for a watch; null for one that has ended. */

@@ -4,6 +4,7 @@ import { toOrigin, validateUrl } from '../guard/origin.ts';
 import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { retryAfterMs } from '../probe/client/retry-after.ts';
 import type { PostOutcome, PostWebhook } from './delivery.ts';
+import { NoPlace } from './under-lease.ts';
 
 export type PostWebhookOptions = {
   readonly createClient: CreateProbeClient;
@@ -24,14 +25,14 @@ export function createPostWebhook({
   timeoutMs = TIMEOUT_MS,
   ...options
 }: PostWebhookOptions): PostWebhook {
-  return async ({ url, body, headers }) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const client = createClient({ ...options, signal });
+  return async ({ url, body, headers }, admit) => {
+    const client = createClient(options);
     try {
       const { origin, path } = addressOf(url, options.policy);
       const resolved = await client.check(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
+      if (!(await admit(resolved.addresses))) throw new NoPlace();
       const seen = await client.request({
         origin,
         method: 'POST',
@@ -42,9 +43,11 @@ export function createPostWebhook({
         redirects: 'none',
         timeoutMs,
       });
-      if (!seen.ok) return NO_ANSWER;
+      const { handshakeMs } = client.stats();
+      if (!seen.ok) return { ...NO_ANSWER, handshakeMs };
       const { status, headers: answered, body: text } = seen.data;
-      return { status, retryAfterMs: retryAfterMs({ headers: answered }, Date.now()), body: text };
+      const askedMs = retryAfterMs({ headers: answered }, Date.now());
+      return { status, retryAfterMs: askedMs, body: text, handshakeMs };
     } catch (error) {
       if (error instanceof OriginRefused) return NO_ANSWER;
       throw error;

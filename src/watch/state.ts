@@ -15,11 +15,8 @@ export type Delivery = {
   readonly lastTryAtMs: number | null;
 };
 
-/** A place that a watch takes among those of its domain or receiver. */
-export type HeldPlace = {
-  readonly scope: readonly string[];
-  readonly attempt: string;
-};
+/** A call that replaced a watch of this host. */
+export type WatchChange = { readonly atMs: number; readonly wasAgreed: boolean };
 
 /** A fact that a look saw worse than before, and that no second look has confirmed. */
 export type Suspicion = { readonly sinceMs: number; readonly by: 'scan' | 'challenge' };
@@ -36,7 +33,15 @@ export type WatchState = {
   readonly challenge: string;
   /** Hash of the token whose file renews the watch. */
   readonly tokenHash: string;
-  readonly places: readonly HeldPlace[];
+  /** Registrable domain of the host. */
+  readonly domain: string;
+  /** Key and block of the client that made the watch. */
+  readonly client: string;
+  readonly block: string;
+  /** True once the receiver has agreed, to this watch or to the one that it replaced. */
+  readonly holdsPlace: boolean;
+  /** The latest of the host, oldest first. */
+  readonly changes: readonly WatchChange[];
   readonly createdAtMs: number;
   readonly agreedAtMs: number | null;
   readonly endsAtMs: number;
@@ -63,8 +68,10 @@ export const SHOWN_DELIVERIES = 20;
 /** Waiting deliveries beyond this number are dropped, oldest first: an unstable origin may cause many. */
 const MAX_WAITING = 1_000;
 
-export function findNextDelivery({ deliveries }: WatchState): Delivery | null {
-  return deliveries.find(({ status }) => status === 'waiting') ?? null;
+/** Returns the delivery that is sent next; before the receiver has agreed, only the request to agree is sent. */
+export function findNextDelivery({ agreedAtMs, deliveries }: WatchState): Delivery | null {
+  const isSent = ({ type }: Delivery) => agreedAtMs !== null || type === 'watch.started';
+  return deliveries.find((one) => one.status === 'waiting' && isSent(one)) ?? null;
 }
 
 /** Returns the phase of a watch as its status shows it. */
@@ -75,7 +82,8 @@ export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'act
 
 /** Drops old finished deliveries, and the oldest waiting ones beyond MAX_WAITING. */
 export function trimDeliveries(state: WatchState): WatchState {
-  const waiting = state.deliveries.filter(({ status }) => status === 'waiting');
+  const isEvent = ({ status, type }: Delivery) => status === 'waiting' && type !== 'watch.started';
+  const waiting = state.deliveries.filter(isEvent);
   const spent = new Set(waiting.slice(0, -MAX_WAITING));
   const deliveries = state.deliveries
     .map((one) => (spent.has(one) ? { ...one, status: 'failed' as const } : one))
@@ -94,11 +102,13 @@ export function toVersion(
   n: number,
   times: Pick<WatchVersion, 'lookAtMs'>,
 ): WatchVersion {
-  const { host, receiver, endedAtMs } = state;
+  const { host, receiver, domain, client, holdsPlace, endedAtMs } = state;
   const isOver = endedAtMs !== null;
   const sendAtMs = isOver ? null : (findNextDelivery(state)?.nextTryAtMs ?? null);
   const json: JsonObject = state;
-  return { host, receiver, n, sendAtMs, endedAtMs, state: json, ...times };
+  const isConfirming = Object.keys(state.suspicions).length > 0;
+  const facts = { host, receiver, domain, client, holdsPlace, isConfirming };
+  return { ...facts, n, sendAtMs, endedAtMs, state: json, ...times };
 }
 
 export function fromVersion({ state }: WatchVersion): WatchState {

@@ -5,6 +5,8 @@ export type WatchTiming = {
   /** A fact that got worse is confirmed by a second look after this long. */
   readonly confirmAfterMs: number;
   readonly agreeWithinMs: number;
+  /** An agreed watch may be replaced once in this time. */
+  readonly changeAgainAfterMs: number;
   readonly lifetimeMs: number;
   /** An event announces the end of a watch this long before it. */
   readonly tellEndMs: number;
@@ -28,6 +30,7 @@ export function toWatchTiming(scale = 1): WatchTiming {
     hourMs: HOUR_MS * scale,
     confirmAfterMs: 10 * MINUTE_MS * scale,
     agreeWithinMs: DAY_MS * scale,
+    changeAgainAfterMs: 10 * MINUTE_MS * scale,
     lifetimeMs: 30 * DAY_MS,
     tellEndMs: 3 * DAY_MS,
     retryAfterMs: minutes.map((count) => count * MINUTE_MS * scale),

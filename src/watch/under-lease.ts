@@ -6,17 +6,17 @@ export class NoPlace extends Error {
   override readonly name = 'NoPlace';
 }
 
-/** Runs `work` under a lease; does nothing when another instance holds it. */
-export async function underLease(
+/** Runs `work` under a lease. Throws NoPlace when another instance holds it. */
+export async function underLease<Result>(
   { leases }: Pick<Store, 'leases'>,
   name: string,
   lifetimeMs: number,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   const turn = await leases.take({ name, attempt: randomUUID(), lifetimeMs });
-  if (!turn.held) return;
+  if (!turn.held) throw new NoPlace();
   try {
-    await work();
+    return await work();
   } finally {
     await leases.release(turn.lease);
   }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '../directory/client-key.ts';
 import { feedUrl } from '../directory/host-feed.ts';
 import { requireOwner } from '../directory/listing.ts';
+import { registrableDomain } from '../directory/origin-turns.ts';
 import { hashSecret, isSameHash, newSecret } from '../directory/verification-token.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
@@ -9,11 +10,18 @@ import { type Resolver, resolveHost, systemResolver } from '../guard/resolve.ts'
 import type { Store } from '../store/contract/store.ts';
 import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { addEvents } from './events.ts';
-import { freePlaces, takePlaces } from './places.ts';
+import { refuseCrowd } from './places.ts';
 import { toDay } from './plan.ts';
-import { type DeliveryStatus, SHOWN_DELIVERIES, toPhase, type WatchState } from './state.ts';
+import {
+  type Delivery,
+  type DeliveryStatus,
+  SHOWN_DELIVERIES,
+  toPhase,
+  type WatchChange,
+  type WatchState,
+} from './state.ts';
 import { toWatchTiming, type WatchTiming } from './timing.ts';
-import { NotAgreed, NotYourWatch } from './watch-errors.ts';
+import { NotAgreed, NotYourWatch, WatchJustChanged } from './watch-errors.ts';
 
 export type WatchWish = { readonly webhook: string; readonly listingKey?: string | undefined };
 
@@ -43,7 +51,7 @@ export type WatchStatus = {
 
 /** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
 export type WatchDesk = {
-  /** Throws NotVerified, NotYourProof, OriginRefused, TooManyWatches. */
+  /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
   create(origin: Origin, client: Client, wish: WatchWish): Promise<NewWatch>;
   status(origin: Origin, secret: string): Promise<WatchStatus>;
   /** Sends an event of type `watch.test`. Throws NotAgreed. */
@@ -55,11 +63,18 @@ export type WatchDeskOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly siteUrl: string;
+  /** False: a watch may be replaced at any time. */
+  readonly isRateLimited: boolean;
   readonly timing?: WatchTiming;
   readonly resolver?: Resolver;
 };
 
 const SECRET_BYTES = 32;
+/** Within the time of `changeAgainAfterMs`. */
+const CHANGES_OF_AGREED = 1;
+const CHANGES_OF_PENDING = 3;
+/** About the watch or the receiver that is replaced. */
+const NOT_CARRIED: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
 export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
   const { store, siteUrl, timing = toWatchTiming() } = options;
@@ -78,30 +93,33 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
       const { webhook, receiver } = readWebhook(given, options.policy);
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
-      await requireAddress(receiver, options);
       const replaced = await findWatch(store, host);
-      const wanted = { receiver: receiver.host, client: client.key };
-      const held = { store, agreeWithinMs: timing.agreeWithinMs };
-      const places = await takePlaces(held, origin, wanted, liveOnly(replaced));
+      findChanges(options, replaced);
+      await requireAddress(receiver, options);
+      const domain = await registrableDomain(origin);
+      const place = { host, receiver: receiver.host, domain, client: client.key };
+      await refuseCrowd(store, { ...place, holdsPlace: keepsPlace(replaced, receiver.host) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const challenge = newSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
-      const started: WatchState = {
+      const started = {
         ...NEW,
-        ...{ host, originUrl, webhook, receiver: receiver.host, secret, challenge, tokenHash },
-        ...{ places, createdAtMs: nowMs, endsAtMs },
+        ...place,
+        ...{ originUrl, webhook, secret, challenge, tokenHash, block: client.block },
+        ...{ createdAtMs: nowMs, endsAtMs },
       };
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', before: null, after: null } as const;
       const more = { challenge, endsAt };
-      let last: WatchState | null = null;
       await changeWatch(context, host, (before) => {
-        last = before;
-        const state = { ...started, ...ofToday(before, nowMs, timing) };
-        return addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
+        const changes = findChanges(options, before);
+        const holdsPlace = keepsPlace(before, receiver.host);
+        const state = { ...started, changes, holdsPlace, ...carried(before, nowMs, timing) };
+        const told = addEvents(state, [{ ...event, more }], { nowMs, siteUrl });
+        const deliveries = [...told.state.deliveries, ...waiting(before, nowMs)];
+        return { ...told, state: { ...told.state, deliveries } };
       });
-      await freeOf(store, last);
       return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
     },
 
@@ -124,7 +142,6 @@ export function createWatchDesk(options: WatchDeskOptions): WatchDesk {
       const watch = await findOwn(origin, secret);
       const end = (held: WatchState) => ({ state: endWatch(held, store.now()) });
       const changed = await changeWatch(context, origin.host, ifSame(watch, end));
-      await freePlaces(store, watch.places);
       return statusOf(changed ?? (await findOwn(origin, secret)));
     },
   };
@@ -145,23 +162,50 @@ const NEW = {
   failedForMs: 0,
 } as const;
 
-/** Copies today's scan from the earlier watch: a host is scanned once a day, however often its watch is replaced. */
-function ofToday(
+/** Returns the latest changes of a host, this one included. Throws WatchJustChanged. */
+function findChanges(
+  { store, isRateLimited, timing = toWatchTiming() }: WatchDeskOptions,
+  before: WatchState | null,
+): readonly WatchChange[] {
+  if (before === null) return [];
+  const { changeAgainAfterMs } = timing;
+  const nowMs = store.now();
+  const wasAgreed = before.agreedAtMs !== null;
+  const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);
+  const alike = recent.filter((one) => one.wasAgreed === wasAgreed);
+  const limit = wasAgreed ? CHANGES_OF_AGREED : CHANGES_OF_PENDING;
+  const [oldest] = alike.slice(-limit);
+  if (isRateLimited && oldest !== undefined && alike.length >= limit) {
+    throw new WatchJustChanged(before.host, limit, oldest.atMs + changeAgainAfterMs - nowMs);
+  }
+  return [...recent, { atMs: nowMs, wasAgreed }].slice(-CHANGES_OF_AGREED - CHANGES_OF_PENDING);
+}
+
+/** True for a new secret of a watch that the receiver has agreed to: nobody takes its place meanwhile. */
+function keepsPlace(before: WatchState | null, receiver: string): boolean {
+  return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
+}
+
+/**
+ * Copies what the replaced watch saw, so that nothing between the two is missed. Of one that has ended only today's
+ * scan is copied: a host is scanned once a day, however often its watch is replaced.
+ */
+function carried(
   before: WatchState | null,
   nowMs: number,
   timing: WatchTiming,
 ): Partial<WatchState> {
-  if (before === null || before.scannedDay !== toDay(nowMs, timing)) return {};
-  const { scannedDay, readDay, scanId, scannedAtMs, baseline } = before;
-  return { scannedDay, readDay, scanId, scannedAtMs, baseline };
+  if (before === null) return {};
+  if (before.endedAtMs !== null && before.scannedDay !== toDay(nowMs, timing)) return {};
+  const { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions } = before;
+  return { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions };
 }
 
-function liveOnly(watch: WatchState | null): WatchState | null {
-  return watch?.endedAtMs === null ? watch : null;
-}
-
-async function freeOf(store: Store, replaced: WatchState | null): Promise<void> {
-  if (replaced !== null) await freePlaces(store, replaced.places);
+/** The events that the replaced watch has not delivered; they are sent once the new receiver agrees. */
+function waiting(before: WatchState | null, nowMs: number): readonly Delivery[] {
+  return (before?.deliveries ?? [])
+    .filter(({ status, type }) => status === 'waiting' && !NOT_CARRIED.has(type))
+    .map((one) => ({ ...one, tries: 0, nextTryAtMs: nowMs, lastTryAtMs: null }));
 }
 
 /** Throws OriginRefused. */

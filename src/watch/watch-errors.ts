@@ -20,6 +20,16 @@ export class TooManyWatches extends ServiceError {
   }
 }
 
+export class WatchJustChanged extends ServiceError {
+  constructor(host: string, limit: number, waitMs: number) {
+    super(
+      'rate_limited',
+      `The watch of ${host} was replaced within the last ten minutes. The last answer's secret is in force; wait as Retry-After says to replace it again.`,
+      { limit, retryAfterSec: Math.max(1, Math.ceil(waitMs / 1_000)) },
+    );
+  }
+}
+
 export class NotAgreed extends ServiceError {
   constructor(isOver: boolean) {
     super(

@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
+import type { DueOptions } from '../store/contract/watches.ts';
 import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { deliverDue } from './deliveries.ts';
 import type { PostWebhook, Result } from './delivery.ts';
 import { addEvents } from './events.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
-import { freePlaces } from './places.ts';
-import { countExtraLooks, findSlotMs, isExtraLook } from './plan.ts';
 import { toPhase, type WatchState } from './state.ts';
 import { toWatchTiming, type WatchTiming } from './timing.ts';
 import { NoPlace, underLease } from './under-lease.ts';
@@ -18,13 +16,14 @@ export type WatchingEvent =
   | { readonly kind: 'delivery'; readonly result: Result; readonly ms: number };
 
 export type WatchingOptions = Omit<LookOptions, 'timing' | 'onStep'> & {
-  readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'running'>;
   readonly postWebhook: PostWebhook;
   readonly timing?: WatchTiming;
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
   /** Tests end the process at a step. */
   readonly onStep?: ((step: WatchStep) => void) | undefined;
 };
+
+type Kind = keyof typeof AT_ONCE;
 
 /** Looks at watched origins and delivers events. Hosts that share a store share the work. */
 export type Watching = {
@@ -42,17 +41,12 @@ export type Watching = {
 };
 
 const TICK_MS = 1_000;
-const LOOKS_AT_ONCE = 16;
-const LOOKS_BESIDE_PAID_SCANS = 4;
-const RECEIVERS_AT_ONCE = 64;
-/** Read beyond the number of running works, because due rows include those that run already. */
-const READ_BEYOND_RUNNING = 64;
-/** A look takes a scan, six requests and a file. */
-const LOOK_LEASE_MS = 180_000;
+/** Begun works of a kind, most of which wait for their turn. */
+const AT_ONCE = { look: 128, send: 256 };
+/** A look waits for its turns, and takes a scan, six requests and a file. */
+const LOOK_LEASE_MS = 240_000;
 /** Wait before work that found no room is tried again. */
 const AGAIN_MS = 5_000;
-const MINUTE_MS = 60_000;
-const COUNT_EVERY_MS = 10 * MINUTE_MS;
 
 export function createWatching(options: WatchingOptions): Watching {
   return new Rounds({ timing: toWatchTiming(), ...options });
@@ -60,58 +54,66 @@ export function createWatching(options: WatchingOptions): Watching {
 
 class Rounds implements Watching {
   readonly #options: WatchingOptions & { readonly timing: WatchTiming };
-  /** By kind and host or receiver. */
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #notBefore = new Map<string, number>();
+  /** By host of a look, or receiver of a delivery. */
+  readonly #running = {
+    look: new Map<string, Promise<void>>(),
+    send: new Map<string, Promise<void>>(),
+  };
+  readonly #notBefore = { look: new Map<string, number>(), send: new Map<string, number>() };
+  readonly #isTicking = { look: false, send: false };
+  readonly #lateMs = { look: 0, send: 0 };
   #timer: NodeJS.Timeout | null = null;
-  #isTicking = false;
   #isStopped = false;
-  #counted = { atMs: Number.NEGATIVE_INFINITY, watches: 0 };
-  #late = { looksMs: 0, deliveriesMs: 0 };
 
   constructor(options: WatchingOptions & { readonly timing: WatchTiming }) {
     this.#options = options;
   }
 
   start(): void {
-    void this.#tickSafely();
-    this.#timer = setInterval(() => void this.#tickSafely(), TICK_MS);
+    const tick = () => {
+      for (const kind of ['look', 'send'] as const) void this.#tickSafely(kind);
+    };
+    tick();
+    this.#timer = setInterval(tick, TICK_MS);
     this.#timer.unref();
   }
 
   async tick(): Promise<void> {
-    // Work that found no room begins as soon as other work ends, not at the next tick.
-    while ((await this.#beginDue()) && !this.#isStopped) {
-      if (this.#running.size > 0) await Promise.race(this.#running.values());
+    await Promise.all([this.#beginDue('look'), this.#beginDue('send')]);
+  }
+
+  async #beginDue(kind: Kind): Promise<void> {
+    const { store } = this.#options;
+    const [running, notBefore] = [this.#running[kind], this.#notBefore[kind]];
+    for (;;) {
+      const nowMs = store.now();
+      for (const [name, atMs] of notBefore) if (atMs <= nowMs) notBefore.delete(name);
+      const firstMs = await store.watches.firstDutyMs(kind === 'look' ? 'lookAtMs' : 'sendAtMs');
+      this.#lateMs[kind] = Math.max(0, nowMs - (firstMs ?? nowMs));
+      const limit = Math.max(0, AT_ONCE[kind] - running.size);
+      const due = { upToMs: nowMs, limit, except: [...running.keys(), ...notBefore.keys()] };
+      const names = limit === 0 ? [] : await this.#readDue(kind, due);
+      for (const name of names) this.#begin(kind, name, () => this.#work(kind, name));
+      if (names.length < limit || this.#isStopped) return;
+      // There may be more, which begins as soon as other work ends.
+      await Promise.race(running.values());
     }
   }
 
-  /** Returns true when some due work found no room. */
-  async #beginDue(): Promise<boolean> {
-    const { store, timing, postWebhook, onStep, onEvent, scanCoordinator } = this.#options;
-    const nowMs = store.now();
-    for (const [key, atMs] of this.#notBefore) if (atMs <= nowMs) this.#notBefore.delete(key);
-    const limit = this.#running.size + this.#notBefore.size + READ_BEYOND_RUNNING;
-    const sends = await store.watches.due('sendAtMs', nowMs, limit);
-    const looks = await store.watches.due('lookAtMs', nowMs, limit);
-    const lateBy = (atMs: number | null | undefined) => Math.max(0, nowMs - (atMs ?? nowMs));
-    this.#late = { looksMs: lateBy(looks[0]?.lookAtMs), deliveriesMs: lateBy(sends[0]?.sendAtMs) };
+  #readDue(kind: Kind, due: DueOptions): Promise<readonly string[]> {
+    const { watches } = this.#options.store;
+    return kind === 'look' ? watches.dueLooks(due) : watches.dueReceivers(due);
+  }
+
+  #work(kind: Kind, name: string): Promise<void> {
+    if (kind === 'look') return this.#lookAt(name);
+    const { store, timing, turns, postWebhook, onStep, onEvent } = this.#options;
     const onDelivery = (result: Result, ms: number) => onEvent?.({ kind: 'delivery', result, ms });
-    const sending = { store, timing, postWebhook, onStep, onDelivery };
-    let isCrowded = false;
-    for (const [receiver, due] of Map.groupBy(sends, (one) => one.receiver)) {
-      const work = () => deliverDue(sending, receiver, due);
-      isCrowded = !this.#begin('send', receiver, RECEIVERS_AT_ONCE, work) || isCrowded;
-    }
-    const atOnce = scanCoordinator.running() > 0 ? LOOKS_BESIDE_PAID_SCANS : LOOKS_AT_ONCE;
-    for (const { host } of looks) {
-      isCrowded = !this.#begin('look', host, atOnce, () => this.#lookAt(host)) || isCrowded;
-    }
-    return isCrowded;
+    return deliverDue({ store, timing, turns, postWebhook, onStep, onDelivery }, name);
   }
 
   published(host: string): void {
-    this.#begin('look', host, Number.POSITIVE_INFINITY, () =>
+    this.#begin('look', host, () =>
       this.#underLease(host, async () => {
         const watch = await findWatch(this.#options.store, host);
         if (watch === null || toPhase(watch) !== 'active') return;
@@ -121,11 +123,12 @@ class Rounds implements Watching {
   }
 
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+    const { look, send } = this.#running;
+    while (look.size + send.size > 0) await Promise.all([...look.values(), ...send.values()]);
   }
 
   lateness() {
-    return this.#late;
+    return { looksMs: this.#lateMs.look, deliveriesMs: this.#lateMs.send };
   }
 
   async stop(graceMs = 0): Promise<void> {
@@ -137,33 +140,30 @@ class Rounds implements Watching {
     waiting.abort();
   }
 
-  async #tickSafely(): Promise<void> {
-    if (this.#isTicking || this.#isStopped) return;
-    this.#isTicking = true;
+  async #tickSafely(kind: Kind): Promise<void> {
+    if (this.#isTicking[kind] || this.#isStopped) return;
+    this.#isTicking[kind] = true;
     try {
-      await this.tick();
+      await this.#beginDue(kind);
     } catch (error) {
       if (!this.#isStopped) this.#options.onError('watches are not read', error);
     } finally {
-      this.#isTicking = false;
+      this.#isTicking[kind] = false;
     }
   }
 
-  /** Runs one work at a time for each name, and at most `atOnce` of a kind. Returns false when there is no room. */
-  #begin(kind: 'look' | 'send', name: string, atOnce: number, work: () => Promise<void>): boolean {
-    const key = `${kind} ${name}`;
-    const alike = [...this.#running.keys()].filter((one) => one.startsWith(`${kind} `));
-    if (this.#running.has(key) || this.#isStopped || this.#notBefore.has(key)) return true;
-    if (alike.length >= atOnce) return false;
-    const running = work()
+  /** Runs one work at a time for each name. */
+  #begin(kind: Kind, name: string, work: () => Promise<void>): void {
+    const [running, notBefore] = [this.#running[kind], this.#notBefore[kind]];
+    if (running.has(name) || this.#isStopped) return;
+    const ended = work()
       .catch((error: unknown) => {
-        this.#notBefore.set(key, this.#options.store.now() + AGAIN_MS);
+        notBefore.set(name, this.#options.store.now() + AGAIN_MS);
         const isTold = error instanceof NoPlace || this.#isStopped;
         if (!isTold) this.#options.onError(`watch: a ${kind} failed`, error);
       })
-      .finally(() => this.#running.delete(key));
-    this.#running.set(key, running);
-    return true;
+      .finally(() => running.delete(name));
+    running.set(name, ended);
   }
 
   #underLease(host: string, work: () => Promise<void>): Promise<void> {
@@ -172,18 +172,13 @@ class Rounds implements Watching {
 
   #lookAt(host: string): Promise<void> {
     return this.#underLease(host, async () => {
-      const { store, timing, onEvent } = this.#options;
+      const { store, onEvent } = this.#options;
       const watch = await this.#tellTimes(host);
       const dueAtMs = watch?.nextLookAtMs ?? null;
       if (watch === null || dueAtMs === null || dueAtMs > store.now()) return;
       const lateMs = store.now() - dueAtMs;
       const look = new Look(this.#options, watch);
       await this.#compare(look);
-      if (isExtraLook(watch, store.now(), timing) && !(await this.#mayLookMore())) {
-        const nextLookAtMs = findSlotMs(host, store.now(), timing);
-        await this.#change(watch, (held) => ({ state: { ...held, nextLookAtMs } }));
-        return;
-      }
       const kind = await look.run();
       onEvent?.({ kind: 'look', look: kind, lateMs });
       await look.renew();
@@ -206,7 +201,6 @@ class Rounds implements Watching {
     const isLate = agreedAtMs === null && nowMs >= createdAtMs + timing.agreeWithinMs;
     if (isLate || nowMs >= endsAtMs) {
       await this.#change(watch, (held) => ({ state: endWatch(held, nowMs) }));
-      await freePlaces(store, watch.places);
       return null;
     }
     const isEnding = agreedAtMs !== null && nowMs >= endsAtMs - timing.tellEndMs;
@@ -216,17 +210,6 @@ class Rounds implements Watching {
     return this.#change(watch, (held) =>
       addEvents({ ...held, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
-  }
-
-  /** Limits looks off their hour, so that no ten minutes have over 1.5 times their share of all looks. */
-  async #mayLookMore(): Promise<boolean> {
-    const { store } = this.#options;
-    const nowMs = store.now();
-    if (nowMs - this.#counted.atMs >= COUNT_EVERY_MS) {
-      this.#counted = { atMs: nowMs, watches: await store.watches.count() };
-    }
-    const { count } = await store.limits.hit('extra looks', MINUTE_MS);
-    return count <= countExtraLooks(this.#counted.watches);
   }
 
   #change(watch: WatchState, next: Parameters<typeof ifSame>[1]): Promise<WatchState | null> {

@@ -2,6 +2,7 @@
 import pino from 'pino';
 import { openSigningKey } from '../../src/attestation/open-signing-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { PaymentStep } from '../../src/payment/steps.ts';
 import { notAsked } from '../../src/preflight/asked.ts';
@@ -75,6 +76,7 @@ const app = await buildApp(config, {
     path: null,
     handshakeMs: 0,
   }),
+  turns: createOriginTurns({ now: () => store.now(), runningScans: () => 0 }),
   payments,
   signingKey: await openSigningKey(store.signingKeys, config.signingKey),
   log: pino({ level: config.logLevel }),

@@ -3,7 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // Loaded here, as the queue loads it when it is asked first.
 import 'tldts';
 import { expect, test } from 'vitest';
-import { createOriginTurns, type OriginTurn } from '../../src/directory/origin-turns.ts';
+import {
+  createOriginTurns,
+  type OriginTurn,
+  type TurnRequest,
+} from '../../src/directory/origin-turns.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import type { Address } from '../../src/guard/resolve.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -29,10 +33,16 @@ function startTurns(runningScans = 0) {
   const running: OriginTurn[] = [];
   const dialled: { readonly name: string; readonly atMs: number }[] = [];
   const beganAtMs = clock.now();
-  const enter = async (host: string, block: string | Set<string>, withinMs?: number) => {
+  const enter = async (
+    host: string,
+    block: string | Set<string>,
+    withinMs?: number,
+    more: Partial<TurnRequest> = {},
+  ) => {
     const origin = parseOrigin(host);
     const blocks = typeof block === 'string' ? new Set([block]) : block;
-    const turn = await turns.enter({ origin, blocks, ...(withinMs ? { withinMs } : {}) });
+    const wait = withinMs ? { withinMs } : {};
+    const turn = await turns.enter({ origin, blocks, ...wait, ...more });
     (turn === null ? refused : order).push(host.split('.')[0] ?? '');
     if (turn !== null) running.push(turn);
     return turn;
@@ -47,8 +57,14 @@ function startTurns(runningScans = 0) {
     dialled,
     enter: (...call: Parameters<typeof enter>) => void enter(...call),
     /** Looks a name up, dials what it found, and ends at once. */
-    async dial(host: string, block: string, address: string, withinMs?: number): Promise<void> {
-      const turn = await enter(host, block, withinMs);
+    async dial(
+      host: string,
+      block: string,
+      address: string,
+      withinMs?: number,
+      more: Partial<TurnRequest> = {},
+    ): Promise<void> {
+      const turn = await enter(host, block, withinMs, more);
       const found: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
       if (turn === null || !(await turn.toward(found))) return;
       dialled.push({ name: host, atMs: clock.now() - beganAtMs });
@@ -215,4 +231,72 @@ test('each further request of a turn waits for a slot of its network and of its 
   // The domain was counted as the turn began, then at the second request.
   expect(slotsAtMs).toEqual([0, 0, 1_000]);
   turn?.end(0);
+});
+
+test.each([
+  ['call', 8, 1],
+  ['look', 16, 4],
+  ['webhook', 64, 8],
+] as const)(
+  '%s: %i at once, %i beside a scan, and the other kinds take none of these',
+  async (kind, atOnce, beside) => {
+    const { enter, order, running, state } = startTurns();
+    const kinds = (['call', 'look', 'webhook'] as const).filter((one) => one !== kind);
+    for (const other of kinds) {
+      for (let n = 0; n < 70; n += 1) {
+        enter(`${other}${n}.dev`, `block ${n}`, undefined, { kind: other });
+      }
+    }
+    await settled();
+    order.length = 0;
+    running.length = 0;
+    for (let n = 0; n < 70; n += 1) enter(`shop${n}.dev`, `block ${n}`, undefined, { kind });
+    await settled();
+    expect(order).toHaveLength(atOnce);
+    // A scan begins: none of them begins until all but few have ended.
+    state.runningScans = 1;
+    for (const turn of running.slice(0, atOnce - beside)) turn.end(0);
+    await settled();
+    expect(order).toHaveLength(atOnce);
+    running[atOnce - beside]?.end(0);
+    await settled();
+    expect(order).toHaveLength(atOnce + 1);
+  },
+);
+
+test('webhooks of one domain that cost a second of handshakes go last, from whatever block they were asked for', async () => {
+  const { enter, endNext, order, dial, dialled, advance } = startTurns(1);
+  const of = (domain: string) => ({ kind: 'webhook', domain }) as const;
+  enter('first.dev', 'block 1', undefined, of('hostile.com'));
+  await endNext(1_000);
+  for (let n = 0; n < 8; n += 1) enter(`busy${n}.dev`, 'home', undefined, of('honest.com'));
+  enter('costly.dev', 'block 2', undefined, of('hostile.com'));
+  enter('late.dev', 'home', undefined, of('honest.com'));
+  for (let n = 0; n < 3; n += 1) await endNext();
+  expect(order.slice(9)).toEqual(['late', 'costly']);
+
+  // Beside a scan it opens one connection a second; others open theirs at once.
+  for (let n = 0; n < 6; n += 1) await endNext();
+  for (let n = 0; n < 3; n += 1) {
+    void dial(`a${n}.dev`, `block ${n}`, `198.51.${n}.1`, undefined, of('hostile.com'));
+    void dial(`b${n}.dev`, 'home', `203.0.${n}.1`, undefined, of('honest.com'));
+  }
+  await advance(2_000);
+  const times = (letter: string) =>
+    dialled.filter(({ name }) => name.startsWith(letter)).map(({ atMs }) => atMs);
+  expect(times('b')).toEqual([0, 0, 0]);
+  expect(times('a')).toEqual([0, 1_000, 2_000]);
+});
+
+test('urgent looks go before others, but not before their time where their block spent too much', async () => {
+  const { enter, endNext, order } = startTurns(1);
+  const kind = 'look';
+  enter('costly.dev', 'hostile', undefined, { kind });
+  await endNext(1_000);
+  for (let n = 0; n < 4; n += 1) enter(`busy${n}.dev`, 'home', undefined, { kind });
+  enter('costly-urgent.dev', 'hostile', undefined, { kind, isUrgent: true });
+  enter('plain.dev', 'new', undefined, { kind });
+  enter('urgent.dev', 'home', undefined, { kind, isUrgent: true });
+  for (let n = 0; n < 3; n += 1) await endNext();
+  expect(order.slice(5)).toEqual(['urgent', 'plain', 'costly-urgent']);
 });

@@ -51,7 +51,7 @@ test('feedparser', needs('python' in judges ? null : judges.unavailable), async 
       bozo: false,
       version: 'atom10',
       title: `${HOST}: x402 conformance`,
-      id: `${report}/feed.atom`,
+      id: tag,
       again: [304, 304],
       entries: [
         [

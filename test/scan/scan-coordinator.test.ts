@@ -330,12 +330,12 @@ test('free scans take no place of paid ones, and begin only while those leave ha
   await using parts = setUp({ maxScans: 2 });
   const { host, scanner } = parts;
   const gate = Promise.withResolvers<void>();
-  const origins = Array.from({ length: 8 }, (_, n) => parseOrigin(`shop${n}.example.com`));
+  const origins = Array.from({ length: 20 }, (_, n) => parseOrigin(`shop${n}.example.com`));
   for (const origin of origins) scanner.will(origin.host, { until: gate.promise });
-  const [one = SHOP, two = SHOP, three = SHOP, four = SHOP] = origins;
-  const [fifth = SHOP, paid = SHOP, another = SHOP, last = SHOP] = origins.slice(4);
-  const free = [one, two, three, four].map((origin) => host.run(origin, { isFree: true }));
-  await expect(host.run(fifth, { isFree: true })).rejects.toThrow(Saturated);
+  const [one = SHOP] = origins;
+  const [beyond = SHOP, paid = SHOP, another = SHOP, last = SHOP] = origins.slice(16);
+  const free = origins.slice(0, 16).map((origin) => host.run(origin, { isFree: true }));
+  await expect(host.run(beyond, { isFree: true })).rejects.toThrow(Saturated);
   expect(host.running()).toBe(0);
   expect(host.isSaturated()).toBe(false);
   const sold = [host.run(paid), host.run(another)];

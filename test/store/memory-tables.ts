@@ -109,6 +109,7 @@ function fits(row: AnyRow, where: Where<AnyRow>): boolean {
     if (operator === 'equal') return held === value;
     if (operator === 'not') return held !== value;
     if (operator === 'in') return Array.isArray(value) && value.includes(held);
+    if (operator === 'notIn') return Array.isArray(value) && !value.includes(held);
     if (typeof held !== 'number' || typeof value !== 'number') return false;
     if (operator === 'from') return held >= value;
     if (operator === 'after') return held > value;

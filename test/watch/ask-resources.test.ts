@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
+import { Saturated } from '../../src/model/errors.ts';
 import type { Judges } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createAskResources } from '../../src/watch/ask-resources.ts';
@@ -22,12 +23,14 @@ test('each resource is asked by its method, in turn, and the first 429 ends the 
   const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
   const ask = createAskResources({ judges, ...clientOptions });
   try {
-    const asked = await ask(parseOrigin(`http://${host}`, policy), [
+    const resources = [
       { method: 'GET', path: '/weather?city=x' },
       { method: 'POST', path: '/order' },
       { method: 'POST', path: '/busy' },
       { method: 'GET', path: '/never' },
-    ]);
+    ];
+    const origin = parseOrigin(`http://${host}`, policy);
+    const { asked } = await ask(origin, resources, async () => true);
     expect(asked.map(({ path, kind }) => [path, kind])).toEqual([
       ['/weather?city=x', 'answered'],
       ['/order', 'answered'],
@@ -35,6 +38,19 @@ test('each resource is asked by its method, in turn, and the first 429 ends the 
       ['/never', 'unknown'],
     ]);
     expect(requests).toEqual(['GET /weather?city=x', 'POST /order', 'POST /busy']);
+
+    // Each request waits for its turn: the second one gets none.
+    let turns = 1;
+    const half = await ask(origin, resources, async () => turns-- > 0);
+    expect(half.asked.map(({ kind }) => kind)).toEqual([
+      'answered',
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+    expect(requests).toHaveLength(4);
+    await expect(ask(origin, resources, async () => false)).rejects.toThrow(Saturated);
+    expect(requests).toHaveLength(4);
   } finally {
     server.closeAllConnections();
     server.close();

@@ -1,5 +1,6 @@
 /** A host that looks and delivers, and that may be killed at any step. Settings come by the environment. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
@@ -30,8 +31,8 @@ const watching = createWatching({
   siteUrl: 'https://scanner.example',
   policy,
   timing: FAST,
+  turns: createOriginTurns({ now: () => store.now(), runningScans: () => 0 }),
   scanCoordinator: {
-    running: () => 0,
     async run(origin, options) {
       scanner.will(HOST, sells({}, { ...OFFER, amount: await findPrice() }));
       return scanCoordinator.run(origin, options);
@@ -45,13 +46,14 @@ const watching = createWatching({
       price: null,
       client: 'signs',
     } as const;
-    return resources.map((resource) => ({
+    const asked = resources.map((resource) => ({
       ...resource,
-      kind: 'answered',
-      payableBy: 'default',
+      kind: 'answered' as const,
+      payableBy: 'default' as const,
       offers: [{ ...OFFER, ...more, amount, isTestnet: false }],
       schemaOutcome: null,
     }));
+    return { asked, handshakeMs: 0 };
   },
   fetchChallenge: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
   postWebhook: createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' }),

@@ -18,7 +18,10 @@ function posting(hosts: readonly string[], more: object = {}): PostWebhook {
 test('a redirect is an answer, wherever it leads', async () => {
   await using inner = await startReceiver();
   await using receiver = await startReceiver(answers(307, { location: inner.url }));
-  const outcome = await posting([receiver.host, inner.host])({ url: receiver.url, ...REQUEST });
+  const outcome = await posting([receiver.host, inner.host])(
+    { url: receiver.url, ...REQUEST },
+    async () => true,
+  );
   expect(outcome.status).toBe(307);
   expect(inner.received).toHaveLength(0);
 });
@@ -36,7 +39,7 @@ test('a name that has turned to a private address is not connected to', async ()
     throw new Error('dialled');
   };
   const post = posting([], { resolver, connect });
-  const outcome = await post({ url: 'https://hooks.example.com/x', ...REQUEST });
+  const outcome = await post({ url: 'https://hooks.example.com/x', ...REQUEST }, async () => true);
   expect(outcome.status).toBeNull();
   expect(dialled).toEqual([]);
   expect(inner.received).toEqual([]);
@@ -44,7 +47,10 @@ test('a name that has turned to a private address is not connected to', async ()
 
 test('silence ends after the time of a try', async () => {
   await using receiver = await startReceiver(() => new Promise(() => undefined));
-  const outcome = await posting([receiver.host])({ url: receiver.url, ...REQUEST });
+  const outcome = await posting([receiver.host])(
+    { url: receiver.url, ...REQUEST },
+    async () => true,
+  );
   expect(outcome.status).toBeNull();
 });
 
@@ -57,7 +63,10 @@ test('of an endless answer 64 KiB are read', async () => {
     response.on('drain', write);
     write();
   });
-  const outcome = await posting([receiver.host])({ url: receiver.url, ...REQUEST });
+  const outcome = await posting([receiver.host])(
+    { url: receiver.url, ...REQUEST },
+    async () => true,
+  );
   expect(outcome.status).toBe(200);
   expect(outcome.body.length).toBe(65_536);
 });

@@ -100,7 +100,13 @@ function amountOf(terms: unknown): string {
 async function startWatch(storeUrl: string, receiver: Receiver): Promise<string> {
   const store = await openStore(storeUrl, { timeScale: TIME_SCALE });
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(receiver.host) };
-  const desk = createWatchDesk({ store, policy, siteUrl: 'https://scanner.example', timing: FAST });
+  const desk = createWatchDesk({
+    store,
+    policy,
+    siteUrl: 'https://scanner.example',
+    isRateLimited: true,
+    timing: FAST,
+  });
   const client = { key: 'client', block: 'block' };
   const token = { tokenHash: 'token', keyHash: 'key', client: client.key, block: client.block };
   await store.ownership.recordConfirm(HOST, token);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countExtraLooks, findSlotMs, isExtraLook, toSecondOfDay } from '../../src/watch/plan.ts';
+import { findSlotMs, toSecondOfDay } from '../../src/watch/plan.ts';
 import { toWatchTiming } from '../../src/watch/timing.ts';
 
 const TIMING = toWatchTiming();
@@ -20,11 +20,9 @@ test('10,000 watches: no ten minutes of a day have over 1.5 × their share of lo
   }
   expect(minutes.reduce((sum, count) => sum + count, 0)).toBe(24 * hosts.length);
   const share = hosts.length / 6;
-  // Whatever is beside the hours is bounded to so many a minute, and eleven windows touch ten minutes.
-  const beside = 11 * countExtraLooks(hosts.length);
   for (let at = 0; at + 10 <= minutes.length; at += 1) {
     const looks = minutes.slice(at, at + 10).reduce((sum, count) => sum + count, 0);
-    expect(looks + beside).toBeLessThanOrEqual(1.5 * share);
+    expect(looks).toBeLessThanOrEqual(1.5 * share);
   }
 });
 
@@ -37,19 +35,4 @@ test('daily scans spread over the day, and fall on an hourly look', () => {
     expect(findSlotMs(host, atMs - 1, TIMING)).toBe(atMs);
   }
   expect(Math.max(...byHour)).toBeLessThan((1.5 * hosts.length) / 24);
-});
-
-test('a look at its hour and on time is none beside', () => {
-  const host = 'api.example.com';
-  const nextLookAtMs = findSlotMs(host, START_MS, TIMING);
-  const rows = [
-    [nextLookAtMs, nextLookAtMs, false],
-    [nextLookAtMs, nextLookAtMs + MINUTE_MS, false],
-    [nextLookAtMs, nextLookAtMs + MINUTE_MS + 1, true],
-    [nextLookAtMs + 1, nextLookAtMs + 1, true],
-  ] as const;
-  for (const [planned, nowMs, isExtra] of rows) {
-    expect(isExtraLook({ host, nextLookAtMs: planned }, nowMs, TIMING)).toBe(isExtra);
-  }
-  expect(countExtraLooks(1)).toBe(12);
 });

@@ -64,7 +64,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     asking.push(host);
     const { asked } = watched;
     if (asked === null) throw new Error('our fault');
-    return resources.map(asked);
+    return { asked: resources.map(asked), handshakeMs: 0 };
   };
   const watching = createWatching({
     store,
@@ -72,6 +72,8 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     policy: config.originPolicy,
     timing: toWatchTiming(),
     scanCoordinator,
+    turns: app.turns,
+    wait: async (ms) => app.advance(ms),
     askResources,
     fetchChallenge: async ({ host }) =>
       app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },

@@ -101,7 +101,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
         tags: ['ownership'],
         summary: 'Watch a host of yours: events by webhook when something breaks (verified owners)',
         description:
-          'Whoever may change the listing may watch the host, for 30 days, renewed while the verification file is served. Events are signed by Standard Webhooks. A second call replaces watch and secret.',
+          'Whoever may change the listing may watch the host, for 30 days, renewed while the verification file is served. Events are signed by Standard Webhooks. A second call replaces watch and secret: once in ten minutes where the receiver had agreed, three times where it had not (429 with Retry-After beyond that). Waiting events go to the new receiver once it agrees. 409 where five hosts of the domain are watched, or the receiver has its 100 watches, or three of yours or of the domain wait for it.',
         body: createBody,
         response: {
           200: Type.Object({

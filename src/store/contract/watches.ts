@@ -14,8 +14,16 @@ export type WatchVersion = {
   /** Time of the next try of a delivery; null when none waits. */
   readonly sendAtMs: number | null;
   readonly endedAtMs: number | null;
+  /** True when the next look confirms what an earlier one saw; such looks come first. */
+  readonly isConfirming: boolean | null;
   /** The host and port that deliveries go to. */
   readonly receiver: string;
+  /** Registrable domain of the host. */
+  readonly domain: string | null;
+  /** Key of the client that made the watch. */
+  readonly client: string | null;
+  /** True once the receiver has agreed: the watch counts among those of its receiver. */
+  readonly holdsPlace: boolean | null;
   readonly state: JsonObject;
 };
 
@@ -23,6 +31,18 @@ export type WatchVersion = {
 export type WatchText = { readonly id: string; readonly text: string };
 
 export type WatchDuty = 'lookAtMs' | 'sendAtMs';
+
+export type DueOptions = {
+  readonly upToMs: number;
+  readonly limit: number;
+  /** Hosts, or receivers, that are left out. */
+  readonly except: readonly string[];
+};
+
+/** Selects watches that have not ended. */
+export type LiveWatches = Partial<
+  Pick<WatchVersion, 'domain' | 'receiver' | 'client' | 'holdsPlace'>
+>;
 
 /**
  * Watches as versions. A writer inserts the number after the one it has read, together with the new
@@ -47,9 +67,18 @@ export type WatchStore = {
 
   text(id: string): Promise<string | null>;
 
-  /** Newest versions that are due at `upToMs`, earliest first, at most `limit`. */
-  due(duty: WatchDuty, upToMs: number, limit: number): Promise<readonly WatchVersion[]>;
+  /** Hosts whose look is due: those with a confirming look, then the others, each earliest first. */
+  dueLooks(options: DueOptions): Promise<readonly string[]>;
 
-  /** Number of hosts that are watched now. */
-  count(): Promise<number>;
+  /** Receivers to which a delivery is due, each once, earliest first, however many are due to one of them. */
+  dueReceivers(options: DueOptions): Promise<readonly string[]>;
+
+  /** Watches of a receiver that have a delivery due, earliest first. */
+  dueSends(receiver: string, options: Omit<DueOptions, 'except'>): Promise<readonly WatchVersion[]>;
+
+  /** Time of the earliest duty of any watch; null when none is planned. */
+  firstDutyMs(duty: WatchDuty): Promise<number | null>;
+
+  /** At most `limit`, in no order. Reads what racing writers have stored so far. */
+  live(which: LiveWatches, limit: number): Promise<readonly WatchVersion[]>;
 };

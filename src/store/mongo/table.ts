@@ -25,6 +25,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   upTo: '$lte',
   before: '$lt',
   in: '$in',
+  notIn: '$nin',
 };
 
 export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): EngineTable {

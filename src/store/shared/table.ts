@@ -6,6 +6,7 @@ const LONGEST_JITTER_MS = 40;
 export type Condition<V> =
   | V
   | { readonly in: readonly V[] }
+  | { readonly notIn: readonly V[] }
   | { readonly not: V }
   | {
       readonly from?: number;
@@ -99,11 +100,11 @@ export type EngineTable = Omit<Table<AnyRow>, 'decide'>;
 export type RowOf<Spec> = Spec extends TableSpec<infer R> ? Readonly<R> : never;
 export type TablesOf<Specs> = { readonly [Name in keyof Specs]: Table<RowOf<Specs[Name]>> };
 
-const OPERATORS = ['from', 'after', 'upTo', 'before', 'not', 'in'] as const;
+const OPERATORS = ['from', 'after', 'upTo', 'before', 'not', 'in', 'notIn'] as const;
 
 export type Operator = 'equal' | (typeof OPERATORS)[number];
 
-/** Compares a column with a value; `value` is a list for `in`. */
+/** Compares a column with a value; `value` is a list for `in` and `notIn`. */
 export type Comparison = {
   readonly column: string;
   readonly operator: Operator;

@@ -172,13 +172,27 @@ export const TABLES = {
       /** False once a later version replaced it. */
       isCurrent: boolean,
       lookAtMs: orNull(integer),
+      /** Null in rows of older programs, as are the three below. */
+      isConfirming: orNull(boolean),
       sendAtMs: orNull(integer),
       endedAtMs: orNull(integer),
       receiver: text,
+      domain: orNull(text),
+      client: orNull(text),
+      holdsPlace: orNull(boolean),
       state: text,
     },
     key: ['host', 'n'],
-    indexes: [['lookAtMs'], ['sendAtMs'], ['endedAtMs'], ['isCurrent', 'atMs']],
+    indexes: [
+      ['lookAtMs'],
+      ['isConfirming', 'lookAtMs'],
+      ['sendAtMs'],
+      ['receiver', 'sendAtMs'],
+      ['receiver', 'isCurrent', 'holdsPlace'],
+      ['domain', 'isCurrent'],
+      ['endedAtMs'],
+      ['isCurrent', 'atMs'],
+    ],
   }),
   /** Each row is a text that version `n` of a watch added. */
   watchTexts: table({

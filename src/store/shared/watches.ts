@@ -1,9 +1,4 @@
-import {
-  ENDED_WATCH_MS,
-  type WatchDuty,
-  type WatchStore,
-  type WatchVersion,
-} from '../contract/watches.ts';
+import { ENDED_WATCH_MS, type WatchStore, type WatchVersion } from '../contract/watches.ts';
 import type { StoreContext } from './context.ts';
 import { RETENTION_MS } from './retention.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
@@ -19,6 +14,17 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
   /** Marks a replaced version, so that it is no longer due and the purge removes it. */
   async function retire(host: string, n: number): Promise<void> {
     await watches.set({ host, n }, { isCurrent: false, lookAtMs: null, sendAtMs: null });
+  }
+
+  /** Leaves out replaced versions: the writer of a later one may have crashed before it retired them. */
+  async function currentAmong(rows: readonly Row<'watches'>[]): Promise<readonly Row<'watches'>[]> {
+    const current: Row<'watches'>[] = [];
+    for (const row of rows) {
+      const later = await watches.first({ host: row.host, n: { after: row.n } });
+      if (later === null) current.push(row);
+      else await retire(row.host, row.n);
+    }
+    return current;
   }
 
   return {
@@ -47,26 +53,40 @@ export function watchesOn({ tables, now }: StoreContext): WatchStore {
       return (await watchTexts.get(id))?.text ?? null;
     },
 
-    async due(duty: WatchDuty, upToMs, limit) {
-      const rows = await watches.all(
-        { [duty]: { upTo: upToMs } },
-        { order: [[duty, 'asc']], limit },
-      );
-      const current: WatchVersion[] = [];
-      for (const row of rows) {
-        // The writer of a later version may have crashed before it retired this one.
-        const later = await watches.first({ host: row.host, n: { after: row.n } });
-        if (later === null) current.push(toVersion(row));
-        else await retire(row.host, row.n);
-      }
-      return current;
+    async dueLooks({ upToMs, limit, except }) {
+      const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
+      const order = [['lookAtMs', 'asc']] as const;
+      const urgent = await watches.all({ ...due, isConfirming: true }, { order, limit });
+      const left = { order, limit: limit - urgent.length };
+      const others =
+        left.limit > 0 ? await watches.all({ ...due, isConfirming: { not: true } }, left) : [];
+      return (await currentAmong([...urgent, ...others])).map(({ host }) => host);
     },
 
-    async count() {
-      let count = 0;
-      const watched = { lookAtMs: { after: 0 } };
-      for await (const rows of watches.batches(watched)) count += rows.length;
-      return count;
+    async dueReceivers({ upToMs, limit, except }) {
+      const due = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
+      const receivers = new Set<string>();
+      for await (const rows of watches.batches(due, { order: [['sendAtMs', 'asc']] })) {
+        for (const { receiver } of rows) if (receivers.size < limit) receivers.add(receiver);
+        if (receivers.size === limit) break;
+      }
+      return [...receivers];
+    },
+
+    async dueSends(receiver, { upToMs, limit }) {
+      const due = { receiver, sendAtMs: { upTo: upToMs } };
+      const rows = await watches.all(due, { order: [['sendAtMs', 'asc']], limit });
+      return (await currentAmong(rows)).map(toVersion);
+    },
+
+    async firstDutyMs(duty) {
+      const row = await watches.first({ [duty]: { after: 0 } }, { order: [[duty, 'asc']] });
+      return row?.[duty] ?? null;
+    },
+
+    async live(which, limit) {
+      const live = { ...which, isCurrent: true, endedAtMs: null };
+      return (await currentAmong(await watches.all(live, { limit }))).map(toVersion);
     },
   };
 }

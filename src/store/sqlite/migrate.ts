@@ -28,8 +28,8 @@ export function migrate(connection: Connection): void {
     for (const step of isNew ? [] : STEPS.slice(had - OLDEST_VERSION)) {
       connection.exec(step(connection.values(TABLE_NAMES).map(String)));
     }
-    connection.exec(createTables());
     addColumns(connection);
+    connection.exec(createTables());
     if (had !== VERSION) connection.exec(`PRAGMA user_version = ${VERSION}`);
   });
 }

@@ -31,12 +31,16 @@ export function createTables(): string {
   return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
 }
 
-/** Adds the columns that tables of older programs lack. Their rows have no value for them, so they must allow null. */
+/**
+ * Adds the columns that tables of older programs lack, before indexes over them are made. Their rows have no value
+ * for them, so they must allow null.
+ */
 export function addColumns(connection: Connection): void {
   for (const spec of SPECS) {
     const held = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
+    const isMissing = held.length === 0;
     for (const column of flatColumns(spec)) {
-      if (held.includes(column.name)) continue;
+      if (isMissing || held.includes(column.name)) continue;
       connection.exec(`ALTER TABLE ${quoted(spec.name)} ADD COLUMN ${columnSql(column)}`);
     }
   }

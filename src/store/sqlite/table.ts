@@ -23,6 +23,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   upTo: '<= ?',
   before: '< ?',
   in: 'IN (SELECT value FROM json_each(?))',
+  notIn: 'NOT IN (SELECT value FROM json_each(?))',
 };
 
 /** A column of the file: one of a row, or a member of an object in it. */
@@ -165,7 +166,7 @@ function whereSql(where: Where<AnyRow>): {
   return {
     sql: conditions.length === 0 ? 'TRUE' : conditions.join(' AND '),
     values: comparisons.map(({ operator, value }) =>
-      operator === 'in' ? JSON.stringify(value) : toSql(value),
+      operator === 'in' || operator === 'notIn' ? JSON.stringify(value) : toSql(value),
     ),
   };
 }

@@ -48,7 +48,7 @@ test('tells the first scan, and each time that grade or payability moved', async
   ]);
   const feed = parseFeed(answer.body);
   expect(feed).toMatchObject({
-    id: `https://scanner.example${FEED}`,
+    id: `tag:scanner.example,2026-09-01:o/${HOST}`,
     title: `${HOST}: x402 conformance`,
     updated: new Date('2026-09-01T16:00:00Z'),
   });

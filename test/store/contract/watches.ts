@@ -15,7 +15,11 @@ function versionOf(n: number, more: Partial<WatchVersion> = {}): WatchVersion {
     lookAtMs: null,
     sendAtMs: null,
     endedAtMs: null,
+    isConfirming: false,
     receiver: 'hooks.example.com',
+    domain: 'example.com',
+    client: 'client',
+    holdsPlace: false,
     state: { 'a.b$c': n },
     ...more,
   };
@@ -61,21 +65,67 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.text('two')).toBe('text of two');
     });
 
-    it('tells what is due, earliest first, and nothing of replaced versions', async () => {
+    it('tells the hosts that are due to be looked at, confirming looks first, then earliest first', async () => {
       const store = await subject.fresh();
       const hosts = ['c.com', 'a.com', 'b.com'];
       for (const [index, host] of hosts.entries()) {
-        await append(store, versionOf(1, { host, lookAtMs: 100 + index, sendAtMs: 300 - index }));
+        await append(store, versionOf(1, { host, lookAtMs: 100 + index }));
       }
       await append(store, versionOf(2, { host: 'a.com' }));
-      const dueHosts = async (duty: 'lookAtMs' | 'sendAtMs', upToMs: number, limit = 9) =>
-        (await store.watches.due(duty, upToMs, limit)).map(({ host }) => host);
-      expect(await dueHosts('lookAtMs', 99)).toEqual([]);
-      expect(await dueHosts('lookAtMs', 100)).toEqual(['c.com']);
-      expect(await dueHosts('lookAtMs', 200)).toEqual(['c.com', 'b.com']);
-      expect(await dueHosts('sendAtMs', 300)).toEqual(['b.com', 'c.com']);
-      expect(await dueHosts('sendAtMs', 300, 1)).toEqual(['b.com']);
-      expect(await store.watches.count()).toBe(2);
+      const due = (upToMs: number, limit = 9, except: readonly string[] = []) =>
+        store.watches.dueLooks({ upToMs, limit, except });
+      expect(await due(99)).toEqual([]);
+      expect(await due(100)).toEqual(['c.com']);
+      expect(await due(200)).toEqual(['c.com', 'b.com']);
+      expect(await due(200, 9, ['c.com'])).toEqual(['b.com']);
+      expect(await due(200, 1)).toEqual(['c.com']);
+      const confirming = { isConfirming: true };
+      await append(store, versionOf(1, { host: 'd.com', lookAtMs: 150, ...confirming }));
+      expect(await due(200)).toEqual(['d.com', 'c.com', 'b.com']);
+      expect(await due(200, 1)).toEqual(['d.com']);
+      expect(await store.watches.firstDutyMs('lookAtMs')).toBe(100);
+      expect(await store.watches.firstDutyMs('sendAtMs')).toBeNull();
+    });
+
+    it('tells receivers once each, however many of their watches are due', async () => {
+      const store = await subject.fresh();
+      const send = (n: number, receiver: string, sendAtMs: number) =>
+        append(store, versionOf(1, { host: `shop${n}.com`, receiver, sendAtMs }));
+      for (let n = 0; n < 250; n += 1) await send(n, 'busy.dev', 100 + n);
+      await send(250, 'late.dev', 500);
+      await send(251, 'early.dev', 50);
+      const due = (upToMs: number, limit: number, except: readonly string[] = []) =>
+        store.watches.dueReceivers({ upToMs, limit, except });
+      expect(await due(1_000, 9)).toEqual(['early.dev', 'busy.dev', 'late.dev']);
+      expect(await due(400, 9)).toEqual(['early.dev', 'busy.dev']);
+      expect(await due(1_000, 1)).toEqual(['early.dev']);
+      expect(await due(1_000, 1, ['early.dev', 'busy.dev'])).toEqual(['late.dev']);
+      const sends = await store.watches.dueSends('busy.dev', { upToMs: 101, limit: 9 });
+      expect(sends.map(({ host }) => host)).toEqual(['shop0.com', 'shop1.com']);
+      expect(await store.watches.dueSends('busy.dev', { upToMs: 1_000, limit: 1 })).toHaveLength(1);
+    });
+
+    it('counts live watches of a domain, a receiver and a client; replaced and ended ones are not live', async () => {
+      const store = await subject.fresh();
+      const rows = [
+        { host: 'a.com', domain: 'a.com', client: 'one', holdsPlace: true },
+        { host: 'b.com', domain: 'b.com', client: 'one' },
+        { host: 'c.b.com', domain: 'b.com', client: 'two' },
+        { host: 'd.com', domain: 'd.com', client: 'two', receiver: 'other.dev' },
+        { host: 'e.com', domain: 'b.com', client: 'one', endedAtMs: 7 },
+      ];
+      for (const row of rows) await append(store, versionOf(1, row));
+      const live = async (which: Parameters<Store['watches']['live']>[0], limit = 9) =>
+        (await store.watches.live(which, limit)).map(({ host }) => host).toSorted();
+      const receiver = 'hooks.example.com';
+      expect(await live({ domain: 'b.com' })).toEqual(['b.com', 'c.b.com']);
+      expect(await live({ receiver })).toEqual(['a.com', 'b.com', 'c.b.com']);
+      expect(await live({ receiver, holdsPlace: true })).toEqual(['a.com']);
+      expect(await live({ receiver, client: 'one', holdsPlace: false })).toEqual(['b.com']);
+      expect(await live({ receiver }, 2)).toHaveLength(2);
+      await append(store, versionOf(2, { host: 'b.com', domain: 'b.com', receiver: 'other.dev' }));
+      expect(await live({ receiver, client: 'one', holdsPlace: false })).toEqual([]);
+      expect(await live({ receiver: 'other.dev' })).toEqual(['b.com', 'd.com']);
     });
 
     it('purges replaced versions after an hour, and a watch 30 days after its end', async () => {

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../../src/store/contract/store.ts';
+import { findDutyMs, findSlotMs, toDay } from '../../src/watch/plan.ts';
+import { type Delivery, toVersion, type WatchState } from '../../src/watch/state.ts';
+import { toWatchTiming } from '../../src/watch/timing.ts';
+
+const TIMING = toWatchTiming();
+
+/** An agreed watch, scanned today, whose next look is at its hour. */
+export function stateOf(host: string, nowMs: number, more: Partial<WatchState> = {}): WatchState {
+  return {
+    host,
+    originUrl: `https://${host}`,
+    webhook: 'https://hooks.example.com/x',
+    receiver: 'hooks.example.com',
+    secret: 'whsec_c2VjcmV0LXRoYXQtc2lnbnMtdGhlLWV2ZW50cw==',
+    challenge: 'c',
+    tokenHash: 't',
+    domain: host,
+    client: 'client',
+    block: 'block',
+    holdsPlace: true,
+    changes: [],
+    createdAtMs: nowMs,
+    agreedAtMs: nowMs,
+    endsAtMs: nowMs + TIMING.lifetimeMs,
+    endedAtMs: null,
+    isEndTold: false,
+    nextLookAtMs: findSlotMs(host, nowMs, TIMING),
+    scannedDay: toDay(nowMs, TIMING),
+    readDay: toDay(nowMs, TIMING),
+    scanId: null,
+    scannedAtMs: nowMs,
+    baseline: null,
+    suspicions: {},
+    deliveries: [],
+    failedForMs: 0,
+    ...more,
+  };
+}
+
+/** A test event that waits since `atMs`. */
+export function waitingSince(atMs: number): Delivery {
+  const times = { atMs, nextTryAtMs: atMs, lastTryAtMs: null };
+  return { id: `msg_${randomUUID()}`, type: 'watch.test', tries: 0, status: 'waiting', ...times };
+}
+
+/** Stores the first version of a watch, with the texts that it refers to. */
+export async function storeWatch({ watches }: Store, state: WatchState, seen = '{}') {
+  const bodies = state.deliveries.map(({ id }) => ({ id, text: `{"of":"${state.host}"}` }));
+  const texts = state.baseline === null ? bodies : [...bodies, { id: state.baseline, text: seen }];
+  const version = toVersion(state, 1, { lookAtMs: findDutyMs(state, TIMING) });
+  await watches.append(version, { attempt: randomUUID(), texts, dropped: [] });
+}
