@@ -5,10 +5,13 @@ import { parsePredicateSite, STATEMENT_TYPE } from './statement.ts';
 
 const statementSchema = Type.Object({
   _type: Type.Literal(STATEMENT_TYPE),
-  subject: Type.Array(Type.Object({ digest: Type.Object({ sha256: Type.String() }) }), {
-    minItems: 1,
-    maxItems: 1,
-  }),
+  subject: Type.Array(
+    Type.Object({ name: Type.String(), digest: Type.Object({ sha256: Type.String() }) }),
+    {
+      minItems: 1,
+      maxItems: 1,
+    },
+  ),
   predicateType: Type.String(),
   predicate: Type.Object({
     report: Type.Object({
@@ -25,6 +28,8 @@ const statementSchema = Type.Object({
 
 /** A statement about a scan, as somebody else wrote it. */
 export type SignedReport = Static<typeof statementSchema>['predicate'] & {
+  /** The origin that the subject names; tools of in-toto match statements by it. */
+  readonly subject: string;
   readonly observationsSha256: string;
   /** The site that the predicate type names. */
   readonly site: string;
@@ -42,5 +47,6 @@ export function readStatement(payload: Buffer): SignedReport | null {
   const site = parsePredicateSite(value.predicateType);
   const [subject] = value.subject;
   if (site === null || subject === undefined) return null;
-  return { ...value.predicate, observationsSha256: subject.digest.sha256, site };
+  const { name, digest } = subject;
+  return { ...value.predicate, subject: name, observationsSha256: digest.sha256, site };
 }

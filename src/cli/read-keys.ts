@@ -18,9 +18,14 @@ export type KeySource = {
   readonly isStated: boolean;
 };
 
+/** True for a URL, false for the name of a file. */
+export function isWebAddress(at: string): boolean {
+  return WEB_ADDRESS.test(at);
+}
+
 /** Throws UsageError and OriginRefused. */
 export async function readKeys(source: KeySource): Promise<readonly NamedKey[]> {
-  const text = WEB_ADDRESS.test(source.at) ? await fetchText(source) : await readText(source.at);
+  const text = isWebAddress(source.at) ? await fetchText(source) : await readText(source.at);
   const keys = readKeySet(parse(text, source.at));
   if (keys === null) throw new UsageError(`${source.at}: no JWK Set ({"keys": […]})`);
   return keys;

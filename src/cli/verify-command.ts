@@ -6,7 +6,7 @@ import { cleanText } from '../parse/text/text.ts';
 import { breakCommands } from './formatters/workflow-commands.ts';
 import { readFlags } from './read-flags.ts';
 import { readJson } from './read-json.ts';
-import { type KeySource, readKeys } from './read-keys.ts';
+import { isWebAddress, type KeySource, readKeys } from './read-keys.ts';
 import { type Streams, write } from './streams.ts';
 import { usageLine } from './usage.ts';
 import { UsageError } from './usage-error.ts';
@@ -31,18 +31,25 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
     await writeLines(out, ['NOT proved signature: the payload is no statement about a scan']);
     return 1;
   }
+  if (signed !== null && signed.subject !== signed.report.origin) {
+    const { subject, report } = signed;
+    const differ = `the subject is ${subject}, the report is of ${report.origin}`;
+    await writeLines(out, [`NOT proved subject: ${differ}`]);
+    return 1;
+  }
   const signature = proveSignature(envelope, await readKeys(source));
   if (signed === null) {
     if (signature.isProved) throw new UsageError(`${call.file}: signed, but no report of a scan`);
-    await writeLines(out, [keysLine(source), lineOf('signature', signature)]);
+    await writeLines(out, [keysLine(source, null), lineOf('signature', signature)]);
     return 1;
   }
   const { report, site } = signed;
   const time = proveTime(report.scannedAt, signature.key, Date.now());
   const recording = call.recording === null ? null : await proveFrom(call.recording, signed);
+  const by = isOfSite(source, site) ? `by ${site}` : `says that it is by ${site}`;
   await writeLines(out, [
-    `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, by ${site}`,
-    keysLine(source),
+    `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, ${by}`,
+    keysLine(source, site),
     lineOf('signature', signature),
     lineOf('time', time),
     recording === null
@@ -76,6 +83,13 @@ function sourceOf({ keys }: Call, site: string | null): KeySource | null {
   return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isStated: false };
 }
 
+/** True for keys that the site itself serves: whoever signs can write the name of any site. */
+function isOfSite({ at }: KeySource, site: string): boolean {
+  const [from, stated] = [URL.parse(at), URL.parse(site)];
+  if (from === null || stated === null || stated.username !== '') return false;
+  return isWebAddress(at) && from.origin === stated.origin;
+}
+
 /** Loads the engine only where a recording is to be judged. */
 async function proveFrom(
   file: string,
@@ -86,10 +100,14 @@ async function proveFrom(
 }
 
 /** Names the source of the keys, because anybody can sign reports for a site of his own. */
-function keysLine({ at, isStated }: KeySource): string {
-  return isStated
-    ? `keys of ${at}`
-    : `keys of ${at}, which the report itself names: is this the scanner that you trust?`;
+function keysLine(source: KeySource, site: string | null): string {
+  const { at, isStated } = source;
+  if (!isStated) {
+    return `keys of ${at}, which the report itself names: is this the scanner that you trust?`;
+  }
+  // The user chose these keys, so they prove the rest; the exit code does not depend on the site.
+  const isOfAnother = site !== null && isWebAddress(at) && !isOfSite(source, site);
+  return isOfAnother ? `keys of ${at}, NOT proved site: they are not of ${site}` : `keys of ${at}`;
 }
 
 function lineOf(what: string, { isProved, says }: Proof): string {

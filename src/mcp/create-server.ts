@@ -7,6 +7,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv } from 'ajv';
+import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { type McpHost, PAYMENT_META, type ToolAnswer } from './host.ts';
 import { TOOLS } from './tools.ts';
 
@@ -54,8 +55,12 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (tool === undefined || validate === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
     }
-    if (!validate(input)) {
-      const problem = ajv.errorsText(validate.errors, { dataVar: 'arguments' });
+    const excess = refuseNesting(input);
+    if (excess !== null || !validate(input)) {
+      const problem =
+        excess === null
+          ? ajv.errorsText(validate.errors, { dataVar: 'arguments' })
+          : `arguments are ${excess}`;
       return resultOf({ value: { error: 'invalid_request', message: problem }, isError: true });
     }
     try {

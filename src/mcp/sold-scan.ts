@@ -3,9 +3,11 @@
  * the payment stands in `_meta["x402/payment"]`, its settlement in `_meta["x402/payment-response"]`.
  * Gate and ledger are those of the route, so one authorization buys over one of the two.
  */
+import { refuseNesting } from '../parse/json/refuse-json.ts';
+import { PaymentRefused } from '../payment/gate/challenge.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
-import type { ToolAnswer } from './host.ts';
+import { PAYMENT_META, type ToolAnswer } from './host.ts';
 
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
@@ -28,6 +30,11 @@ export async function soldScan(
   options: SoldScanOptions,
 ): Promise<ToolAnswer> {
   const { gate, route, client, deadlineMs, disconnect, onWritten } = options;
+  const excess = refuseNesting(payment);
+  if (excess !== null) {
+    const refused = new PaymentRefused('invalid_payment', `_meta["${PAYMENT_META}"] is ${excess}`);
+    return toToolAnswer(gate.refuse(route, refused));
+  }
   const lines = payment === undefined ? {} : { 'payment-signature': [encode(payment)] };
   const preview = await gate.preview(route, lines, false);
   if (preview.kind === 'answer') return toToolAnswer(preview.answer);

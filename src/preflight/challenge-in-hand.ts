@@ -51,6 +51,7 @@ function toAnswer(required: object, url: string): HttpData {
 
 function readResourceUrl(required: object): string {
   const resource: unknown = 'resource' in required ? required.resource : null;
-  const isNamed = typeof resource === 'object' && resource !== null && 'url' in resource;
-  return isNamed ? String(resource.url) : NOWHERE;
+  const url: unknown =
+    typeof resource === 'object' && resource !== null && 'url' in resource ? resource.url : null;
+  return typeof url === 'string' ? url : NOWHERE;
 }

@@ -229,6 +229,48 @@ describe('verify', () => {
     }
   });
 
+  test('a site is named only by its own keys', async () => {
+    const key = makeSigningKey();
+    const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
+    const keySet = await save('stranger.json', { keys: [own] });
+    const stranger = await startCraftedSeller({
+      answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [own] } } },
+    });
+    const from = `${stranger.url}/.well-known/jwks.json`;
+    const { host: strange } = new URL(stranger.url);
+    for (const site of ['https://trusted.example.com', `http://trusted.example.com@${strange}`]) {
+      const signed = { ...statement(), predicateType: `${site}/attestations/scan/v1` };
+      const file = await save('named.json', signEnvelope(toCanonicalJson(signed), key));
+      const byFile = await verify(file, '--keys', keySet);
+      expect(byFile.code).toBe(0);
+      expect(byFile.text).toContain(`says that it is by ${site}`);
+      const byUrl = await verify(file, '--keys', from);
+      expect(byUrl.text).toContain(`keys of ${from}, NOT proved site: they are not of ${site}`);
+      for (const { text } of [byFile, byUrl]) expect(text).not.toMatch(/, by /);
+    }
+    const signed = { ...statement(), predicateType: `${stranger.url}/attestations/scan/v1` };
+    const honest = await save('honest.json', signEnvelope(toCanonicalJson(signed), key));
+    const { code, text } = await verify(honest, '--keys', from);
+    expect([code, text]).toEqual([0, expect.stringContaining(`, by ${stranger.url}\n`)]);
+    expect(text).not.toContain('NOT proved');
+    await stranger[Symbol.asyncDispose]();
+  });
+
+  test.each(['https://other.com', 'https://shop.com ', ''])(
+    'a subject of another origin than the report is refused: %j',
+    async (name) => {
+      const key = makeSigningKey();
+      const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
+      const changed = statement();
+      changed.subject[0].name = name;
+      const file = await save('subject.json', signEnvelope(toCanonicalJson(changed), key));
+      const keySet = await save('subject-keys.json', { keys: [own] });
+      const { code, proofs, text } = await verify(file, '--keys', keySet);
+      expect([code, proofs]).toEqual([1, ['NOT proved subject']]);
+      expect(text).not.toMatch(/\d+\/100/);
+    },
+  );
+
   test('the key of the service is in no log', async () => {
     const [, secret = ''] = SIGNING_KEY.split('\n');
     await vi.waitFor(() => expect(host.out()).toContain('/v1/attestation'), WAIT);
@@ -260,7 +302,9 @@ describe('verify', () => {
   test('what the envelope holds cannot write to the terminal', async () => {
     const key = makeSigningKey();
     const changed = statement();
-    changed.predicate.report.origin = '\u001b[2J::set-output name=x::y\nproved  recording: all';
+    const loud = '\u001b[2J::set-output name=x::y\nproved  recording: all';
+    changed.predicate.report.origin = loud;
+    changed.subject[0].name = loud;
     const keySet = await save('k2.json', {
       keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey, nbf: 0, exp: 1e11 }],
     });

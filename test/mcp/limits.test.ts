@@ -141,3 +141,58 @@ describe('answers that quote origins', () => {
     ]);
   });
 });
+
+describe('input that no tool can read is the fault of its caller', () => {
+  const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+  const post = (service: TestApp, message: object) => {
+    // JSON.stringify overflows the stack on what JSON.parse takes.
+    const text = JSON.stringify(message).replace(/"NESTED:(\d+)"/, (_all, depth) => {
+      return `${'['.repeat(Number(depth))}${']'.repeat(Number(depth))}`;
+    });
+    return service.post('/mcp', text, HEADERS);
+  };
+
+  test.each([65, 5_000, 100_000])('arguments %i levels deep', async (depth) => {
+    await using service = await startApp();
+    for (const call of [
+      { name: 'validate_challenge', input: { challenge: { x: `NESTED:${depth}` } } },
+      { name: 'diff_reports', input: { before: `NESTED:${depth}`, after: {} } },
+      { name: 'preflight', input: { url: SHOP, more: `NESTED:${depth}` } },
+    ]) {
+      const answer = await post(service, messageOf(call));
+      expect([call.name, answer.statusCode]).toEqual([call.name, 400]);
+      expect(answer.json()).toMatchObject({
+        error: 'invalid_request',
+        message: expect.stringContaining('deeper than 64'),
+      });
+    }
+  });
+
+  test.each([65, 3_000, 50_000, 100_000])('a payment %i levels deep', async (depth) => {
+    await using service = await startApp();
+    const call = messageOf({ name: 'scan_origin', input: { url: SHOP } });
+    const _meta = { 'x402/payment': `NESTED:${depth}` };
+    const answer = await post(service, { ...call, params: { ...call.params, _meta } });
+    expect(answer.json().result).toMatchObject({
+      isError: true,
+      structuredContent: { error: expect.stringMatching(/^invalid_payment: .*deeper than 64/) },
+    });
+  });
+
+  test.each([
+    [{ method: 'tools/call', params: { name: { toString: 1 } } }],
+    [{ method: 'tools/call', params: { name: nested(3) } }],
+    [{ method: 'tools/call', params: 'text' }],
+    [{ method: 'tools/call', params: { name: 'preflight', arguments: 1 } }],
+    [{ method: 'tools/call', params: { name: 'preflight', _meta: 'text' } }],
+    [{ method: 'tools/call', params: { name: 'explain_check', arguments: { id: 'Z9' } } }],
+    [{ method: 'tools/call', params: { name: 'get_report', arguments: { url: '\ud800' } } }],
+    [{ method: 'tools/call', params: { name: 'search_directory', arguments: { q: '\u0000' } } }],
+    [{ method: { toString: 1 }, params: {} }],
+  ])('%j', async (message) => {
+    await using service = await startApp();
+    const answer = await post(service, { jsonrpc: '2.0', id: 1, ...message });
+    expect(answer.body).not.toMatch(/internal_error|"code":-32603/);
+    expect(answer.statusCode).toBeLessThan(500);
+  });
+});

@@ -87,6 +87,28 @@ describe('x402-scan mcp', () => {
     });
   });
 
+  test.each([
+    [{ toString: 1 }],
+    [{ toString: null, valueOf: null }],
+    [['https://a.example.com']],
+    [7],
+  ])('judges a challenge whose resource has the url %j', async (url) => {
+    const challenge = { ...challengeOf(WEATHER, seller.url), resource: { url } };
+    const { isError, value } = await call('validate_challenge', { challenge });
+    expect([isError, value]).toEqual([
+      false,
+      expect.objectContaining({ terms: expect.anything() }),
+    ]);
+  });
+
+  test.each([65, 4_000])('refuses arguments that nest %i levels deep', async (depth) => {
+    const deep: unknown = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    expect(await call('validate_challenge', { challenge: { deep } })).toMatchObject({
+      isError: true,
+      value: { error: 'invalid_request', message: 'arguments are deeper than 64' },
+    });
+  });
+
   test('judges the challenge of a tool in hand', async () => {
     const inHand = async (more: object, url?: string) => {
       const challenge = toolChallenge(more);

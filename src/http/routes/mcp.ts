@@ -12,6 +12,7 @@ import { type McpHost, PAYMENT_META } from '../../mcp/host.ts';
 import { soldScan } from '../../mcp/sold-scan.ts';
 import { PaidCallFailed } from '../../model/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../model/errors.ts';
+import { refuseNesting } from '../../parse/json/refuse-json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
@@ -53,7 +54,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       schema: { hide: true },
       bodyLimit: BODY_LIMIT_BYTES,
       onRequest: async (request) => refuseForeigner(request, options),
-      preHandler: [refuseBatch, limitCalls(app, options)],
+      preHandler: [refuseBatch, refuseUnreadable, limitCalls(app, options)],
       errorHandler: async (error, { body }) => {
         // `charged` is left out: nobody has read the payment, which may have been charged before.
         const mayPay = body === undefined || paymentIn(body) !== undefined;
@@ -115,6 +116,25 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
   }
 }
 
+/** Refuses what the SDK would call an internal error. A payment is measured by the code that reads it. */
+async function refuseUnreadable({ body }: FastifyRequest): Promise<void> {
+  const excess = refuseNesting(body, paymentIn(body));
+  if (excess !== null) throw new InvalidRequest(`The body is ${excess}.`);
+  const { method, params } = messageOf(body);
+  if (method !== 'tools/call') return;
+  const { name, arguments: input = {}, _meta: meta = {} } = params ?? {};
+  const isCall = typeof name === 'string' && isRecord(input) && isRecord(meta);
+  if (!isCall) {
+    throw new InvalidRequest(
+      'tools/call takes params of a name, which is a text, and of arguments and _meta, which are objects.',
+    );
+  }
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The route whose rate limit a call of each tool counts against. */
 const TOOL_ROUTES: Readonly<Record<string, readonly [operation: OperationId, path: string]>> = {
   scan_origin: ['scan', '/v1/scan'],
@@ -133,7 +153,9 @@ function limitCalls(app: FastifyInstance, { config: { revision } }: McpRouteOpti
   );
   return async (request, reply) => {
     const { method, params } = messageOf(request.body);
-    if (method === 'tools/call') await counts.get(String(params?.name))?.(request, reply);
+    const tool = params?.name;
+    if (method !== 'tools/call' || typeof tool !== 'string') return;
+    await counts.get(tool)?.(request, reply);
   };
 }
 
@@ -141,6 +163,7 @@ type Message = {
   readonly method?: unknown;
   readonly params?: {
     readonly name?: unknown;
+    readonly arguments?: unknown;
     readonly _meta?: { readonly [PAYMENT_META]?: unknown } | null;
   } | null;
 };
@@ -181,7 +204,11 @@ function hostOf(
       if (finished === null) throw new NoFreshReport(origin);
       return toReportBody(finished, { cache: 'hit', siteUrl, saysCharged: false });
     },
-    explain: (id) => explainAlone(id, catalog),
+    async explain(id) {
+      const isKnown = catalog.checks.some((check) => check.id === id);
+      if (!isKnown) throw new InvalidRequest('There is no such check. GET /v1/checks lists all.');
+      return explainAlone(id, catalog);
+    },
     preflight: (url, method, maxPrice) =>
       preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),
     validate: judgeInHand,

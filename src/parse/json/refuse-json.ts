@@ -44,6 +44,25 @@ export function refuseJson(text: string): string | null {
   }
 }
 
+/**
+ * Returns the reason why a parsed value is over the limits; null when it is within them. It does not
+ * recurse. `except` is a member that another reader measures.
+ */
+export function refuseNesting(value: unknown, except?: unknown): string | null {
+  let level: readonly unknown[] = [value];
+  let nodes = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    nodes += level.length;
+    if (nodes > MAX_JSON_NODES) return `over ${MAX_JSON_NODES} nodes`;
+    const parents = level.filter(
+      (one): one is object => typeof one === 'object' && one !== null && one !== except,
+    );
+    if (parents.length > 0 && depth === MAX_JSON_DEPTH) return `deeper than ${MAX_JSON_DEPTH}`;
+    level = parents.flatMap((parent): readonly unknown[] => Object.values(parent));
+  }
+  return null;
+}
+
 function describeError(text: string, code: number, offset: number, length: number): string {
   const isCutString =
     printParseErrorCode(code) === 'UnexpectedEndOfString' && offset + length >= text.length;

@@ -64,6 +64,11 @@ export class PaymentGate {
     return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
+  /** The challenge for a payment that its transport cannot read. */
+  refuse<Input>(route: PaidRoute<Input>, refused: PaymentRefused): PaidAnswer {
+    return this.#challenges.refuse(route, refused);
+  }
+
   /** Answers a call that carries a payment; 'disconnected' where the caller has left. */
   async handle<Input>(
     route: PaidRoute<Input>,
