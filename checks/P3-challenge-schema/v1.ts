@@ -133,6 +133,11 @@ function inspectTop(
     found.push(['no-resource', `/resource: ${stated}, clients sign without`]);
     return found;
   }
+  const refused = kit.refusedMember(reading.challenge);
+  if (refused?.pointer === '/resource') {
+    found.push(['bad-resource-url', `/resource: ${kit.show(refused.value)}`]);
+    return found;
+  }
   const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
   if (kind !== null) found.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return found;
@@ -272,6 +277,8 @@ function flawsOf(offers: readonly Judged[], said: ResourcePayability | null): re
 
 function wordsOf(said: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
   if (said === null || said.words === null) return '';
+  // Words of ours about the whole challenge; the finding names the member itself.
+  if (said.words.startsWith('some clients sign it')) return '';
   return ` (the official client says ${kit.quote(said.words, MAX_WORDS)})`;
 }
 

@@ -4,6 +4,9 @@ export type ClientVersion = { readonly name: string; readonly version: string };
 /** Prefix of an offer's `words` when a client signs it and it still counts as refused. */
 export const SIGNED_UNSOUND = 'clients sign it, facilitators refuse it';
 
+/** Prefix of a challenge's `words` when a client signs it and it still counts as refused. */
+export const REFUSED_WHOLE = 'some clients sign it, others refuse the whole challenge';
+
 /**
  * Verdicts of a client with every scheme on one offer alone: it signs; it signs once the default spend
  * controls are lifted; it refuses, or nobody could settle its signature; no client has that scheme on

@@ -1,4 +1,9 @@
-import { type PayableBy, type ResourcePayability, SIGNED_UNSOUND } from '../model/payability.ts';
+import {
+  type PayableBy,
+  REFUSED_WHOLE,
+  type ResourcePayability,
+  SIGNED_UNSOUND,
+} from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
 import { countMoreSold } from '../parse/x402/more-sold.ts';
 import { money, toOfferPrice } from './offer-price.ts';
@@ -46,7 +51,7 @@ function x402Answer(
     }
     return `Not known: the specification allows what the official client refuses, it says ${said}`;
   }
-  if (words?.startsWith(SIGNED_UNSOUND)) return `No: ${words}`;
+  if (words !== null && isOwn(words)) return `No: ${words}`;
   const fault = findFault(results) ?? `default clients can pay ${count}`;
   return `No: ${fault}, the official client says ${said}`;
 }
@@ -69,13 +74,21 @@ function findFault(results: ScanReport['results']): string | null {
   return null;
 }
 
+/** Returns true for words of ours, which name the member; the others are a client's. */
+function isOwn(words: string): boolean {
+  return words.startsWith(SIGNED_UNSOUND) || words.startsWith(REFUSED_WHOLE);
+}
+
 function plural(count: number): string {
   return count === 1 ? 'resource' : 'resources';
 }
 
 function toWords(payability: readonly ResourcePayability[]): string | null {
   const of = ({ offers, words }: ResourcePayability): string | null =>
-    offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ?? words;
+    words?.startsWith(REFUSED_WHOLE)
+      ? words
+      : (offers.find(({ verdict, words: own }) => verdict !== 'signs' && own !== null)?.words ??
+        words);
   return payability.map(of).find((words) => words !== null) ?? null;
 }
 

@@ -4,10 +4,17 @@ import {
   type OfferPayability,
   type OfferVerdict,
   type PayableBy,
+  REFUSED_WHOLE,
   SIGNED_UNSOUND,
 } from '../model/payability.ts';
+import { showJson } from '../parse/json/json.ts';
 import { exactText } from '../parse/text/text.ts';
-import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
+import {
+  type Challenge,
+  type Offer,
+  readChallenge,
+  refusedMember,
+} from '../parse/x402/challenge.ts';
 import { claimedNamespace, networkForm } from '../parse/x402/networks.ts';
 import { showFault } from '../parse/x402/offer-fault.ts';
 import { offerFaults } from '../parse/x402/offer-faults.ts';
@@ -71,6 +78,12 @@ async function tryWhole(
   const whole = (client: x402HTTPClient) => read(client, seen);
   const byDefault = await asks(await buyers(quickstart, solana), whole);
   const words = findRefusal(byDefault, challenge);
+  const member = refusedMember(challenge);
+  if (member !== null) {
+    const isSaid = byDefault.kind === 'refuses' && member.pointer === '/x402Version';
+    const own = `${REFUSED_WHOLE}: ${member.pointer} is ${showJson(member.value)}`;
+    return { payableBy: 'nobody', words: isSaid ? words : exactText(own, MAX_WORDS) };
+  }
   if (words === null) {
     return seen.isLongHead === true
       ? { payableBy: 'settings', words: LONG_HEAD }

@@ -114,6 +114,32 @@ describe('a whole challenge', () => {
     });
   });
 
+  it.each<readonly [string, JsonObject, member: string]>([
+    ['no version', { x402Version: undefined }, '/x402Version'],
+    ['a version of null', { x402Version: null }, '/x402Version'],
+    ['a version that is text', { x402Version: '2' }, '/x402Version'],
+    ['a version of the future', { x402Version: 3 }, '/x402Version'],
+    ['a resource that is its address', { resource: 'https://shop.example/a' }, '/resource'],
+    ['a resource that is a list', { resource: ['https://shop.example/a'] }, '/resource'],
+    ['a resource that is a number', { resource: 7 }, '/resource'],
+    ['a resource without an address', { resource: { description: 'Weather' } }, '/resource/url'],
+    ['an address that is no text', { resource: { url: 7 } }, '/resource/url'],
+  ])('counts as refused with %s, whatever a client signs', async (_, change, member) => {
+    const { payableBy, words } = await said(inHeader(challengeV2(change)));
+    expect(payableBy).toBe('nobody');
+    if (member !== '/x402Version') expect(words).toContain(`${member} is `);
+  });
+
+  it.each<readonly [string, JsonObject]>([
+    ['no resource', { resource: undefined }],
+    ['a resource of null', { resource: null }],
+    ['an empty address', { resource: { url: '' } }],
+    ['a description that is no text', { resource: { url: 'https://a.example', description: 5 } }],
+    ['tags that are no list', { resource: { url: 'https://a.example', tags: 'weather' } }],
+  ])('is paid all the same with %s', async (_, change) => {
+    expect(await said(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
+  });
+
   it('is as hostile as it likes', async () => {
     for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
       for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {

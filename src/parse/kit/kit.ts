@@ -30,6 +30,7 @@ import {
   type Offer,
   parseChallenge,
   readChallenge,
+  refusedMember,
 } from '../x402/challenge.ts';
 import { challengeDifference } from '../x402/challenge-difference.ts';
 import { challengedResources, signInResources } from '../x402/challenged-resources.ts';
@@ -95,6 +96,7 @@ const STATELESS = {
   offerFaults,
   describeFault,
   judgedOffers,
+  refusedMember,
   named: namedPair,
   namedOnly,
   scheme: ({ scheme, network }: Offer) => schemeRow(scheme, network),

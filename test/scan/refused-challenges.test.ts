@@ -1,0 +1,63 @@
+/** Challenges that one client signs and another refuses as a whole: nobody is said to pay them. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answerLine } from '../../src/payable/answer-line.ts';
+import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
+import { type Answering, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+
+let engine: EngineUnderTest;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine[Symbol.asyncDispose]());
+
+async function scanWith(change: Readonly<Record<string, unknown>>) {
+  const selling =
+    (product: typeof WEATHER | typeof SUMMARY): Answering =>
+    ({ origin }, usual) =>
+      usual.status === 402
+        ? challengeAnswer({ ...challengeOf(product, origin), ...change })
+        : usual;
+  await using seller = await startCraftedSeller({
+    answers: { '/weather': selling(WEATHER), '/summaries': selling(SUMMARY) },
+  });
+  return await engine.scan(seller.url);
+}
+
+it.each([
+  ['no version', { x402Version: undefined }, '/x402Version: missing', 'wrong-version'],
+  ['a version as text', { x402Version: '2' }, '/x402Version: "2"', 'wrong-version'],
+  ['a version of the future', { x402Version: 3 }, '/x402Version: 3', 'wrong-version'],
+  [
+    'an address as resource',
+    { resource: 'https://a.example' },
+    '/resource is "https',
+    'bad-resource-url',
+  ],
+  [
+    'a resource without an address',
+    { resource: { tags: [] } },
+    '/resource/url is missing',
+    'bad-resource-url',
+  ],
+] as const)(
+  'with %s the first line is No, and names the member',
+  async (_, change, named, outcome) => {
+    const result = await scanWith(change);
+    const { report } = result;
+    expect([report.payableBy, report.grade, resultOf(result, 'P3').outcome]).toEqual([
+      'nobody',
+      'F',
+      outcome,
+    ]);
+    expect(answerLine(report)).toMatch(/^No: /);
+    expect(answerLine(report)).toContain(named);
+  },
+);
+
+it('without any resource it is a warning, and default clients pay', async () => {
+  const result = await scanWith({ resource: null });
+  expect(result.report.payableBy).toBe('default');
+  expect(resultOf(result, 'P3').outcome).toBe('no-resource');
+});
