@@ -1,41 +1,45 @@
-/** Asks a tRPC interface that speaks superjson: a GET with the answer in `result.data.json`. */
+/** Asks a tRPC interface that speaks superjson: a GET with the input in the query. */
+import type { Reading } from '../answers/answer-reader.ts';
+import { type Answer, askOk, failed, type RequestContext } from './ask.ts';
 import {
-  type Answer,
-  askJson,
-  type Failure,
-  failed,
-  INDEX_ANSWER_BYTES,
-  type RequestContext,
-} from './ask.ts';
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+  type Unread,
+} from './index-answers.ts';
 
-export async function askTrpc(
+const MODULE = new URL('./index-answers.ts', import.meta.url).href;
+const READINGS = {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} as const;
+
+/** A reading of `index-answers.ts`. */
+export function indexReading<Name extends keyof typeof READINGS>(exportName: Name) {
+  return { module: MODULE, exportName, read: READINGS[exportName] };
+}
+
+export async function askTrpc<Value>(
   base: string,
   procedure: string,
   input: object,
-  context: RequestContext,
-): Promise<Answer<unknown>> {
+  {
+    context,
+    reading,
+  }: { readonly context: RequestContext; readonly reading: Reading<Value | Unread> },
+): Promise<Answer<Value>> {
   const encoded = encodeURIComponent(JSON.stringify({ json: input }));
   const url = `${base}/api/trpc/${procedure}?input=${encoded}`;
-  const answer = await askJson(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
+  const answer = await askOk(url, { ...context, reading, detail: null });
   if (!answer.ok) return answer;
-  const json = memberAt(answer.value, ['result', 'data', 'json']);
-  return json === undefined ? malformed(base, procedure) : { ok: true, value: json };
-}
-
-/** Some procedures answer with a list, some with a page that has one in `items`. */
-export function readList(value: unknown): unknown {
-  return Array.isArray(value) ? value : memberAt(value, ['items']);
-}
-
-export function malformed(base: string, procedure: string): Failure {
-  return failed(`${new URL(base).host} answered ${procedure} in an unknown shape`);
-}
-
-function memberAt(value: unknown, path: readonly string[]): unknown {
-  let current = value;
-  for (const name of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Reflect.get(current, name);
-  }
-  return current;
+  const { value } = answer;
+  const name = new URL(base).host;
+  if (value === undefined) return failed(`${name} answered with something that is not JSON`);
+  if (value === null) return failed(`${name} answered ${procedure} in an unknown shape`);
+  return { ok: true, value };
 }

@@ -1,6 +1,13 @@
 /** Redirects are not followed: an operator has to change the setting of a source that moved. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
+import {
+  ANSWER_BYTES,
+  type AnswerReader,
+  AnswerTooLong,
+  type Reading,
+} from '../answers/answer-reader.ts';
+import type { Serialized } from '../parse/json/transfer.ts';
 import type { Deadline } from './deadline.ts';
 
 export type Failure = {
@@ -9,26 +16,29 @@ export type Failure = {
   readonly detail: string;
   /** Milliseconds to pause before asking the source again; 0 needs no pause. */
   readonly quietMs: number;
+  /** The answer exceeds its cap. */
+  readonly isTooLong?: true;
 };
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | Failure;
 
-/** The User-Agent and the remaining time. */
-export type RequestContext = { readonly deadline: Deadline; readonly userAgent: string };
+/** The User-Agent, the remaining time, and who reads the answers. */
+export type RequestContext = {
+  readonly deadline: Deadline;
+  readonly userAgent: string;
+  readonly answers: AnswerReader;
+};
 
-/**
- * Bytes read of an index's answer. It is parsed on the main thread and contains text of sellers; parsing
- * this many bytes takes some milliseconds.
- */
-export const INDEX_ANSWER_BYTES = 1024 * 1024;
-
-export type AskOptions = RequestContext & {
-  readonly capBytes: number;
+export type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
+  readonly reading: Reading<Value, Detail>;
+  readonly detail: Detail;
+  /** Default 1 MiB. */
+  readonly capBytes?: number;
   /** JSON sent with POST; GET when absent. */
   readonly body?: string;
 };
 
-export type Reply = { readonly status: number; readonly text: string };
+export type Reply<Value> = { readonly status: number; readonly value: Value };
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
@@ -37,8 +47,11 @@ const MAX_QUIET_MS = 10 * 60_000;
 const SILENT_QUIET_MS = 30_000;
 
 /** Makes one bounded request, repeated once when the source is busy. Any status is a reply; never rejects. */
-export async function ask(url: string, options: AskOptions): Promise<Answer<Reply>> {
-  const { deadline, capBytes } = options;
+export async function ask<Value, Detail extends Serialized>(
+  url: string,
+  options: AskOptions<Value, Detail>,
+): Promise<Answer<Reply<Value>>> {
+  const { deadline, answers, reading, detail, capBytes = ANSWER_BYTES } = options;
   const name = new URL(url).host;
   try {
     let response = await send(url, options);
@@ -53,10 +66,12 @@ export async function ask(url: string, options: AskOptions): Promise<Answer<Repl
       await response.body.dump();
       return busy(name, response.statusCode, retryAfterMs(response));
     }
-    const text = await readCapped(response.body, capBytes);
-    if (text === null) return failed(`${name} answered with more than ${capBytes} bytes`);
-    return { ok: true, value: { status: response.statusCode, text } };
+    const value = await answers.read(response.body, capBytes, reading, detail);
+    return { ok: true, value: { status: response.statusCode, value } };
   } catch (error) {
+    if (error instanceof AnswerTooLong) {
+      return { ...failed(`${name} ${error.message}`), isTooLong: true };
+    }
     if (deadline.signal.aborted) {
       return failed(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
     }
@@ -64,25 +79,15 @@ export async function ask(url: string, options: AskOptions): Promise<Answer<Repl
   }
 }
 
-/** Returns the body of a 200; every other status is a failure. */
-export async function askText(url: string, options: AskOptions): Promise<Answer<string>> {
+/** Returns what was read of a 200; every other status is a failure. */
+export async function askOk<Value>(
+  url: string,
+  options: AskOptions<Value>,
+): Promise<Answer<Value>> {
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
-  const { status, text } = reply.value;
-  return status === 200
-    ? { ok: true, value: text }
-    : failed(`${new URL(url).host} answered ${status}`);
-}
-
-/** Parses the text of `askText`; the caller validates its shape. */
-export async function askJson(url: string, options: AskOptions): Promise<Answer<unknown>> {
-  const text = await askText(url, options);
-  if (!text.ok) return text;
-  try {
-    return { ok: true, value: JSON.parse(text.value) };
-  } catch {
-    return failed(`${new URL(url).host} answered with something that is not JSON`);
-  }
+  const { status, value } = reply.value;
+  return status === 200 ? { ok: true, value } : failed(`${new URL(url).host} answered ${status}`);
 }
 
 export function failed(detail: string, quietMs = 0): Failure {
@@ -95,7 +100,7 @@ function busy(name: string, status: number, waitMs: number): Failure {
 
 function send(
   url: string,
-  { deadline, userAgent, body }: AskOptions,
+  { deadline, userAgent, body }: Pick<AskOptions<unknown>, 'deadline' | 'userAgent' | 'body'>,
 ): Promise<Dispatcher.ResponseData> {
   return request(url, {
     method: body === undefined ? 'GET' : 'POST',
@@ -108,27 +113,6 @@ function send(
     },
     ...(body === undefined ? {} : { body }),
   });
-}
-
-/** Null when the body exceeds the cap. */
-async function readCapped(
-  body: Dispatcher.ResponseData['body'],
-  capBytes: number,
-): Promise<string | null> {
-  let bytes = Buffer.alloc(0);
-  let size = 0;
-  for await (const chunk of body) {
-    const piece = Buffer.from(chunk);
-    // Leaving the loop destroys the body and its connection.
-    if (size + piece.length > capBytes) return null;
-    // One doubling buffer: a list of small chunks costs many times their size.
-    if (size + piece.length > bytes.length) {
-      bytes = Buffer.concat([bytes], Math.min(capBytes, 2 * (size + piece.length)));
-    }
-    piece.copy(bytes, size);
-    size += piece.length;
-  }
-  return bytes.toString('utf8', 0, size);
 }
 
 /** Seconds or a date, by RFC 9110 section 10.2.3. */

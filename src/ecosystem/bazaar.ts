@@ -3,59 +3,30 @@
  * resources that pay an address, each with `quality` counts of the last 30 days.
  * https://docs.cdp.coinbase.com/x402/buyer/discover-services
  */
-
-import { Ajv } from 'ajv';
 import { LRUCache } from 'lru-cache';
-import { Type } from 'typebox';
 import type { BazaarListings, ListedResource, SettlementFacts } from '../model/observations.ts';
-import { type JsonObject, jsonObject, jsonText } from '../parse/json/json.ts';
-import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
-import { isSameAddress, toIso } from './compare.ts';
-import { declaredInput, listedTerms } from './listed-terms.ts';
+import { type Answer, ask, failed, type RequestContext } from './ask.ts';
+import { indexReading } from './ask-trpc.ts';
+import type { MerchantItem, MerchantPage } from './index-answers.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
 
-/** Items contain whole schemas. */
 const API_PATH = '/platform/v2/x402';
+/** Items contain whole schemas. */
 const PAGE_LIMIT = 100;
-const MAX_URL_CHARS = 2_048;
+const MAX_PAGES = 5;
 
-type Item = JsonObject & {
-  readonly accepts?: readonly { readonly payTo?: string }[];
-  readonly quality?: {
-    readonly l30DaysTotalCalls?: number | null;
-    readonly l30DaysUniquePayers?: number | null;
-    readonly lastCalledAt?: string | null;
-  } | null;
+/** What pays an address; empty for an unknown merchant. */
+export type Merchant = {
+  readonly items: readonly MerchantItem[];
+  /** False if there may be further items. */
+  readonly isComplete: boolean;
 };
 
-const ajv = new Ajv();
-const maybeCount = Type.Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]));
-const isItems = ajv.compile<readonly Item[]>(
-  Type.Array(
-    Type.Object({
-      accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(Type.String()) }))),
-      quality: Type.Optional(
-        Type.Union([
-          Type.Object({
-            l30DaysTotalCalls: maybeCount,
-            l30DaysUniquePayers: maybeCount,
-            lastCalledAt: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-          }),
-          Type.Null(),
-        ]),
-      ),
-    }),
-  ),
-);
-/** The interface's answer for an unknown merchant; any other 404 means a wrong address. */
-const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
-
-/** Returns the resources that pay an address; empty for an unknown merchant. */
 export type AskMerchant = (
   base: string,
   address: string,
   context: RequestContext,
-) => Promise<Answer<readonly Item[]>>;
+) => Promise<Answer<Merchant>>;
 
 /** Cache time; exceeds one scan's lookups, so that settlements and listings share an answer. */
 const SHARED_MS = 60_000;
@@ -63,16 +34,16 @@ const MAX_SHARED = 100;
 
 /** `now` returns milliseconds of the clock that stamps answers. */
 export function createMerchants(now: () => number): AskMerchant {
-  type Shared = { readonly atMs: number; readonly items: ReturnType<AskMerchant> };
+  type Shared = { readonly atMs: number; readonly found: ReturnType<AskMerchant> };
   const shared = new LRUCache<string, Shared>({ max: MAX_SHARED });
   return (base, address, context) => {
     const key = `${base} ${address}`;
     const known = shared.get(key);
     const nowMs = now();
-    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.items;
-    const items = askMerchant(base, address, context);
-    shared.set(key, { atMs: nowMs, items });
-    return items;
+    if (known !== undefined && nowMs - known.atMs < SHARED_MS) return known.found;
+    const found = askMerchant(base, address, context);
+    shared.set(key, { atMs: nowMs, found });
+    return found;
   };
 }
 
@@ -83,7 +54,7 @@ export async function bazaarSettlements(
   ask: AskMerchant = askMerchant,
 ): Promise<Answer<SettlementFacts>> {
   const found = await ask(base, address, context);
-  return found.ok ? { ok: true, value: toFacts(address, found.value) } : found;
+  return found.ok ? { ok: true, value: toFacts(address, found.value.items) } : found;
 }
 
 export async function bazaarListings(
@@ -94,39 +65,66 @@ export async function bazaarListings(
 ): Promise<Answer<BazaarListings>> {
   const found = await ask(base, address, context);
   if (!found.ok) return found;
-  const resources = found.value.flatMap((item): readonly ListedResource[] => {
-    const { resource } = item;
-    if (typeof resource !== 'string' || resource.length > MAX_URL_CHARS) return [];
-    const method = jsonText(jsonObject(declaredInput(item))['method']);
-    return [{ resource, method, terms: listedTerms(item) }];
-  });
-  return { ok: true, value: { resources, isComplete: found.value.length < PAGE_LIMIT } };
+  const { items, isComplete } = found.value;
+  const resources = items.flatMap(
+    ({ resource, method, terms, lastAt }): readonly ListedResource[] =>
+      resource === null ? [] : [{ resource, method, terms, lastSettledAt: lastAt }],
+  );
+  return { ok: true, value: { resources, isComplete } };
 }
 
+/** Reads page after page within one deadline; a later page that fails leaves the list incomplete. */
 async function askMerchant(
   base: string,
   address: string,
   context: RequestContext,
-): Promise<Answer<readonly Item[]>> {
-  const name = new URL(base).host;
-  const query = `payTo=${encodeURIComponent(address)}&limit=${PAGE_LIMIT}`;
-  const url = `${apiBase(base)}/discovery/merchant?${query}`;
-  const reply = await ask(url, { ...context, capBytes: INDEX_ANSWER_BYTES });
-  if (!reply.ok) return reply;
-  const { status, text } = reply.value;
-  const value = parsed(text);
-  if (status === 404 && isUnknownMerchant(value)) return { ok: true, value: [] };
-  if (status !== 200) return failed(`${name} answered ${status}`);
-  const items = findItems(value);
-  if (!isItems(items)) return failed(`${name} answered in an unknown shape`);
-  return { ok: true, value: items.filter((item) => pays(item, address)) };
+): Promise<Answer<Merchant>> {
+  const items: MerchantItem[] = [];
+  const known = new Set<string>();
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const answer = await askPage(base, { address, offset: page * PAGE_LIMIT }, context);
+    if (!answer.ok && page === 0) return answer;
+    if (!answer.ok) break;
+    // A list that changes meanwhile shows items of the page before again.
+    const fresh = answer.value.items.filter((item) => !known.has(nameOf(item)));
+    items.push(...fresh);
+    for (const item of fresh) known.add(nameOf(item));
+    if (!answer.value.isFull) return { ok: true, value: { items, isComplete: true } };
+    if (fresh.length === 0) break;
+  }
+  return { ok: true, value: { items, isComplete: false } };
 }
 
-function toFacts(address: string, items: readonly Item[]): SettlementFacts {
-  const qualities = items.map(({ quality }) => quality ?? {});
-  const counts = qualities.map((quality) => quality.l30DaysTotalCalls ?? null);
-  const lastAt = qualities
-    .map((quality) => toIso(quality.lastCalledAt))
+function nameOf({ resource, method }: MerchantItem): string {
+  return `${method} ${resource}`;
+}
+
+async function askPage(
+  base: string,
+  { address, offset }: { readonly address: string; readonly offset: number },
+  context: RequestContext,
+): Promise<Answer<MerchantPage>> {
+  const name = new URL(base).host;
+  const query = new URLSearchParams({ payTo: address, limit: String(PAGE_LIMIT) });
+  if (offset > 0) query.set('offset', String(offset));
+  const reply = await ask(`${apiBase(base)}/discovery/merchant?${query}`, {
+    ...context,
+    reading: indexReading('readMerchantPage'),
+    detail: { address, limit: PAGE_LIMIT },
+  });
+  if (!reply.ok) return reply;
+  const { status, value } = reply.value;
+  if (status === 404 && value === 'unknown')
+    return { ok: true, value: { items: [], isFull: false } };
+  if (status !== 200) return failed(`${name} answered ${status}`);
+  if (value === null || value === 'unknown') return failed(`${name} answered in an unknown shape`);
+  return { ok: true, value };
+}
+
+function toFacts(address: string, items: readonly MerchantItem[]): SettlementFacts {
+  const counts = items.map(({ calls }) => calls);
+  const lastAt = items
+    .map((item) => item.lastAt)
     .filter((at) => at !== null)
     .sort()
     .at(-1);
@@ -137,30 +135,12 @@ function toFacts(address: string, items: readonly Item[]): SettlementFacts {
     windowDays: counts.some((count) => count !== null) ? WINDOW_DAYS : 0,
     settlements: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     // Several resources may have the same payers, so only the greatest count is certain.
-    payers: Math.max(0, ...qualities.map((quality) => quality.l30DaysUniquePayers ?? 0)),
+    payers: Math.max(0, ...items.map(({ payers }) => payers ?? 0)),
     lastAt: lastAt ?? null,
   };
-}
-
-function pays({ accepts }: Item, address: string): boolean {
-  const recipients = (accepts ?? []).flatMap(({ payTo }) => payTo ?? []);
-  return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
 }
 
 /** The setting is a host or the interface's own URL. */
 function apiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
-}
-
-function findItems(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Reflect.get(value, 'resources') ?? Reflect.get(value, 'items');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

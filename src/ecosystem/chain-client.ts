@@ -1,9 +1,9 @@
-/** Runs viem over bounded requests: one deadline for all calls, a size limit, one retry when busy. */
-import { createPublicClient, http, type PublicClient } from 'viem';
+/** Runs viem over bounded requests: one deadline for all calls, a cap for each method, one retry when busy. */
+import { createPublicClient, custom, type PublicClient } from 'viem';
+import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
+import { answerOverCap, resultOf } from '../answers/node-error.ts';
 import { ask, type RequestContext } from './ask.ts';
 import type { LookupTurn } from './lookup-rate.ts';
-
-const CAP_BYTES = 8 * 1024 * 1024;
 
 /** The chain gave no answer; the message is one line for evidence. */
 export class ChainUnreachable extends Error {
@@ -21,16 +21,28 @@ export function createChainClient(
   context: RequestContext,
   turn?: LookupTurn,
 ): PublicClient {
-  async function fetchFn(_input: unknown, init?: RequestInit): Promise<Response> {
+  type Call = { readonly method: string; readonly params?: unknown };
+
+  async function request({ method, params = [] }: Call): Promise<unknown> {
     await turn?.(context.deadline.signal).catch(() => {
       throw new ChainUnreachable(`${new URL(rpcUrl).host} was left to the settling of payments`, 0);
     });
-    const reply = await ask(rpcUrl, { ...context, capBytes: CAP_BYTES, body: String(init?.body) });
-    if (!reply.ok) throw new ChainUnreachable(reply.detail, reply.quietMs);
-    const { status, text } = reply.value;
-    return new Response(text, { status, headers: { 'content-type': 'application/json' } });
+    const capBytes = answerCapOf(method);
+    const reply = await ask(rpcUrl, {
+      ...context,
+      capBytes,
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      reading: NODE_ANSWER,
+      detail: { method, contract: null },
+    });
+    if (reply.ok) return resultOf(method, reply.value.status, reply.value.value);
+    if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.quietMs);
+    return resultOf(method, 200, answerOverCap(method));
   }
-  // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
-  const transport = http(rpcUrl, { fetchFn, retryCount: 0, timeout: context.deadline.timeoutMs });
-  return createPublicClient({ transport });
+  return createPublicClient({
+    // A contract could name any URL for viem to fetch (ERC-3668).
+    ccipRead: false,
+    // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
+    transport: custom({ request }, { retryCount: 0 }),
+  });
 }

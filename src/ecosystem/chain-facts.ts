@@ -8,6 +8,7 @@ import {
   type PublicClient,
   parseAbi,
 } from 'viem';
+import { isRevert, isTooLong } from '../answers/node-error.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -107,23 +108,31 @@ async function revertsTo(
   const [control, own] = await Promise.all(
     [CONTROL, payTo].map((to) => isTaken(client, asset, getAddress(to))),
   );
-  return control === true ? own === false : null;
+  return control === true && own !== null ? !own : null;
 }
 
-/** Simulates a transfer of zero, which needs no balance of the sender. */
-async function isTaken(client: PublicClient, asset: Address, to: Address): Promise<boolean> {
+/** Simulates a transfer of zero, which needs no balance of the sender; null if the answer is over its cap. */
+async function isTaken(client: PublicClient, asset: Address, to: Address): Promise<boolean | null> {
   const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, 0n] });
   const call = client.call({ account: getAddress(SENDER), to: asset, data });
-  return (await unlessReverted(call.then(() => true))) === true;
+  const taken = call.then(
+    () => true,
+    (error: unknown) => {
+      if (isTooLong(error)) return 'too long';
+      throw error;
+    },
+  );
+  const found = await unlessReverted(taken);
+  return found === 'too long' ? null : found === true;
 }
 
-/** Null when the contract reverts or lacks the function; throws when the node did not answer. */
+/** Null when the contract reverts, lacks the function or answers beyond the cap; throws when the node did not answer. */
 async function unlessReverted<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
     if (!(error instanceof BaseError) || error.walk(isUnreachable) !== null) throw error;
-    if (error.walk(isRevert) !== null || isEmptyAnswer(error)) return null;
+    if (isReverted(error) || isTooLong(error) || isEmptyAnswer(error)) return null;
     throw error;
   }
 }
@@ -132,10 +141,8 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof ChainUnreachable;
 }
 
-function isRevert(error: unknown): boolean {
-  if (error instanceof ExecutionRevertedError) return true;
-  // JSON-RPC code 3: the call was executed, and reverted.
-  return typeof error === 'object' && error !== null && Reflect.get(error, 'code') === 3;
+function isReverted(error: BaseError): boolean {
+  return isRevert(error) || error.walk((one) => one instanceof ExecutionRevertedError) !== null;
 }
 
 function isEmptyAnswer(error: BaseError): boolean {

@@ -1,12 +1,14 @@
+import { createAnswerReader } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import type { RequestContext } from './ask.ts';
 import { bazaarListings, createMerchants } from './bazaar.ts';
 import { LOOKUP_TIMEOUT_MS, startDeadline } from './deadline.ts';
-import { askPartners, type Partner } from './ecosystem-listing.ts';
+import { askPartners } from './ecosystem-listing.ts';
 import type { EcosystemOptions } from './ecosystem-options.ts';
 import { findPartner } from './find-partner.ts';
+import type { Partner } from './index-answers.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -46,11 +48,12 @@ export function createStanding(
   timeoutMs = LOOKUP_TIMEOUT_MS,
 ): RefreshingStanding {
   const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
-  const { userAgent, solanaRpcUrl = null } = options;
+  const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
+  const own = { userAgent, answers };
   const cache = createResponseCache(snapshots);
   const askMerchant = createMerchants(() => snapshots.now());
   const sources = settlementSources(options, askMerchant);
-  const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), userAgent });
+  const startContext = (): RequestContext => ({ deadline: startDeadline(timeoutMs), ...own });
 
   async function partners(
     cacheMs: number,

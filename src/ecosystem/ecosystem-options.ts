@@ -1,3 +1,4 @@
+import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { LookupTurn } from './lookup-rate.ts';
 
 export type EcosystemOptions = {
@@ -13,4 +14,6 @@ export type EcosystemOptions = {
   readonly userAgent: string;
   /** Awaited before each call to the chain; absent when nothing else uses the node. */
   readonly chainTurn?: LookupTurn | undefined;
+  /** Default: one of its own. */
+  readonly answers?: AnswerReader | undefined;
 };

@@ -2,7 +2,7 @@
 import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
 import type { ListingFacts } from '../model/observations.ts';
-import type { Partner } from './ecosystem-listing.ts';
+import type { Partner } from './index-answers.ts';
 
 export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
   const own = toSite(origin.hostname);

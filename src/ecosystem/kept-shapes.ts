@@ -5,7 +5,7 @@
 import { Ajv } from 'ajv';
 import { Type } from 'typebox';
 import type { BazaarListings, OfferOnChain, SettlementFacts } from '../model/observations.ts';
-import type { Partner } from './ecosystem-listing.ts';
+import type { Partner } from './index-answers.ts';
 import { listedTermsSchema } from './listed-terms.ts';
 import type { IndexRow } from './x402scan.ts';
 
@@ -35,7 +35,12 @@ export const isIndexRow = ajv.compile<IndexRow>(
 export const isBazaarListings = ajv.compile<BazaarListings>(
   Type.Object({
     resources: Type.Array(
-      Type.Object({ resource: text, method: maybeText, terms: listedTermsSchema }),
+      Type.Object({
+        resource: text,
+        method: maybeText,
+        terms: listedTermsSchema,
+        lastSettledAt: Type.Optional(maybeInstant),
+      }),
     ),
     isComplete: Type.Boolean(),
   }),

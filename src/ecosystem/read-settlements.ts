@@ -1,15 +1,15 @@
-import { type PublicClient, parseAbiItem } from 'viem';
+import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
+import type { NodeLog } from '../answers/node-answers.ts';
+import { NodeError } from '../answers/node-error.ts';
 
-const TRANSFER = parseAbiItem(
-  'event Transfer(address indexed from, address indexed to, uint256 value)',
-);
-const AUTHORIZATION_USED = parseAbiItem(
-  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
-);
+/** Both have two indexed parameters, of which the first is the payer. */
+const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
+const AUTHORIZATION_USED = toEventSelector('AuthorizationUsed(address,bytes32)');
+const TOPICS = 3;
 /** Senders per filter; nodes refuse filters of thousands. */
 const MAX_SENDERS = 200;
 
-export type Settlement = { readonly payer: `0x${string}`; readonly blockNumber: bigint };
+export type Settlement = { readonly payer: string; readonly blockNumber: bigint };
 
 export type SettlementChunk = {
   /** Newest first, all within the window. */
@@ -36,24 +36,22 @@ export async function readSettlements(
   { asset, to }: { readonly asset: `0x${string}`; readonly to: `0x${string}` },
   { fromBlock, toBlock, windowStart }: Range,
 ): Promise<SettlementChunk> {
-  const range = { address: asset, fromBlock, toBlock, strict: true } as const;
+  const logs = (topics: readonly (Hex | readonly Hex[] | null)[]) =>
+    readLogs(client, { asset, fromBlock, toBlock, topics });
   const [transfers, first] = await Promise.all([
-    client.getLogs({ ...range, event: TRANSFER, args: { to } }),
+    logs([TRANSFER, null, pad(to)]),
     client.getBlock({ blockNumber: fromBlock }),
   ]);
-  const senders = [...new Set(transfers.toReversed().map(({ args }) => args.from))];
+  const senders = [...new Set(transfers.toReversed().map(({ account }) => account))];
   const asked = senders.slice(0, MAX_SENDERS);
   // One request covers all transfers; receipts would take one call each.
-  const authorizations =
-    asked.length === 0
-      ? []
-      : await client.getLogs({ ...range, event: AUTHORIZATION_USED, args: { authorizer: asked } });
-  const unpaired = countPairs(authorizations.map((log) => toPair(log, log.args.authorizer)));
+  const authorizations = asked.length === 0 ? [] : await logs([AUTHORIZATION_USED, asked]);
+  const unpaired = countPairs(authorizations.map(toPair));
   const settled = transfers.toReversed().flatMap((log) => {
-    const pair = toPair(log, log.args.from);
+    const pair = toPair(log);
     const left = unpaired.get(pair) ?? 0;
     unpaired.set(pair, left - 1);
-    return left > 0 ? [{ payer: log.args.from, blockNumber: log.blockNumber }] : [];
+    return left > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
   });
   const isAllInWindow = settled.length === 0 || first.timestamp >= windowStart;
   const start = isAllInWindow
@@ -66,8 +64,50 @@ export async function readSettlements(
   };
 }
 
-function toPair(log: { readonly transactionHash: string }, account: string): string {
-  return `${log.transactionHash} ${account}`;
+/** `account` is the first indexed parameter, as a word. */
+type AccountLog = {
+  readonly account: Hex;
+  readonly transaction: string;
+  readonly blockNumber: bigint;
+};
+
+type LogFilter = {
+  readonly asset: Hex;
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly topics: readonly (Hex | readonly Hex[] | null)[];
+};
+
+/** Not through viem's `getLogs`, which decodes every log on this thread. */
+async function readLogs(
+  client: PublicClient,
+  { asset: address, fromBlock, toBlock, topics }: LogFilter,
+): Promise<readonly AccountLog[]> {
+  const [from, to] = [numberToHex(fromBlock), numberToHex(toBlock)];
+  const filter = {
+    address,
+    fromBlock: from,
+    toBlock: to,
+    topics: [...topics] as (Hex | Hex[] | null)[],
+  }; // viem writes nothing to it
+  const found: unknown = await client.request({ method: 'eth_getLogs', params: [filter] });
+  if (!Array.isArray(found)) throw new NodeError('eth_getLogs: no logs');
+  const logs: readonly NodeLog[] = found; // made by `readNodeAnswer`
+  return logs.flatMap(({ topics: words, transactionHash, blockNumber }) =>
+    words.length === TOPICS
+      ? [
+          {
+            account: words[1] as Hex, // one of three
+            transaction: transactionHash,
+            blockNumber: BigInt(blockNumber),
+          },
+        ]
+      : [],
+  );
+}
+
+function toPair({ transaction, account }: AccountLog): string {
+  return `${transaction} ${account}`;
 }
 
 /** An authorization settles one transfer, however many a transaction has. */

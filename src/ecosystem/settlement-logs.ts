@@ -4,6 +4,7 @@
  * but an x402 settlement emits both.
  */
 import { BaseError, getAddress, type PublicClient } from 'viem';
+import { findNodeError, isTooLong } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import { type Answer, failed, type RequestContext } from './ask.ts';
 import { ChainUnreachable, createChainClient } from './chain-client.ts';
@@ -24,6 +25,8 @@ const ENOUGH_PAYERS = 10;
 /** Block ranges that public endpoints accept in one call, and that strict ones do. */
 const BLOCKS_A_CALL = 10_000n;
 const FEW_BLOCKS_A_CALL = 1_000n;
+/** Divides a range whose logs are over the cap; 10,000 blocks become one in four calls. */
+const NARROWING = 10n;
 const MAX_CALLS = 20;
 
 export async function settlementsInLogs(
@@ -71,10 +74,11 @@ async function readBack(
     try {
       chunk = await readSettlements(client, place, { fromBlock, toBlock, windowStart });
     } catch (error) {
+      const narrower = narrowerRange(error, blocksACall, isFirst);
       // A partial result counts, with the window that it covers.
-      if (!isFirst) break;
-      if (blocksACall === FEW_BLOCKS_A_CALL || !isRefusal(error)) throw error;
-      blocksACall = FEW_BLOCKS_A_CALL;
+      if (narrower === null && !isFirst) break;
+      if (narrower === null) throw error;
+      blocksACall = narrower;
       continue;
     }
     settlements.push(...chunk.settlements);
@@ -97,6 +101,13 @@ function isTimeShort(deadline: RequestContext['deadline']): boolean {
 function isEnough(settlements: readonly Settlement[]): boolean {
   const payers = new Set(settlements.map(({ payer }) => payer)).size;
   return settlements.length >= ENOUGH_SETTLEMENTS && payers >= ENOUGH_PAYERS;
+}
+
+/** Null if the error is not for the width of the range, or it cannot be narrower. */
+function narrowerRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
+  if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING : null;
+  const isRefusedWhole = isFirst && blocks > FEW_BLOCKS_A_CALL && isRefusal(error);
+  return isRefusedWhole ? FEW_BLOCKS_A_CALL : null;
 }
 
 /** The endpoint refused the call, most often for the width of its range. */
@@ -122,6 +133,8 @@ function daysBetween(from: bigint, to: bigint): number {
 function toFailure(error: unknown, name: string): Answer<never> {
   const cause = unreachable(error);
   if (cause !== null) return failed(cause.message, cause.quietMs);
+  const failure = findNodeError(error);
+  if (failure?.isTooLong) return failed(`${name}: ${failure.message}`);
   const reason = error instanceof Error ? error.name : 'unknown error';
   return failed(`${name} answered calls of the chain in no known form (${reason})`);
 }

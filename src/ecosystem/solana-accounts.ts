@@ -1,16 +1,9 @@
-import { Ajv } from 'ajv';
-import { Type } from 'typebox';
+import { answerCapOf, NODE_ANSWER } from '../answers/node-answers.ts';
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
-import { type Answer, ask, failed, INDEX_ANSWER_BYTES, type RequestContext } from './ask.ts';
+import { type Answer, ask, failed, type RequestContext } from './ask.ts';
 
 const REFERENCE_CHARS = 32;
-
-const ajv = new Ajv();
-const isHash = ajv.compile<{ readonly result: string }>(Type.Object({ result: Type.String() }));
-const isAccounts = ajv.compile<{ readonly result: { readonly value: readonly unknown[] } }>(
-  Type.Object({ result: Type.Object({ value: Type.Array(Type.Unknown()) }) }),
-);
 
 /** Checks that recipients have a token account, without which transfers fail. Offers outside the node's network are left out. */
 export async function offersOnSolana(
@@ -20,16 +13,16 @@ export async function offersOnSolana(
 ): Promise<Answer<readonly OfferOnChain[]>> {
   const genesis = await call(rpcUrl, 'getGenesisHash', [], context);
   if (!genesis.ok) return genesis;
-  if (!isHash(genesis.value)) return unknown(rpcUrl);
-  const network = `solana:${genesis.value.result.slice(0, REFERENCE_CHARS)}`;
+  if (typeof genesis.value !== 'string') return unknown(rpcUrl);
+  const network = `solana:${genesis.value.slice(0, REFERENCE_CHARS)}`;
   const found: OfferOnChain[] = [];
   for (const { asset, payTo, ...offer } of offers) {
     if (offer.network !== network) continue;
     const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: NOTHING }];
     const accounts = await call(rpcUrl, 'getTokenAccountsByOwner', params, context);
     if (!accounts.ok) return accounts;
-    if (!isAccounts(accounts.value)) return unknown(rpcUrl);
-    const noTokenAccount = accounts.value.result.value.length === 0;
+    if (typeof accounts.value !== 'number') return unknown(rpcUrl);
+    const noTokenAccount = accounts.value === 0;
     const rest = { hasCode: true, domain: null, transferReverts: null };
     found.push({ network, asset, payTo, noTokenAccount, ...rest });
   }
@@ -45,13 +38,16 @@ async function call(
   context: RequestContext,
 ): Promise<Answer<unknown>> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const reply = await ask(rpcUrl, { ...context, capBytes: INDEX_ANSWER_BYTES, body });
+  const reply = await ask(rpcUrl, {
+    ...context,
+    body,
+    capBytes: answerCapOf(method),
+    reading: NODE_ANSWER,
+    detail: { method, contract: null },
+  });
   if (!reply.ok) return reply;
-  try {
-    return { ok: true, value: JSON.parse(reply.value.text) };
-  } catch {
-    return unknown(rpcUrl);
-  }
+  const { value } = reply.value;
+  return value === null || 'error' in value ? unknown(rpcUrl) : { ok: true, value: value.result };
 }
 
 function unknown(rpcUrl: string): Answer<never> {

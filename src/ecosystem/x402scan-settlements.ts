@@ -1,34 +1,10 @@
-import { Ajv } from 'ajv';
-import { Type } from 'typebox';
 import type { Origin } from '../guard/origin.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import type { Answer, RequestContext } from './ask.ts';
-import { askTrpc, malformed, readList } from './ask-trpc.ts';
+import { askTrpc, indexReading } from './ask-trpc.ts';
 import { isSameAddress, isSameOrigin, toIso } from './compare.ts';
+import type { SellerRow } from './index-answers.ts';
 import { WINDOW_DAYS } from './settlement-window.ts';
-
-type SellerRow = {
-  readonly tx_count: number;
-  readonly unique_buyers: number;
-  readonly latest_block_timestamp?: string | null;
-  /** Selects rows by address. */
-  readonly recipient?: string;
-  /** Selects rows by origin, which state the same recipients. */
-  readonly origins?: readonly { readonly origin: string }[];
-};
-
-const count = Type.Integer({ minimum: 0 });
-const isSellerRows = new Ajv().compile<readonly SellerRow[]>(
-  Type.Array(
-    Type.Object({
-      tx_count: count,
-      unique_buyers: count,
-      latest_block_timestamp: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      recipient: Type.Optional(Type.String()),
-      origins: Type.Optional(Type.Array(Type.Object({ origin: Type.String() }))),
-    }),
-  ),
-);
 
 /** Counts settlements in the window that the index attributes to the origin. */
 export async function x402scanSettlementsByOrigin(
@@ -66,16 +42,13 @@ export async function x402scanSettlementsByAddress(
   return { ok: true, value: toFacts(address, own, WINDOW_DAYS) };
 }
 
-async function sellers(
+function sellers(
   base: string,
   procedure: string,
   input: object,
   context: RequestContext,
 ): Promise<Answer<readonly SellerRow[]>> {
-  const found = await askTrpc(base, procedure, input, context);
-  if (!found.ok) return found;
-  const rows = readList(found.value);
-  return isSellerRows(rows) ? { ok: true, value: rows } : malformed(base, procedure);
+  return askTrpc(base, procedure, input, { context, reading: indexReading('readSellerRows') });
 }
 
 function toFacts(

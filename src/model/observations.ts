@@ -200,6 +200,8 @@ export type ListedResource = {
   readonly resource: string;
   readonly method: string | null;
   readonly terms: ListedTerms;
+  /** ISO 8601, or null when the index does not say; absent in recordings that predate it. */
+  readonly lastSettledAt?: string | null;
 };
 
 /** The Bazaar's entries under the origin's recipients. */

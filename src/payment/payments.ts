@@ -1,3 +1,4 @@
+import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
@@ -41,6 +42,8 @@ export type PaymentsOptions = {
   readonly rpcTimeoutMs?: number | undefined;
   /** Wait for the node to have the receipt of a facilitator's success; default 5 s. */
   readonly receiptWithinMs?: number | undefined;
+  /** Default: one of its own. */
+  readonly answers?: AnswerReader | undefined;
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;
@@ -166,13 +169,14 @@ function evidenceOf(node: NodeRequests): ChainEvidence {
 
 /** Null for the mock, whose settlements are on no chain. */
 function nodeFor(
-  { facilitator, rpcUrl, rpcTimeoutMs, onEvent }: PaymentsOptions,
+  { facilitator, rpcUrl, rpcTimeoutMs, onEvent, answers }: PaymentsOptions,
   work: WorkInProgress,
 ): NodeRequests | null {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
   const node = nodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
+    answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
   return trackedNode(node, work);

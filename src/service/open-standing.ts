@@ -1,3 +1,4 @@
+import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { createLookupRate } from '../ecosystem/lookup-rate.ts';
@@ -16,7 +17,7 @@ export type OpenStanding = {
 export function openStanding(
   { ecosystem, payment }: Config,
   userAgent: string,
-  store: Store,
+  { store, answers }: { readonly store: Store; readonly answers: AnswerReader },
 ): OpenStanding {
   let mustYield = () => false;
   let opened: Promise<RefreshingStanding> | null = null;
@@ -25,7 +26,8 @@ export function openStanding(
   async function open(): Promise<RefreshingStanding> {
     const { createStanding } = await import('../ecosystem/create-standing.ts');
     const chainTurn = createLookupRate({ mustYield: () => mustYield() });
-    const options = { ...ecosystem, rpcUrl, asset: asset.address, network, userAgent, chainTurn };
+    const place = { rpcUrl, asset: asset.address, network };
+    const options = { ...ecosystem, ...place, userAgent, chainTurn, answers };
     return createStanding(options, snapshotCacheOn(store));
   }
   const standing = () => {

@@ -1,3 +1,4 @@
+import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import { type SoldRoute, soldRoutes } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
@@ -20,11 +21,13 @@ export type PaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;
+  /** Reads what nodes and facilitators answer; default one of their own. */
+  readonly answers?: AnswerReader | undefined;
 };
 
 /** Sends no request and sweeps nothing before `start`. */
 export async function openPayments(options: PaymentsOptions): Promise<OpenPayments> {
-  const { config, store, scanCoordinator, onError } = options;
+  const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);
   const sold = soldRoutes(options);
@@ -37,13 +40,14 @@ export async function openPayments(options: PaymentsOptions): Promise<OpenPaymen
     store,
     terms,
     baseUrl,
-    facilitator: await facilitatorFor(config, { terms, store, onEvent }),
+    facilitator: await facilitatorFor(config, { terms, store, onEvent, answers }),
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
     fault: () => scanCoordinator.fault(),
     onError,
     onEvent,
+    answers,
     ...scaledTimes(timeScale),
   });
   metrics.watch(payments, () => store.now());
@@ -79,21 +83,23 @@ type FacilitatorOptions = {
   readonly terms: PaymentTerms;
   readonly store: Store;
   readonly onEvent: OnPaymentEvent;
+  readonly answers: AnswerReader | undefined;
 };
 
 /** Loads only the facilitator of the mode: each imports packages of its own. */
 async function facilitatorFor(
   { payment }: Config,
-  { terms, store, onEvent }: FacilitatorOptions,
+  { terms, store, onEvent, answers }: FacilitatorOptions,
 ): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
     const { createRemoteFacilitator } = await import('../payment/settle/remote-facilitator.ts');
-    return createRemoteFacilitator({ url: facilitatorUrl, cdpKey });
+    return createRemoteFacilitator({ url: facilitatorUrl, cdpKey, answers });
   }
   if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
     const { createLocalFacilitator } = await import('../payment/settle/local-facilitator.ts');
-    return createLocalFacilitator({ rpcUrl, settlementKey, network: terms.network, onEvent });
+    const { network } = terms;
+    return createLocalFacilitator({ rpcUrl, settlementKey, network, onEvent, answers });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
   const { createMockFacilitator } = await import('../payment/settle/mock-facilitator.ts');

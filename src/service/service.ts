@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { createAnswerReader } from '../answers/answer-reader.ts';
 import { openSigningKey } from '../attestation/open-signing-key.ts';
 import { toSigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
@@ -61,8 +62,10 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const catalog = await catalogFor(config, checks);
   await joinHosts(store, config, catalog, log);
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
+  const answers = createAnswerReader();
+  opened.defer(() => answers.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
-  const { standing, yieldTo } = openStanding(config, userAgent, store);
+  const { standing, yieldTo } = openStanding(config, userAgent, { store, answers });
   const { scanner, askResources, postWebhook, ...judging } = openScanning({
     policy: config.originPolicy,
     userAgent,
@@ -80,6 +83,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
     config,
     store,
     scanCoordinator,
+    answers,
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });

@@ -1,7 +1,9 @@
 /** What advice says of the chain is what the chain says: a real node, with real contracts. */
 import {
   createTestClient,
+  encodeErrorResult,
   encodeFunctionData,
+  getAddress,
   hashDomain,
   http,
   parseAbi,
@@ -113,6 +115,81 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     const named = { name: 'Odd Dollar', version: '7', isKnown: false };
     return { network: chain.network, asset: ODD_TOKEN, payTo: newAddress(), ...named };
   }
+});
+
+describe('a contract', () => {
+  const PAY_TO = newAddress();
+  const offer: ChainOffer = {
+    network: 'eip155:8453',
+    asset: newAddress(),
+    payTo: PAY_TO,
+    name: 'Odd Dollar',
+    version: '7',
+    isKnown: false,
+  };
+  type Call = { readonly to: string; readonly data: string };
+
+  /** A node on which every contract is the seller's. */
+  async function startNode(code: string, call: (call: Call) => object) {
+    const asked: string[] = [];
+    const node = await startStandIn((_url, body) => {
+      if (body === '') return { json: {} };
+      const { method, params } = JSON.parse(body);
+      asked.push(method);
+      if (method === 'eth_chainId') return { json: { result: '0x2105' } };
+      if (method === 'eth_getCode') return { json: { result: code } };
+      return { json: call(params[0]) };
+    });
+    onTestFinished(() => node.close());
+    return { node, asked };
+  }
+  const factsOf = async (rpcUrl: string) => {
+    const answer = await offersOnChain({ rpcUrl }, [offer], requestContext());
+    return answer.ok ? answer.value[0] : answer;
+  };
+  const SILENCE = { hasCode: true, domain: null, transferReverts: null };
+  const isTransferTo = ({ data }: Call, to: string) =>
+    data.startsWith('0xa9059cbb') && data.includes(to.slice(2).toLowerCase());
+
+  test('that answers 3 MB to each call says nothing', async () => {
+    const { node, asked } = await startNode('0x6080', () => ({ result: `0x${'20'.repeat(3e6)}` }));
+    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(asked).toContain('eth_call');
+  });
+
+  test('that answers 3 MB to the transfer to the recipient only is not said to refuse him', async () => {
+    const { node } = await startNode('0x6080', (call) => ({
+      result: isTransferTo(call, PAY_TO) ? `0x${'20'.repeat(3e6)}` : '0x',
+    }));
+    expect(await factsOf(node.url)).toMatchObject({ transferReverts: null });
+  });
+
+  test.each([
+    ['24 KiB', 24 * 1024],
+    ['100 KiB, more than is read', 100 * 1024],
+  ])('has code where it has %s of it', async (_, bytes) => {
+    const { node } = await startNode(`0x${'60'.repeat(bytes)}`, () => ({ result: '0x' }));
+    expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
+  });
+
+  test('has none where it has none', async () => {
+    const { node } = await startNode('0x', () => ({ result: '0x' }));
+    expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
+  });
+
+  test('cannot make the scanner fetch a URL (ERC-3668)', async () => {
+    const lure = await startStandIn(() => ({ json: { data: '0x' } }));
+    onTestFinished(() => lure.close());
+    const { node } = await startNode('0x6080', ({ to }) => {
+      const data = encodeErrorResult({
+        abi: parseAbi(['error OffchainLookup(address, string[], bytes, bytes4, bytes)']),
+        args: [getAddress(to), [lure.url], '0x', '0x00000000', '0x'],
+      });
+      return { error: { code: 3, message: 'execution reverted', data } };
+    });
+    expect(await factsOf(node.url)).toMatchObject(SILENCE);
+    expect(lure.asked).toEqual([]);
+  });
 });
 
 test.each([

@@ -21,7 +21,7 @@ afterEach(() => endpoint?.close());
 /** The calls that asked for transfers, as ranges; `refuse` may answer in the chain's place. */
 async function startChain(
   paid: readonly Paid[],
-  refuse: (rangesSoFar: number) => Said | null = () => null,
+  refuse: (rangesSoFar: number, range: readonly [number, number]) => Said | null = () => null,
 ) {
   const ranges: (readonly [number, number])[] = [];
   endpoint = await startStandIn((_url, text) => {
@@ -33,7 +33,7 @@ async function startChain(
     const isTransfers = filter.topics[0] === TRANSFER;
     if (isTransfers) {
       ranges.push([from, to]);
-      const refused = refuse(ranges.length);
+      const refused = refuse(ranges.length, [from, to]);
       if (refused !== null) return refused;
     }
     const inRange = paid.filter(({ block }) => block >= from && block <= to);
@@ -137,6 +137,28 @@ describe('on a long chain, settlements', () => {
     expect(await lookup()).toMatchObject({ value: { settlements: 1, windowDays: 0.4 } });
     expect(ranges[1]).toEqual([LATEST - 999, LATEST]);
     expect(ranges).toHaveLength(20);
+  });
+
+  test('are read in ever shorter ranges where the logs are over the cap, and only there', async () => {
+    const busy = LATEST - 15_000;
+    const { ranges, lookup } = await startChain(
+      [{ block: busy, payer: 1 }],
+      (_count, [from, to]) =>
+        from <= busy && busy <= to && to - from >= 100
+          ? { json: { result: ['x'.repeat(8 * 1024 * 1024)] } }
+          : null,
+    );
+    expect(await lookup()).toMatchObject({ ok: true, value: { windowDays: expect.any(Number) } });
+    const widths = ranges.map(([from, to]) => to - from + 1);
+    expect(widths.slice(0, 3)).toEqual([10_000, 10_000, 1_000]);
+    expect(widths.slice(-1)).toEqual([100]);
+  });
+
+  test('in one block that is over the cap end before it', async () => {
+    const { lookup } = await startChain([], (_count, [from]) =>
+      from <= LATEST - 10_000 ? { json: { result: ['x'.repeat(8 * 1024 * 1024)] } } : null,
+    );
+    expect(await lookup()).toMatchObject({ ok: true, value: { windowDays: 0.2, settlements: 0 } });
   });
 
   test('end before a range with more senders than one question holds', async () => {

@@ -64,6 +64,22 @@ describe('a look at the chain', () => {
     expect(node.asked).toEqual(['eth_getTransactionReceipt']);
   });
 
+  test('reads a receipt of any size: a payer can pad the transaction that spends his nonce', async () => {
+    const payment = paymentOf(nowSec + 300);
+    const receipt = receiptOf(useOf(payment));
+    const [used] = receipt.logs;
+    const padding = Array.from({ length: 9_000 }, () => ({
+      ...used,
+      address: '0x1111111111111111111111111111111111111111',
+      data: `0x${'00'.repeat(400)}`,
+    }));
+    const padded = { ...receipt, logs: [...padding, ...receipt.logs, ...padding] };
+    expect(JSON.stringify(padded).length).toBeGreaterThan(20e6);
+    await using node = await startStubNode({ eth_getTransactionReceipt: () => padded });
+    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
+    expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+  });
+
   test.each([1_000n, 500n, 100n, 10n])(
     'finds the use with a node that takes %d blocks at a time',
     async (limit) => {

@@ -119,6 +119,22 @@ describe('what it says to settle', () => {
     expect((await facilitator.settle(request)).kind).toBe(kind);
   });
 
+  test.each([
+    ['900 KB', 900_000, 'settled'],
+    ['more than 1 MiB', 1024 * 1024, 'unclear'],
+  ])('success in an answer of %s', async (_name, bytes, kind) => {
+    server()
+      .post('/x402/settle')
+      .reply(200, { ...good, extensions: { padding: 'x'.repeat(bytes) } });
+    expect((await facilitator.settle(request)).kind).toBe(kind);
+  });
+
+  test('a refusal without transaction and network', async () => {
+    const refusal = { success: false, errorReason: 'insufficient_funds' };
+    server().post('/x402/settle').reply(400, refusal);
+    expect((await facilitator.settle(request)).kind).toBe('refused');
+  });
+
   test('a refused connection', async () => {
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     server().post('/x402/settle').replyWithError(refused);

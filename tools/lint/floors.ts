@@ -10,12 +10,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   config: ['model', 'guard'],
   parse: ['model', 'guard'],
   workers: ['model', 'parse'],
+  answers: ['model', 'parse', 'workers'],
   store: ['model'],
   attestation: ['model', 'store'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
   probe: ['model', 'guard', 'parse', 'workers'],
-  ecosystem: ['model', 'guard', 'config', 'parse', 'store'],
+  ecosystem: ['model', 'guard', 'config', 'parse', 'answers', 'store'],
   payable: ['model', 'guard', 'parse', 'workers', 'engine'],
   scan: [
     'model',
@@ -32,7 +33,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   'pay-test': ['model', 'guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'payable', 'scan'],
-  payment: ['model', 'guard', 'config', 'store'],
+  payment: ['model', 'guard', 'config', 'answers', 'store'],
   directory: ['model', 'guard', 'config', 'parse', 'store', 'probe', 'scan', 'preflight'],
   watch: [
     'model',
@@ -54,7 +55,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     ' ',
   ),
   service:
-    'model guard config parse workers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp http'.split(
+    'model guard config parse workers answers store attestation engine patches probe ecosystem payable scan preflight payment directory watch mcp http'.split(
       ' ',
     ),
 };

@@ -1,11 +1,12 @@
 /** Looks up on the chain how a payment in doubt ended. */
 import type { Hex, PublicClient } from 'viem';
+import { NodeError } from '../../answers/node-error.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { FINAL_AFTER_MS } from './final-after.ts';
 import { clientOn } from './node-client.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUses } from './nonce-use.ts';
-import { judgeReceipt, type Proof, tokenAbi } from './payment-proof.ts';
+import { judgeReceipt, type Proof, readReceipt, tokenAbi } from './payment-proof.ts';
 
 /**
  * `isExpired`: the block is past `validBefore`, so no later block can use the authorization. `isFinal`:
@@ -52,18 +53,23 @@ export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const client = clientOn(node);
   const uses = new NonceUses(client);
   return {
-    lookUp: (payment, known) => lookUp(client, uses, payment, known),
-    prove: (payment, transaction) => proofBy(client, transaction, payment),
+    lookUp: (payment, known) => lookUp({ node, client, uses }, payment, known),
+    prove: (payment, transaction) => proofBy(node, transaction, payment),
   };
 }
 
+type Chain = {
+  readonly node: NodeRequests;
+  readonly client: PublicClient;
+  readonly uses: NonceUses;
+};
+
 async function lookUp(
-  client: PublicClient,
-  uses: NonceUses,
+  { node, client, uses }: Chain,
   payment: StoredPayment,
   { sinceMs, transaction }: LookUp,
 ): Promise<ChainVerdict> {
-  const known = transaction === null ? null : await proofBy(client, transaction, payment);
+  const known = transaction === null ? null : await proofBy(node, transaction, payment);
   if (known === 'pays' && transaction !== null) return { kind: 'paid', transaction };
 
   const { from, nonce, validBefore } = payment.authorization;
@@ -85,7 +91,9 @@ async function lookUp(
   const use = await uses.find(payment, { first, latest: latest.number });
   if (use === null) return { kind: 'unexplained' };
   if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
-  const receipt = await client.getTransactionReceipt({ hash: use.transaction });
+  const receipt = await readReceipt(node, use.transaction, payment.requirements.asset);
+  if (receipt === null)
+    throw new NodeError('the node has no receipt of the transaction in its logs');
   return judgeReceipt(receipt, payment) === 'pays'
     ? { kind: 'paid', transaction: use.transaction }
     : { kind: 'spent_elsewhere', isFinal };
@@ -93,15 +101,15 @@ async function lookUp(
 
 /** Never rejects, because the state of the nonce can still be read without a receipt. */
 async function proofBy(
-  client: PublicClient,
+  node: NodeRequests,
   hash: Hex,
   payment: StoredPayment,
 ): Promise<Proof | 'absent' | null> {
   try {
-    return judgeReceipt(await client.getTransactionReceipt({ hash }), payment);
-  } catch (error) {
-    const isAbsent = error instanceof Error && error.name === 'TransactionReceiptNotFoundError';
-    return isAbsent ? 'absent' : null;
+    const receipt = await readReceipt(node, hash, payment.requirements.asset);
+    return receipt === null ? 'absent' : judgeReceipt(receipt, payment);
+  } catch {
+    return null;
   }
 }
 

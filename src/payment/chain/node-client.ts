@@ -6,6 +6,8 @@ import type { NodeRequests } from './node-requests.ts';
 export function clientOn(requests: NodeRequests, pollingIntervalMs = 500): PublicClient {
   return createPublicClient({
     cacheTime: 0,
+    // A contract could name any URL for viem to fetch (ERC-3668).
+    ccipRead: false,
     pollingInterval: pollingIntervalMs,
     transport: custom(requests, { retryCount: 0 }),
   });

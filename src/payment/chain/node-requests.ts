@@ -1,5 +1,11 @@
 /** The node behind `RPC_URL`, asked by ourselves: errors say what failed and hold no URL. */
-import { redact } from '../../model/redact.ts';
+import {
+  type AnswerReader,
+  AnswerTooLong,
+  createAnswerReader,
+} from '../../answers/answer-reader.ts';
+import { answerCapOf, NODE_ANSWER } from '../../answers/node-answers.ts';
+import { answerOverCap, findNodeError, NodeError, resultOf } from '../../answers/node-error.ts';
 
 /** One answered or failed call of a node. */
 export type NodeCall = {
@@ -13,89 +19,68 @@ export type NodeOptions = {
   /** For one request; default 5 s. */
   readonly timeoutMs?: number | undefined;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
+  /** Default: one of its own. */
+  readonly answers?: AnswerReader | undefined;
 };
 
-/** The JSON-RPC side of a node; rejects with `NodeError` alone. */
+export type NodeRequest = {
+  readonly method: string;
+  readonly params?: unknown;
+  /** Keeps the logs of this contract in a receipt. */
+  readonly contract?: string;
+};
+
+/** The JSON-RPC side of a node; rejects with `NodeError` only. */
 export type NodeRequests = {
-  request(args: { readonly method: string; readonly params?: unknown }): Promise<unknown>;
+  request(args: NodeRequest): Promise<unknown>;
 };
 
 const TIMEOUT_MS = 5_000;
-/** Nodes that follow EIP-1474 answer "execution reverted" with this code and the data of the revert. */
-const REVERT_CODE = 3;
-/** Nodes number reverts as they like; what they say of them is the same everywhere. */
-const REVERT_TEXT = /\brevert(ed)?\b|out of gas|gas required exceeds/i;
-const MAX_TEXT = 160;
-
-/**
- * A call that brought no result. Only a revert says something of the payment; a limit, a fault of the
- * node and silence say nothing at all, whatever form they come in.
- */
-export class NodeError extends Error {
-  override readonly name = 'NodeError';
-  /** viem decodes `data` where this is 3, a revert. */
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(message: string, code = -32_000, data: unknown = undefined) {
-    super(redact(message));
-    this.code = code;
-    this.data = data;
-  }
-
-  get isRevert(): boolean {
-    return this.code === REVERT_CODE;
-  }
-}
 
 export function nodeRequests({
   rpcUrl,
   timeoutMs = TIMEOUT_MS,
   onCall,
+  answers = createAnswerReader(),
 }: NodeOptions): NodeRequests {
   const { url, headers } = withoutCredentials(rpcUrl);
   let id = 0;
 
-  async function ask(method: string, params: unknown): Promise<unknown> {
+  async function ask({ method, params, contract }: NodeRequest): Promise<unknown> {
+    const failed = (cause: unknown) => {
+      throw new NodeError(`${method}: ${causeOf(cause)}`);
+    };
     const response = await fetch(url, {
       method: 'POST',
       headers,
       body: JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params: params ?? [] }),
       signal: AbortSignal.timeout(timeoutMs),
-    }).catch((error: unknown) => {
-      throw new NodeError(`${method}: ${causeOf(error)}`);
-    });
-    const text = await response.text().catch((error: unknown) => {
-      throw new NodeError(`${method}: ${causeOf(error)}`);
-    });
-    return resultOf(method, response.status, text);
+    }).catch(failed);
+    const question = { method, contract: contract?.toLowerCase() ?? null };
+    const answer = await answers
+      .read(response.body ?? new Blob([]).stream(), answerCapOf(method), NODE_ANSWER, question)
+      .catch((error: unknown) =>
+        error instanceof AnswerTooLong ? answerOverCap(method) : failed(error),
+      );
+    return resultOf(method, response.status, answer);
   }
 
   return {
-    async request({ method, params }) {
+    async request(args) {
+      const { method } = args;
       const startMs = performance.now();
       const told = (isError: boolean) =>
         onCall?.({ method, ms: performance.now() - startMs, isError });
       try {
-        const result = await ask(method, params);
+        const result = await ask(args);
         told(false);
         return result;
       } catch (error) {
-        told(!isRevert(error));
+        told(findNodeError(error)?.isRevert !== true);
         throw error;
       }
     },
   };
-}
-
-/** The node's own error inside what viem made of it; null where the fault is not the node's. */
-export function findNodeError(error: unknown): NodeError | null {
-  if (error instanceof NodeError) return error;
-  return error instanceof Error ? findNodeError(error.cause) : null;
-}
-
-export function isRevert(error: unknown): boolean {
-  return findNodeError(error)?.isRevert === true;
 }
 
 /** In few words and without secrets, for logs and the ledger: viem's own text quotes calldata. */
@@ -103,34 +88,6 @@ export function describeNodeError(error: unknown): string {
   const cause = findNodeError(error);
   if (cause !== null) return `RPC_URL: ${cause.message}`;
   return error instanceof Error ? `RPC_URL: ${error.name}` : 'RPC_URL failed';
-}
-
-function resultOf(method: string, status: number, text: string): unknown {
-  const answer = parsed(text);
-  const error = answer?.['error'];
-  if (typeof error === 'object' && error !== null) {
-    const { code, message, data } = error as Record<string, unknown>; // checked to be an object
-    const said = typeof message === 'string' ? message.slice(0, MAX_TEXT) : 'an error';
-    const isRevertAnswer = code === REVERT_CODE || REVERT_TEXT.test(said);
-    throw new NodeError(
-      `${method}: ${said} (${String(code)})`,
-      isRevertAnswer ? REVERT_CODE : typeof code === 'number' ? code : undefined,
-      data,
-    );
-  }
-  if (status !== 200) throw new NodeError(`${method}: HTTP ${status}`);
-  if (answer === null || !('result' in answer))
-    throw new NodeError(`${method}: no JSON-RPC answer`);
-  return answer['result'];
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : null;
-  } catch {
-    return null;
-  }
 }
 
 /** `fetch` refuses URLs with a user: they become the header that they stand for. */

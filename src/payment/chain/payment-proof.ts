@@ -1,6 +1,8 @@
 /** Proof of one payment in the receipt of a transaction. */
 import { type Address, type Hex, isAddressEqual, type Log, parseAbi, parseEventLogs } from 'viem';
+import { NodeError } from '../../answers/node-error.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
+import type { NodeRequests } from './node-requests.ts';
 
 /** EIP-3009, and ERC-20. */
 export const tokenAbi = parseAbi([
@@ -15,6 +17,23 @@ export type Receipt = {
   readonly logs: readonly Log[];
   readonly transactionHash: Hex;
 };
+
+/**
+ * Reads a receipt, with the logs of one contract; null if the node has none. Rejects as the node does. It is not asked
+ * for through viem, which formats every log: a payer can add thousands to his transaction.
+ */
+export async function readReceipt(
+  node: NodeRequests,
+  hash: Hex,
+  contract: Address,
+): Promise<Receipt | null> {
+  const method = 'eth_getTransactionReceipt';
+  const found = await node.request({ method, params: [hash], contract });
+  if (found === null) return null;
+  if (typeof found !== 'object') throw new NodeError(`${method}: no receipt`);
+  const { status, logs } = found as { status?: unknown; logs: readonly Log[] }; // kept so by `readNodeAnswer`
+  return { status: status === '0x0' ? 'reverted' : 'success', logs, transactionHash: hash };
+}
 
 /**
  * - `pays`: it used this authorization, and moved the price to us.

@@ -1,6 +1,5 @@
 /** Signs requests to a facilitator with a key of the Coinbase Developer Platform: a JWT each. */
 import { randomBytes, sign } from 'node:crypto';
-import type { FacilitatorConfig } from '@x402/core/http';
 import type { CdpKey } from '../../config/payment.ts';
 
 /** Lifetime of a token, as the platform's own SDK sets it. */
@@ -16,12 +15,14 @@ export type CdpAuthOptions = {
   readonly now?: () => number;
 };
 
-/** Headers that the official facilitator client asks for before each request. */
+/** Makes the headers of one request to each path. */
 export function cdpAuthHeaders({
   key,
   url,
   now = Date.now,
-}: CdpAuthOptions): NonNullable<FacilitatorConfig['createAuthHeaders']> {
+}: CdpAuthOptions): () => Promise<
+  Record<keyof typeof METHODS, { readonly Authorization: string }>
+> {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
   const headerFor = (name: keyof typeof METHODS) => ({

@@ -1,5 +1,6 @@
 /** `local` mode: settles by itself, on `RPC_URL`, from an account of its own. */
 import type { Hex } from 'viem';
+import type { AnswerReader } from '../../answers/answer-reader.ts';
 import { type NodeRequests, nodeRequests } from '../chain/node-requests.ts';
 import { judgeReceipt } from '../chain/payment-proof.ts';
 import { type EvmNetwork, parseChainId } from '../gate/challenge.ts';
@@ -27,6 +28,7 @@ export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' |
   /** Wait for a broadcast transaction to be mined, before it is left to reconciling. */
   readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
+  readonly answers?: AnswerReader | undefined;
 };
 
 const RPC_TIMEOUT_MS = 8_000;
@@ -39,6 +41,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   const node = nodeRequests({
     rpcUrl,
     timeoutMs: rpcTimeoutMs,
+    answers: options.answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
   const account = new SignerAccount({ ...options, node, chainId: parseChainId(network) });

@@ -1,6 +1,7 @@
 import type { Hex, LocalAccount, PublicClient } from 'viem';
 import { clientOn } from '../chain/node-client.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
+import { readReceipt } from '../chain/payment-proof.ts';
 import { currentFee, type GasFee, higherFee, isOver } from './gas-fee.ts';
 import {
   broadcast,
@@ -210,11 +211,10 @@ export class NonceQueue {
   }
 
   async #end(sent: SentTransaction): Promise<void> {
+    const { node } = this.#options;
     for (const hash of sent.hashes.toReversed()) {
-      const receipt = await this.#client.getTransactionReceipt({ hash }).catch((error: unknown) => {
-        if (error instanceof Error && error.name === 'TransactionReceiptNotFoundError') return null;
-        throw error;
-      });
+      // Only calls have hashes.
+      const receipt = sent.call && (await readReceipt(node, hash, sent.call.to));
       if (receipt === null) continue;
       return this.#close(sent, { kind: 'mined', transaction: hash, receipt });
     }

@@ -2,8 +2,9 @@
 import type { FacilitatorEvmSigner } from '@x402/evm';
 import { ExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { type Hex, isAddressEqual, type PublicClient, type ReadContractParameters } from 'viem';
+import { isRevert, NodeError } from '../../answers/node-error.ts';
 import { clientOn } from '../chain/node-client.ts';
-import { isRevert, NodeError, type NodeRequests } from '../chain/node-requests.ts';
+import type { NodeRequests } from '../chain/node-requests.ts';
 import { tokenAbi } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { FacilitatorRequest } from './facilitator.ts';

@@ -1,10 +1,9 @@
-import { HTTPFacilitatorClient } from '@x402/core/http';
 import {
-  SettleError,
-  type SettleResponse,
-  VerifyError,
-  type VerifyResponse,
-} from '@x402/core/types';
+  ANSWER_BYTES,
+  type AnswerReader,
+  createAnswerReader,
+  type Reading,
+} from '../../answers/answer-reader.ts';
 import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import type { CdpKey } from '../../config/payment.ts';
 import { redact } from '../../model/redact.ts';
@@ -16,70 +15,110 @@ import {
   type SettleOutcome,
   type VerifyOutcome,
 } from './facilitator.ts';
+import {
+  FACILITATOR_ANSWER,
+  type FacilitatorAnswer,
+  SUPPORTED_KINDS,
+} from './facilitator-answers.ts';
 import { facilitatorMessage } from './payload.ts';
 import { settleOutcome, settleOutcomeOfError } from './settle-outcome.ts';
 
 export type RemoteOptions = {
   readonly url: string;
-  /** Keys of the Coinbase Developer Platform, for its facilitator alone. */
+  /** Keys of the Coinbase Developer Platform, for its facilitator only. */
   readonly cdpKey?: CdpKey | null;
   readonly verifyTimeoutMs?: number | undefined;
   readonly settleTimeoutMs?: number | undefined;
+  /** Default: one of its own. */
+  readonly answers?: AnswerReader | undefined;
 };
 
 const VERIFY_TIMEOUT_MS = 10_000;
 /** A settlement waits for a block. The reconciler looks up settlements that take longer. */
 const SETTLE_TIMEOUT_MS = 30_000;
 
-/** Uses the official client over HTTP, with CDP's tokens where a key is given. */
+type Call = 'verify' | 'settle' | 'supported';
+type Reply<T> = { readonly status: number; readonly value: T };
+/** Asks for one path of the facilitator. Rejects where nothing, or too much, was answered. */
+type Ask = <T>(call: Call, reading: Reading<T>, request?: FacilitatorRequest) => Promise<Reply<T>>;
+
+/**
+ * A facilitator over HTTP, with CDP's tokens if a key is given. The official client is not used: it reads and parses
+ * whatever is answered, however long, on the thread that serves.
+ */
 export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
-  const { url, cdpKey } = options;
-  const auth = cdpKey ? { createAuthHeaders: cdpAuthHeaders({ key: cdpKey, url }) } : {};
-  const clientFor = (timeoutMs: number) => new HTTPFacilitatorClient({ url, timeoutMs, ...auth });
-  const asking = clientFor(options.verifyTimeoutMs ?? VERIFY_TIMEOUT_MS);
-  const settling = clientFor(options.settleTimeoutMs ?? SETTLE_TIMEOUT_MS);
   // Hosted facilitators may carry a key in the query; a path is part of their address.
-  const { origin, pathname } = new URL(url);
+  const { origin, pathname } = new URL(options.url);
+  const location = `${origin}${pathname}`;
+  const ask = askAt(options);
 
   return {
     kind: 'remote',
-    location: `${origin}${pathname}`,
+    location,
     async supported() {
-      try {
-        return (await asking.getSupported()).kinds;
-      } catch (cause) {
-        throw new FacilitatorUnreachable(`GET ${origin}${pathname}/supported failed`, { cause });
-      }
+      const failed = (cause: unknown) => {
+        throw new FacilitatorUnreachable(`GET ${location}/supported failed`, { cause });
+      };
+      const { status, value } = await ask('supported', SUPPORTED_KINDS).catch(failed);
+      return status === 200 && value !== null ? value : failed(new Error(`HTTP ${status}`));
     },
-    verify: (request) => verify(asking, request),
-    settle: (request) => settle(settling, request),
+    verify: (request) => verify(ask, request),
+    settle: (request) => settle(ask, request),
   };
 }
 
-async function verify(
-  client: HTTPFacilitatorClient,
-  request: FacilitatorRequest,
-): Promise<VerifyOutcome> {
+function askAt(options: RemoteOptions): Ask {
+  const { cdpKey, answers = createAnswerReader() } = options;
+  const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
+  const createAuthHeaders = cdpKey ? cdpAuthHeaders({ key: cdpKey, url: options.url }) : null;
+
+  return async (call, reading, request) => {
+    const headers = (await createAuthHeaders?.())?.[call] ?? {};
+    const url = new URL(options.url);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}/${call}`;
+    const response = await fetch(url, {
+      ...(request === undefined ? { headers } : posted(request, headers)),
+      signal: AbortSignal.timeout(call === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
+    });
+    const body = response.body ?? new Blob([]).stream();
+    const value = await answers.read(body, ANSWER_BYTES, reading, null);
+    return { status: response.status, value };
+  };
+}
+
+function posted(request: FacilitatorRequest, headers: Readonly<Record<string, string>>) {
   const { payload, requirements } = facilitatorMessage(request);
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      x402Version: payload.x402Version,
+      paymentPayload: payload,
+      paymentRequirements: requirements,
+    }),
+  };
+}
+
+async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutcome> {
   try {
-    return verifyOutcome(await client.verify(payload, requirements), request);
+    const { status, value } = await ask('verify', FACILITATOR_ANSWER, request);
+    if (isOk(status) && value.isSuccess !== null) return verifyOutcome(value, request);
+    const isRefusal = status < 500 && value.isSuccess !== null;
+    if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
+    return { kind: 'unavailable', reason: describe(unexpected('verify', status, value)) };
   } catch (error) {
-    const isRefusal = error instanceof VerifyError && error.statusCode < 500;
-    if (isRefusal && error.invalidReason !== undefined) {
-      return { kind: 'invalid', reason: error.invalidReason };
-    }
     return { kind: 'unavailable', reason: describe(error) };
   }
 }
 
 function verifyOutcome(
-  { isValid, invalidReason, payer }: VerifyResponse,
+  { isSuccess, reason, payer }: FacilitatorAnswer,
   { payment }: FacilitatorRequest,
 ): VerifyOutcome {
-  if (!isValid && invalidReason === undefined) {
+  if (!isSuccess && reason === undefined) {
     return { kind: 'unavailable', reason: 'the facilitator refused without a reason' };
   }
-  if (!isValid) return { kind: 'invalid', reason: invalidReason ?? '' };
+  if (!isSuccess) return { kind: 'invalid', reason: reason ?? '' };
   const isOther =
     payer !== undefined &&
     !(isEvmAddress(payer) && isSameAddress(payer, payment.authorization.from));
@@ -87,30 +126,34 @@ function verifyOutcome(
   return { kind: 'valid' };
 }
 
-async function settle(
-  client: HTTPFacilitatorClient,
-  request: FacilitatorRequest,
-): Promise<SettleOutcome> {
-  const { payload, requirements } = facilitatorMessage(request);
+async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutcome> {
   try {
-    return settleOutcome(await client.settle(payload, requirements), request.payment);
-  } catch (error) {
+    const { status, value } = await ask('settle', FACILITATOR_ANSWER, request);
+    const { isSuccess, transaction, network, reason, payer } = value;
     // Facilitators refuse with 400 or 402 too. A body with a status from 500 on proves nothing.
-    if (error instanceof SettleError && error.statusCode < 500) {
-      return settleOutcome(responseOf(error), request.payment);
+    const isWhole = !isOk(status) || (transaction !== undefined && network !== undefined);
+    if (status >= 500 || isSuccess === null || !isWhole) {
+      return settleOutcomeOfError(unexpected('settle', status, value));
     }
+    const response = {
+      success: isOk(status) && isSuccess,
+      transaction: transaction ?? '',
+      network: (network ?? '') as `${string}:${string}`, // compared with ours, whatever it is
+      ...(reason === undefined ? {} : { errorReason: reason }),
+      ...(payer === undefined ? {} : { payer }),
+    };
+    return settleOutcome(response, request.payment);
+  } catch (error) {
     return settleOutcomeOfError(error);
   }
 }
 
-function responseOf({ errorReason, transaction, network, payer }: SettleError): SettleResponse {
-  return {
-    success: false,
-    transaction,
-    network,
-    ...(errorReason === undefined ? {} : { errorReason }),
-    ...(payer === undefined ? {} : { payer }),
-  };
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function unexpected(call: Call, status: number, { excerpt }: FacilitatorAnswer): Error {
+  return new Error(`the facilitator answered ${call} with ${status}: ${excerpt || 'nothing'}`);
 }
 
 function describe(error: unknown): string {

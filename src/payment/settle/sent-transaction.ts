@@ -1,7 +1,8 @@
 /** One nonce of the account, with every transaction that was sent for it. */
 import type { Hex, LocalAccount } from 'viem';
 import { keccak256 } from 'viem';
-import { findNodeError, type NodeRequests } from '../chain/node-requests.ts';
+import { findNodeError } from '../../answers/node-error.ts';
+import type { NodeRequests } from '../chain/node-requests.ts';
 import type { Receipt } from '../chain/payment-proof.ts';
 import type { GasFee } from './gas-fee.ts';
 

@@ -1,0 +1,273 @@
+/**
+ * Shapes of what indexes answer, and what is kept of each; it runs on a worker if an answer is long, so it imports
+ * nothing that asks. The shapes are from x402scan's repository (Merit-Systems/x402scan, apps/scan/src/trpc/routers/public)
+ * and https://docs.cdp.coinbase.com/x402/buyer/discover-services.
+ */
+import { Ajv } from 'ajv';
+import { Type } from 'typebox';
+import { parsed } from '../answers/answer-reader.ts';
+import type { IndexedResource, ListedTerms } from '../model/observations.ts';
+import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
+import { isSameAddress, toIso } from './compare.ts';
+import { declaredInput, listedTerms } from './listed-terms.ts';
+
+const MAX_RESOURCES = 1_000;
+const MAX_URL_CHARS = 2_048;
+const MAX_PARTNERS = 5_000;
+const MAX_NAME_CHARS = 200;
+/** Matches the member in JSON, or in JSON that a script of the page has escaped. */
+const WEBSITE = /\\?"websiteUrl\\?"\s*:\s*\\?"(https?:[^"\\\s]{1,2000})/g;
+
+export type Partner = { readonly name: string | null; readonly website: string };
+
+/** A row of x402scan's search of origins. */
+export type OriginRow = {
+  readonly id: string | null;
+  readonly origin: string;
+  readonly resources: readonly IndexedResource[];
+};
+
+/** A row of x402scan's lists of sellers. */
+export type SellerRow = {
+  readonly tx_count: number;
+  readonly unique_buyers: number;
+  readonly latest_block_timestamp?: string | null;
+  /** Selects rows by address. */
+  readonly recipient?: string;
+  /** Selects rows by origin, which state the same recipients. */
+  readonly origins?: readonly { readonly origin: string }[];
+};
+
+/** An item of the Bazaar. */
+export type MerchantItem = {
+  /** Null if it names none, or one that is too long. */
+  readonly resource: string | null;
+  readonly method: string | null;
+  readonly terms: ListedTerms;
+  /** Counts of the last 30 days; null if the Bazaar does not say. */
+  readonly calls: number | null;
+  readonly payers: number | null;
+  /** ISO 8601. */
+  readonly lastAt: string | null;
+};
+
+export type MerchantPage = {
+  /** Those that pay the address. */
+  readonly items: readonly MerchantItem[];
+  readonly isFull: boolean;
+};
+
+type RawItem = JsonObject & {
+  readonly accepts?: readonly { readonly payTo?: string }[];
+  readonly quality?: {
+    readonly l30DaysTotalCalls?: number | null;
+    readonly l30DaysUniquePayers?: number | null;
+    readonly lastCalledAt?: string | null;
+  } | null;
+};
+
+type RawOrigin = {
+  readonly id?: string;
+  readonly origin: string;
+  readonly resources: readonly (JsonObject & {
+    readonly resource: string;
+    readonly method?: string | null;
+    readonly lastUpdated?: string | null;
+    readonly deprecatedAt?: string | null;
+    readonly accepts?: readonly JsonValue[];
+  })[];
+};
+
+const ajv = new Ajv();
+const text = Type.String();
+const maybeText = Type.Optional(Type.Union([text, Type.Null()]));
+const count = Type.Integer({ minimum: 0 });
+const maybeCount = Type.Optional(Type.Union([count, Type.Null()]));
+
+const isOrigins = ajv.compile<readonly RawOrigin[]>(
+  Type.Array(
+    Type.Object({
+      id: Type.Optional(text),
+      origin: text,
+      resources: Type.Array(
+        Type.Object({
+          resource: text,
+          method: maybeText,
+          lastUpdated: maybeText,
+          deprecatedAt: maybeText,
+          accepts: Type.Optional(Type.Array(Type.Unknown())),
+        }),
+      ),
+    }),
+  ),
+);
+/** Number of payment options, and of those whose recipient signed for the origin. */
+const isVerification = ajv.compile<{
+  readonly verified: number | boolean;
+  readonly total?: number;
+}>(
+  Type.Object({
+    verified: Type.Union([count, Type.Boolean()]),
+    total: Type.Optional(count),
+  }),
+);
+const isSellers = ajv.compile<readonly SellerRow[]>(
+  Type.Array(
+    Type.Object({
+      tx_count: count,
+      unique_buyers: count,
+      latest_block_timestamp: maybeText,
+      recipient: Type.Optional(text),
+      origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
+    }),
+  ),
+);
+const isItems = ajv.compile<readonly RawItem[]>(
+  Type.Array(
+    Type.Object({
+      accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
+      quality: Type.Optional(
+        Type.Union([
+          Type.Object({
+            l30DaysTotalCalls: maybeCount,
+            l30DaysUniquePayers: maybeCount,
+            lastCalledAt: maybeText,
+          }),
+          Type.Null(),
+        ]),
+      ),
+    }),
+  ),
+);
+/** The Bazaar's answer for an unknown merchant; any other 404 means a wrong address. */
+const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
+
+/** Undefined if the answer is not JSON, null in an unknown shape. */
+export type Unread = null | undefined;
+
+export function readOriginRows(answer: string): readonly OriginRow[] | Unread {
+  const { data, unread } = trpcData(answer);
+  const rows = readList(data);
+  if (!isOrigins(rows)) return unread;
+  return rows.map(({ id, origin, resources }) => ({
+    id: id ?? null,
+    origin,
+    resources: resources
+      .filter(({ resource }) => resource.length <= MAX_URL_CHARS)
+      .slice(0, MAX_RESOURCES)
+      .map((resource) => ({
+        resource: resource.resource,
+        method: resource.method ?? null,
+        lastUpdated: toIso(resource.lastUpdated),
+        accepts: resource.accepts?.length ?? 0,
+        deprecated: typeof resource.deprecatedAt === 'string',
+        terms: listedTerms(resource),
+      })),
+  }));
+}
+
+/** True if every recipient in the index has signed for the origin. */
+export function readVerification(answer: string): boolean | Unread {
+  const { data, unread } = trpcData(answer);
+  if (!isVerification(data)) return unread;
+  const { verified, total } = data;
+  if (typeof verified === 'boolean') return verified;
+  return verified > 0 && verified === (total ?? verified);
+}
+
+export function readSellerRows(answer: string): readonly SellerRow[] | Unread {
+  const { data, unread } = trpcData(answer);
+  const rows = readList(data);
+  if (!isSellers(rows)) return unread;
+  return rows.map(({ tx_count, unique_buyers, latest_block_timestamp, recipient, origins }) => ({
+    tx_count,
+    unique_buyers,
+    ...(latest_block_timestamp === undefined ? {} : { latest_block_timestamp }),
+    ...(recipient === undefined ? {} : { recipient }),
+    ...(origins === undefined ? {} : { origins: origins.map(({ origin }) => ({ origin })) }),
+  }));
+}
+
+/** `unknown` if the Bazaar has never heard of the merchant. */
+export function readMerchantPage(
+  answer: string,
+  { address, limit }: { readonly address: string; readonly limit: number },
+): MerchantPage | 'unknown' | null {
+  const value = parsed(answer);
+  if (isUnknownMerchant(value)) return 'unknown';
+  const items = memberAt(value, ['resources']) ?? memberAt(value, ['items']);
+  if (!isItems(items)) return null;
+  return {
+    items: items.filter((item) => pays(item, address)).map(toMerchantItem),
+    isFull: items.length >= limit,
+  };
+}
+
+/** Records `{name, websiteUrl, …}`, as JSON or inside an HTML page. */
+export function readPartners(answer: string): readonly Partner[] {
+  return partnersIn(answer).slice(0, MAX_PARTNERS);
+}
+
+function partnersIn(answer: string): readonly Partner[] {
+  const value = parsed(answer);
+  if (value !== undefined) return listsIn(value).flatMap(toPartners);
+  return [...answer.matchAll(WEBSITE)].flatMap(([, website]) =>
+    website === undefined ? [] : [{ name: null, website }],
+  );
+}
+
+/** Returns the listing, or the lists inside an object. */
+function listsIn(value: unknown): readonly (readonly unknown[])[] {
+  if (Array.isArray(value)) return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).filter((member) => Array.isArray(member));
+}
+
+function toPartners(list: readonly unknown[]): readonly Partner[] {
+  return list.flatMap((record) => {
+    if (typeof record !== 'object' || record === null) return [];
+    const website: unknown = Reflect.get(record, 'websiteUrl');
+    const name: unknown = Reflect.get(record, 'name');
+    if (typeof website !== 'string' || website.length > MAX_URL_CHARS) return [];
+    return [{ name: typeof name === 'string' ? name.slice(0, MAX_NAME_CHARS) : null, website }];
+  });
+}
+
+function toMerchantItem(item: RawItem): MerchantItem {
+  const { resource, quality } = item;
+  const isUrl = typeof resource === 'string' && resource.length <= MAX_URL_CHARS;
+  return {
+    resource: isUrl ? resource : null,
+    method: jsonText(jsonObject(declaredInput(item))['method']),
+    terms: listedTerms(item),
+    calls: quality?.l30DaysTotalCalls ?? null,
+    payers: quality?.l30DaysUniquePayers ?? null,
+    lastAt: toIso(quality?.lastCalledAt),
+  };
+}
+
+function pays({ accepts }: RawItem, address: string): boolean {
+  const recipients = (accepts ?? []).flatMap(({ payTo }) => payTo ?? []);
+  return recipients.length === 0 || recipients.some((payTo) => isSameAddress(payTo, address));
+}
+
+/** tRPC with superjson; `unread` says why nothing else was read. */
+function trpcData(answer: string): { readonly data: unknown; readonly unread: Unread } {
+  const value = parsed(answer);
+  const data = memberAt(value, ['result', 'data', 'json']);
+  return { data, unread: value === undefined ? undefined : null };
+}
+
+/** Some procedures answer with a list, some with a page that has one in `items`. */
+function readList(value: unknown): unknown {
+  return Array.isArray(value) ? value : memberAt(value, ['items']);
+}
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = Reflect.get(current, name);
+  }
+  return current;
+}

@@ -1,0 +1,67 @@
+/** Bounded reading, and which thread parses. */
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  AnswerTooLong,
+  createAnswerReader,
+  type Reading,
+} from '../../src/answers/answer-reader.ts';
+
+const KIB = 1024;
+
+/** Says which process thread read the text, and how long it was. */
+const THREAD: Reading<{ readonly isMain: boolean; readonly chars: number }> = {
+  module: new URL('./readings.ts', import.meta.url).href,
+  exportName: 'readThread',
+  read: (text) => ({ isMain: true, chars: text.length }),
+};
+
+const reader = createAnswerReader();
+afterAll(() => reader.close());
+
+async function* pieces(text: string, pieceBytes = 16 * KIB): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
+
+describe('an answer', () => {
+  test.each([
+    [0, true],
+    [1, true],
+    [64 * KIB, true],
+    [64 * KIB + 1, false],
+    [900 * KIB, false],
+  ])('of %d bytes is parsed on the serving thread: %s', async (bytes, isMain) => {
+    const read = await reader.read(pieces('x'.repeat(bytes)), KIB * KIB, THREAD, null);
+    expect(read).toEqual({ isMain, chars: bytes });
+  });
+
+  test.each([1, 7, 70_000])('is whole in pieces of %d bytes', async (pieceBytes) => {
+    const text = 'é€😀'.repeat(8_000);
+    const read = await reader.read(pieces(text, pieceBytes), KIB * KIB, THREAD, null);
+    expect(read.chars).toBe(text.length);
+  });
+
+  test('over its cap is refused, and no further piece is asked for', async () => {
+    let given = 0;
+    let isEnded = false;
+    async function* endless(): AsyncGenerator<Uint8Array> {
+      try {
+        for (;;) {
+          given += 1;
+          yield Buffer.alloc(KIB);
+        }
+      } finally {
+        isEnded = true;
+      }
+    }
+    await expect(reader.read(endless(), 16 * KIB, THREAD, null)).rejects.toThrow(AnswerTooLong);
+    expect({ given, isEnded }).toEqual({ given: 17, isEnded: true });
+  });
+
+  test('without a cap is read to its end', async () => {
+    const chars = 20 * KIB * KIB;
+    const text = 'x'.repeat(chars);
+    const read = await reader.read(pieces(text, KIB * KIB), Infinity, THREAD, null);
+    expect(read).toEqual({ isMain: false, chars });
+  });
+});

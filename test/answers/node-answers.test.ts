@@ -1,0 +1,104 @@
+/** What is kept of a node's answer, by method. */
+import { describe, expect, test } from 'vitest';
+import { answerCapOf, readNodeAnswer } from '../../src/answers/node-answers.ts';
+import { answerOverCap, NodeError, resultOf } from '../../src/answers/node-error.ts';
+
+const WORD = `0x${'ab'.repeat(32)}`;
+const TOKEN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+const log = (changes: object = {}) => ({
+  address: TOKEN,
+  topics: [WORD, WORD, WORD],
+  data: WORD,
+  blockNumber: '0x10',
+  blockHash: WORD,
+  transactionHash: WORD,
+  removed: false,
+  ...changes,
+});
+const kept = {
+  address: TOKEN.toLowerCase(),
+  topics: [WORD, WORD, WORD],
+  data: WORD,
+  blockNumber: '0x10',
+  transactionHash: WORD,
+};
+
+function read(method: string, result: unknown, contract: string | null = null) {
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result });
+  return readNodeAnswer(text, { method, contract });
+}
+
+test.each([
+  ['eth_call', 16 * 1024],
+  ['eth_getCode', 64 * 1024],
+  ['eth_getLogs', 8 * 1024 * 1024],
+  ['eth_getBlockByNumber', 8 * 1024 * 1024],
+  ['eth_getTransactionReceipt', Infinity],
+  ['eth_chainId', 1024 * 1024],
+])('the cap of %s is %d bytes', (method, bytes) => expect(answerCapOf(method)).toBe(bytes));
+
+describe('of an answer is kept', () => {
+  test('a log as far as it is read', () => {
+    expect(read('eth_getLogs', [log()])).toEqual({ result: [kept] });
+  });
+
+  test('no log that is pending, or that no event of a token has made', () => {
+    const others = [
+      log({ transactionHash: null }),
+      log({ data: `${WORD}00` }),
+      log({ topics: [WORD, `${WORD}00`] }),
+      log({ topics: null }),
+    ];
+    expect(read('eth_getLogs', others)).toEqual({ result: [] });
+  });
+
+  test.each([[[7]], ['x'], [null]])('no list of logs where it is %j', (result) => {
+    expect(read('eth_getLogs', result)).toEqual({ result: null });
+  });
+
+  test('of a receipt, the logs of one contract', () => {
+    const logs = [log(), log({ address: '0x1111111111111111111111111111111111111111' })];
+    const receipt = { status: '0x1', transactionHash: WORD, logsBloom: '0x', logs };
+    expect(read('eth_getTransactionReceipt', receipt, TOKEN.toLowerCase())).toEqual({
+      result: { status: '0x1', transactionHash: WORD, logsBloom: '0x', logs: [kept] },
+    });
+    expect(read('eth_getTransactionReceipt', null, TOKEN)).toEqual({ result: null });
+  });
+
+  test('of a block, no list', () => {
+    const block = { number: '0x1', timestamp: '0x2', transactions: [WORD], withdrawals: [{}] };
+    expect(read('eth_getBlockByNumber', block)).toEqual({
+      result: { number: '0x1', timestamp: '0x2' },
+    });
+  });
+
+  test('of Solana accounts, their number', () => {
+    expect(read('getTokenAccountsByOwner', { context: {}, value: [{}, {}] })).toEqual({
+      result: 2,
+    });
+  });
+
+  test('of an error, the start of its words', () => {
+    const error = { code: 3, message: 'x'.repeat(500), data: '0x08' };
+    expect(
+      readNodeAnswer(JSON.stringify({ error }), { method: 'eth_call', contract: null }),
+    ).toEqual({ error: { code: 3, message: 'x'.repeat(160), data: '0x08' } });
+  });
+
+  test.each(['', '<html>', '7', 'null', '[]', '{}'])('nothing of %j', (text) => {
+    expect(readNodeAnswer(text, { method: 'eth_call', contract: null })).toBeNull();
+  });
+});
+
+test('code over its cap is code; any other answer over its cap is an error', () => {
+  expect(answerOverCap('eth_getCode')).toEqual({ result: '0x00' });
+  expect(() => answerOverCap('eth_call')).toThrow('eth_call: answered with more than 16384 bytes');
+});
+
+test('an answer is a result, an error of the node, or none', () => {
+  expect(resultOf('eth_call', 200, { result: '0x' })).toBe('0x');
+  expect(() => resultOf('eth_call', 502, { result: '0x' })).toThrow('eth_call: HTTP 502');
+  expect(() => resultOf('eth_call', 200, null)).toThrow('eth_call: no JSON-RPC answer');
+  const error = { code: -32_000, message: 'execution reverted', data: '0x' };
+  expect(() => resultOf('eth_call', 200, { error })).toThrow(NodeError);
+});

@@ -1,0 +1,6 @@
+/** Readings that tests run on a worker. */
+import { isMainThread } from 'node:worker_threads';
+
+export function readThread(text: string) {
+  return { isMain: isMainThread, chars: text.length };
+}
