@@ -12,7 +12,7 @@ export type TrialExplanation = {
 export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T1: {
     why: 'A buyer with an official client pays, and gets the resource with a proof of the settlement. A seller that fails here earns nothing.',
-    fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them.',
+    fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them. Take the example that your own bazaar extension declares.',
     upstream: [],
   },
   T2: {
@@ -34,7 +34,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   },
   T5: {
     why: 'A settlement can be refused after a good verification, because the money was spent elsewhere in between.',
-    fix: 'Send the answer only after settle says success: true; otherwise answer 402 without the body.',
+    fix: 'Send the answer only after settle says success: true; otherwise answer 402 without the body, and without a preview of it.',
     upstream: ['x402-express 0.1.0 ignores a refused settlement'],
   },
   T6: {
@@ -65,7 +65,11 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T11: {
     why: 'Routers accept several spellings of one path. A guard that compares text lets the other spellings through.',
     fix: 'Guard the handler or the router instead of a separate list of paths, and normalise paths the same way in both.',
-    upstream: [],
+    upstream: [
+      'the absolute form of a request target passed the guard of Fastify (x402 issue 3577)',
+      'a line end (%0A) passed wildcard routes in TypeScript, Go and Python (x402 pull requests 3036, 3044, 3055)',
+      'a lone % passed the guard of Hono (x402 pull request 967), a backslash others (318)',
+    ],
   },
   T12: {
     why: 'Sellers get many headers that hold no payment. A 5xx looks like an outage, and a bad header must not end the process.',
@@ -82,6 +86,30 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     fix: 'Settle only after the handler answered below 400.',
     upstream: [
       'paymentProxy of @x402/next settles before the handler runs (x402 issue 644; use withX402)',
+    ],
+  },
+  T15: {
+    why: 'An index such as the Bazaar lists what the facilitator receives: paymentPayload.resource and paymentPayload.extensions.bazaar. A seller that drops either settles well and is never listed. A buyer can drop them too.',
+    fix: 'Hand the whole decoded payment payload to verify and settle, with resource and extensions as the buyer sent them.',
+    upstream: ['dropped before verify or settle: x402 issues 2691, 2156 and 3284'],
+  },
+  T16: {
+    why: 'A buyer that reads no reason sends the same payment again and again.',
+    fix: 'Answer 402 with a challenge whose error is the invalidReason of verify.',
+    upstream: ['refusals without a reason: x402 issues 1677, 804, 1860, 3148 and 3420'],
+  },
+  T17: {
+    why: 'settlement_pending with a transaction is neither success nor refusal: the money may still arrive. A seller that asks for a new payment charges twice, and one that delivers was perhaps not paid.',
+    fix: 'Settle the same payload on the same terms once more. If it stays pending, answer 402 without the body, with errorReason and transaction in PAYMENT-RESPONSE.',
+    upstream: [
+      'settled once more since @x402/core and the Go module 2.24.0 and x402 2.21.0 for Python (x402 pull request 3214)',
+    ],
+  },
+  T18: {
+    why: 'EXTENSION-RESPONSES is what the facilitator tells the seller. The specification (section 7.2.1) keeps it from the buyer.',
+    fix: 'Copy only settlement members into PAYMENT-RESPONSE, and forward no header of the facilitator.',
+    upstream: [
+      'drafts for TypeScript and Go merged it into the settlement header (x402 pull requests 3278 and 3301; 3306 keeps it apart)',
     ],
   },
 };

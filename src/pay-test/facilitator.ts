@@ -1,11 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { judgePayment, readNonce, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { evmNames, evmNetworks } from './networks.ts';
 
-/** `refuse` is a valid refusal; the others are failures of the facilitator. */
-export type Fault = 'refuse' | 'error' | 'hang-up' | 'garbage' | 'silence';
+/** `refuse` and those that begin with `pending` are valid answers; the others are failures of the facilitator. */
+export type Fault =
+  | 'refuse'
+  | 'pending-once'
+  | 'pending'
+  | 'error'
+  | 'hang-up'
+  | 'garbage'
+  | 'silence';
 
 export type FacilitatorOptions = {
   readonly host: string;
@@ -25,6 +33,8 @@ type Barrier = {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const EXTENSIONS = ['bazaar'];
+/** `invalidReason` and `errorReason` of the fault `refuse`. */
+export const REFUSED = 'insufficient_funds';
 
 /** Facilitator of x402 versions 1 and 2 without a chain. It fails for the payments that `misbehave` names. */
 export class TestFacilitator {
@@ -35,6 +45,9 @@ export class TestFacilitator {
   });
   readonly #faults = new Map<string, Fault>();
   readonly #barriers = new Map<string, Barrier>();
+  readonly #extended = new Set<string>();
+  /** Text in EXTENSION-RESPONSES that nothing else holds. */
+  readonly mark = randomBytes(12).toString('hex');
   readonly #silent = new Set<NodeJS.Timeout>();
   #supportedAsked = 0;
 
@@ -64,6 +77,17 @@ export class TestFacilitator {
 
   misbehave(step: Step, nonce: string, fault: Fault): void {
     this.#faults.set(`${step} ${nonce}`, fault);
+  }
+
+  /** Adds an EXTENSION-RESPONSES header to the answers about one payment. */
+  extendAnswers(nonce: string): void {
+    this.#extended.add(nonce);
+  }
+
+  /** Base64 of JSON, as in version 2 of the specification, section 7.2.1. */
+  get extensionResponses(): string {
+    const responses = { bazaar: { status: 'processing', reason: this.mark } };
+    return Buffer.from(JSON.stringify(responses)).toString('base64');
   }
 
   /** Delays the answers of verify to one payment until `count` calls arrived, or `ms` have passed. */
@@ -100,9 +124,13 @@ export class TestFacilitator {
     const body = toMembers(await readJson(request));
     const payload = toMembers(body['paymentPayload']);
     const requirements = toMembers(body['paymentRequirements']);
-    const fault = this.#faults.get(`${step} ${readNonce(payload)}`) ?? null;
+    const nonce = readNonce(payload);
+    const fault = this.#faults.get(`${step} ${nonce}`) ?? null;
     const answer = await this.#judge(step, payload, requirements, fault);
-    if (step === 'verify') await this.#waitForBarrier(readNonce(payload));
+    if (step === 'verify') await this.#waitForBarrier(nonce);
+    if (this.#extended.has(nonce)) {
+      response.setHeader('EXTENSION-RESPONSES', this.extensionResponses);
+    }
     this.#deliver(response, answer, fault);
   }
 
@@ -115,30 +143,30 @@ export class TestFacilitator {
     const judged = await judgePayment({ payload, requirements });
     const { nonce } = judged;
     const isRefused = 'reason' in judged || fault === 'refuse';
-    const why = 'reason' in judged ? judged.reason : 'insufficient_funds';
+    const why = 'reason' in judged ? judged.reason : REFUSED;
     const payer = 'payer' in judged ? judged.payer : undefined;
-    const { network } = requirements;
     if (step === 'verify') {
       const isUsed = this.ledger.settled(nonce) !== null;
       const isGood = !isRefused && !isUsed;
-      this.ledger.record({ step, nonce, requirements, isGood });
+      this.ledger.record({ step, nonce, payload, requirements, isGood });
       return isGood
         ? { isValid: true, payer }
         : { isValid: false, invalidReason: isUsed ? 'nonce_already_used' : why, payer };
     }
-    const settled = isRefused
-      ? null
-      : this.ledger.settle(nonce, 'amount' in judged ? judged.amount : '');
-    this.ledger.record({ step, nonce, requirements, isGood: settled !== null });
-    return settled === null
-      ? {
-          success: false,
-          errorReason: isRefused ? why : 'nonce_already_used',
-          transaction: '',
-          network,
-          payer,
-        }
-      : { success: true, transaction: settled.transaction, network, payer };
+    const isPending = !isRefused && this.#isPending(nonce, fault);
+    const amount = 'amount' in judged ? judged.amount : '';
+    const settled = isRefused || isPending ? null : this.ledger.settle(nonce, amount);
+    this.ledger.record({ step, nonce, payload, requirements, isGood: settled !== null });
+    const common = { network: requirements['network'], payer };
+    if (settled !== null) return { success: true, transaction: settled.transaction, ...common };
+    const errorReason = isPending ? 'settlement_pending' : isRefused ? why : 'nonce_already_used';
+    const transaction = isPending ? this.ledger.transactionOf(nonce) : '';
+    return { success: false, errorReason, transaction, ...common };
+  }
+
+  #isPending(nonce: string, fault: Fault | null): boolean {
+    if (fault === 'pending-once') return this.ledger.calls(nonce, 'settle').length === 0;
+    return fault === 'pending';
   }
 
   #deliver(response: ServerResponse, answer: object, fault: Fault | null): void {

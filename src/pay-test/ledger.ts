@@ -6,6 +6,8 @@ export type Step = 'verify' | 'settle';
 export type Call = {
   readonly step: Step;
   readonly nonce: string;
+  /** `paymentPayload` of the call. */
+  readonly payload: Readonly<Record<string, unknown>>;
   /** `paymentRequirements` of the call. */
   readonly requirements: Readonly<Record<string, unknown>>;
   /** True where verify found the payment valid, or settle took it. */
@@ -18,6 +20,7 @@ export type Settled = { readonly transaction: string; readonly amount: string };
 export class Ledger {
   readonly #calls: Call[] = [];
   readonly #settled = new Map<string, Settled>();
+  readonly #transactions = new Map<string, string>();
 
   record(call: Call): void {
     this.#calls.push(call);
@@ -26,9 +29,18 @@ export class Ledger {
   /** Null where the nonce was used. Synchronous, so that racing calls settle once. */
   settle(nonce: string, amount: string): Settled | null {
     if (this.#settled.has(nonce)) return null;
-    const settled = { transaction: `0x${randomBytes(32).toString('hex')}`, amount };
+    const settled = { transaction: this.transactionOf(nonce), amount };
     this.#settled.set(nonce, settled);
     return settled;
+  }
+
+  /** The one transaction that spends the nonce, also while it is pending. */
+  transactionOf(nonce: string): string {
+    const known = this.#transactions.get(nonce);
+    if (known !== undefined) return known;
+    const transaction = `0x${randomBytes(32).toString('hex')}`;
+    this.#transactions.set(nonce, transaction);
+    return transaction;
   }
 
   settled(nonce: string): Settled | null {

@@ -30,8 +30,15 @@ export type Challenge = {
   readonly required: PaymentRequired;
   readonly version: 1 | 2;
   readonly terms: Terms;
-  /** JSON of the bazaar extension's example body; null without one. */
-  readonly example: string | null;
+  /** Null if the bazaar extension declares none. */
+  readonly example: Example | null;
+};
+
+/** The call that a bazaar extension declares as an example. */
+export type Example = {
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** JSON */
+  readonly body: string | null;
 };
 
 export type Changes = Partial<Terms> & {
@@ -47,6 +54,8 @@ export type Payment = {
   readonly version: 1 | 2;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: PaymentPayload;
+  /** The challenge that it answers. */
+  readonly required: Members;
 };
 
 /** Signs by the official client, with spend controls off and a throwaway key. */
@@ -84,15 +93,8 @@ export class Payer {
   /** Returns the offer to pay, or the reason that there is none. */
   read(answer: Answer): Challenge | string {
     if (answer.status !== 402) return `answers ${answer.status} and no 402`;
-    let required: PaymentRequired;
-    try {
-      required = this.#client.getPaymentRequiredResponse(
-        (name) => answer.headers[name.toLowerCase()] ?? null,
-        jsonOf(answer.body),
-      );
-    } catch {
-      return 'its 402 holds no challenge that the official client can read';
-    }
+    const required = this.readChallenge(answer);
+    if (required === null) return 'its 402 holds no challenge that the official client can read';
     const offer = required.accepts.find(isTried);
     if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
     const { network, asset, payTo } = offer;
@@ -104,6 +106,19 @@ export class Payer {
       terms: { network, asset, payTo, amount: asked },
       example: exampleOf(toMembers(required)),
     };
+  }
+
+  /** Null without a challenge that the official client can read. */
+  readChallenge({ headers, body }: Answer): PaymentRequired | null {
+    try {
+      const required = this.#client.getPaymentRequiredResponse(
+        (name) => headers[name.toLowerCase()] ?? null,
+        jsonOf(body),
+      );
+      return Array.isArray(required.accepts) ? required : null;
+    } catch {
+      return null;
+    }
   }
 
   async pay({ required, version, terms }: Challenge, changes: Changes = {}): Promise<Payment> {
@@ -118,6 +133,7 @@ export class Payer {
       version,
       headers: this.#client.encodePaymentSignatureHeader(payload),
       payload,
+      required: toMembers(required),
     };
   }
 
@@ -169,7 +185,8 @@ export class Payer {
   }
 }
 
-function isTried(offer: PaymentRequired['accepts'][number]): boolean {
+function isTried(offer: PaymentRequired['accepts'][number] | null): boolean {
+  if (offer === null) return false;
   const { assetTransferMethod = 'eip3009', name } = toMembers(offer.extra);
   return (
     offer.scheme === 'exact' &&
@@ -179,8 +196,16 @@ function isTried(offer: PaymentRequired['accepts'][number]): boolean {
   );
 }
 
-function exampleOf(required: Members): string | null {
+function exampleOf(required: Members): Example | null {
   const bazaar = toMembers(toMembers(required['extensions'])['bazaar']);
-  const { body } = toMembers(toMembers(bazaar['info'])['input']);
-  return body === undefined ? null : JSON.stringify(body);
+  const { body, queryParams } = toMembers(toMembers(bazaar['info'])['input']);
+  const query = Object.entries(toMembers(queryParams)).flatMap(([name, value]) =>
+    [value].flat().map((one) => [name, textOf(one)] as const),
+  );
+  if (body === undefined && query.length === 0) return null;
+  return { query, body: body === undefined ? null : JSON.stringify(body) };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -6,6 +6,8 @@ export type Receipt = {
   readonly transaction: string;
   readonly network: string;
   readonly payer: string;
+  /** `errorReason` */
+  readonly reason: string;
 };
 
 const RECEIPT_HEADERS = ['payment-response', 'x-payment-response'];
@@ -21,14 +23,14 @@ export function readReceipt({ headers }: Answer): Receipt | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(written, 'base64').toString('utf8'));
     if (typeof value !== 'object' || value === null) return null;
-    const { success, transaction, network, payer } = {
-      ...(value as Partial<Record<keyof Receipt, unknown>>),
-    };
+    const members: Readonly<Record<string, unknown>> = { ...value };
+    const text = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
     return {
-      success: success === true,
-      transaction: typeof transaction === 'string' ? transaction : '',
-      network: typeof network === 'string' ? network : '',
-      payer: typeof payer === 'string' ? payer : '',
+      success: members['success'] === true,
+      transaction: text('transaction'),
+      network: text('network'),
+      payer: text('payer'),
+      reason: text('errorReason'),
     };
   } catch {
     return null;

@@ -13,6 +13,10 @@ export const TRIALS = {
   T12: 'bad-headers',
   T13: 'caches',
   T14: 'failed-work',
+  T15: 'lists-itself',
+  T16: 'says-why',
+  T17: 'pending',
+  T18: 'keeps-to-itself',
 } as const;
 
 export type TrialId = keyof typeof TRIALS;
@@ -37,6 +41,15 @@ export type Finding = {
 /** Fails where the seller delivered for nothing. */
 export function judgeGift(isGift: boolean, evidence: string): Finding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
+}
+
+/** The worst status, with the evidence of all. */
+export function worstOf(findings: readonly Finding[]): Finding {
+  return {
+    status: TRIAL_STATUSES.find((one) => findings.some(({ status }) => status === one)) ?? 'pass',
+    evidence: findings.map(({ evidence }) => evidence).join('; '),
+    isGift: findings.some(({ isGift }) => isGift === true),
+  };
 }
 
 export function notRun(evidence: string): Finding {
@@ -65,7 +78,7 @@ export type PayTestReport = {
     readonly not_run: number;
     /** A good payment was delivered on every route that was tried. */
     readonly delivers: boolean;
-    /** Number of the trials T2 to T12 that failed by a delivery on any route. */
+    /** Number of the trials T2 to T12 and T17 that failed by a delivery on any route. */
     readonly gifts: number;
   };
 };

@@ -1,6 +1,6 @@
 import type { Fault, TestFacilitator } from './facilitator.ts';
 import type { Step } from './ledger.ts';
-import type { Challenge, Changes, Payer, Payment } from './payer.ts';
+import type { Challenge, Changes, Example, Payer, Payment } from './payer.ts';
 import { describeReply, isDelivery } from './replies.ts';
 import type { Answer, Reply, Request, SellerClient } from './seller-client.ts';
 import type { Timing } from './timing.ts';
@@ -39,6 +39,10 @@ export type Attempt = {
   readonly seen: string;
 };
 
+/** An example that was refused is left out. */
+const NO_EXAMPLE: Example = { query: [], body: null };
+const BAD_INPUT = [400, 422];
+
 type Misbehaviour = { readonly step: Step; readonly fault: Fault; readonly timeoutMs?: number };
 
 /** Requests one route of the seller, with payments and without. */
@@ -48,8 +52,11 @@ export class RouteTester {
   readonly timing: Timing;
   readonly #client: SellerClient;
   readonly #payer: Payer;
-  #example = '{}';
+  #example: Example | null = null;
+  #refusedExample: string | null = null;
   #timeouts = 0;
+  /** The good payment of T1; null until there is one. */
+  first: Payment | null = null;
   /** The answer to the good payment of T1; null until there is one. */
   paid: Answer | null = null;
 
@@ -61,6 +68,11 @@ export class RouteTester {
     this.#payer = payer;
   }
 
+  /** "http://127.0.0.1:3000" */
+  get origin(): string {
+    return this.#client.origin;
+  }
+
   get ledger() {
     return this.facilitator.ledger;
   }
@@ -70,12 +82,41 @@ export class RouteTester {
     return this.#timeouts;
   }
 
+  /** The path with the query of the example; parameters that the route names itself keep their values. */
+  get path(): string {
+    const { method, path } = this.route;
+    const own = new URLSearchParams(path.split('?', 2)[1]);
+    const added = new URLSearchParams();
+    for (const [name, value] of hasBody(method) ? [] : (this.#example?.query ?? [])) {
+      if (!own.has(name)) added.append(name, value);
+    }
+    return added.size === 0 ? path : `${path}${path.includes('?') ? '&' : '?'}${added}`;
+  }
+
+  /** "GET /weather?city=Bern: 422"; null if the seller takes the example of its challenge. */
+  get refusedExample(): string | null {
+    return this.#refusedExample;
+  }
+
+  /** Leaves the example out from now on, if it was sent and the answer refuses it as bad input. */
+  refusesExample(reply: Reply): boolean {
+    const { method, path, body } = this.route;
+    const isSent = hasBody(method)
+      ? body === null && (this.#example?.body ?? null) !== null
+      : this.path !== path;
+    if (!isSent || !reply.ok || !BAD_INPUT.includes(reply.status)) return false;
+    this.#refusedExample = `${method} ${this.path}: ${reply.status}`;
+    this.#example = NO_EXAMPLE;
+    return true;
+  }
+
   /** Requests the route, or a variant of it, without a payment. */
   async ask(changes: Partial<Request> = {}): Promise<Reply> {
-    const { method, path } = this.route;
+    const { method } = this.route;
+    const path = changes.path ?? this.path;
     const wanted = changes.method ?? method;
-    const body = hasBody(wanted) ? (this.route.body ?? this.#example) : undefined;
-    const reply = await this.#client.send({ method, path, body, ...changes });
+    const body = hasBody(wanted) ? (this.route.body ?? this.#example?.body ?? '{}') : undefined;
+    const reply = await this.#client.send({ method, body, ...changes, path });
     if (!reply.ok && reply.why === 'silent') this.#timeouts += 1;
     return reply;
   }
@@ -85,10 +126,21 @@ export class RouteTester {
     const name = toRouteName(this.route);
     const reply = await this.ask();
     if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
+    if (this.refusesExample(reply)) return this.challenge();
     const read = this.#payer.read(reply);
     if (typeof read === 'string') throw new NoChallenge(`${name}: ${read}`);
-    if (read.example !== null) this.#example = read.example;
-    return read;
+    if (read.example === null || this.#example !== null) return read;
+    this.#example = read.example;
+    // The price of the example may be another.
+    return this.challenge();
+  }
+
+  /** Returns the `error` of a refusal's challenge; null without a challenge of this version. */
+  readError(reply: Reply, version: 1 | 2): string | null {
+    if (!reply.ok || reply.status !== 402) return null;
+    const required = this.#payer.readChallenge(reply);
+    if (required?.x402Version !== version) return null;
+    return typeof required.error === 'string' ? required.error : '';
   }
 
   /** Signs a payment for this route. Throws NoChallenge. */

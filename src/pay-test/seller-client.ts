@@ -22,7 +22,7 @@ export type Reply = Answer | NoAnswer;
 
 export type Request = {
   readonly method: string;
-  /** Sent without any normalisation. */
+  /** Sent without any normalisation; the absolute form of a request target is sent as one. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -54,6 +54,10 @@ export class SellerClient {
       keepAliveTimeout: KEPT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     });
+  }
+
+  get origin(): string {
+    return this.#target.origin;
   }
 
   async send({

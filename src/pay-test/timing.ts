@@ -19,3 +19,10 @@ export const DEFAULT_TIMING: Timing = {
   raceMs: 500,
   answerMs: 15_000,
 };
+
+/** A client waits a little longer than an answer may take, so that a late answer is still seen. */
+const LATE_SHARE = 1.1;
+
+export function lateMs({ patienceMs }: Timing): number {
+  return Math.round(patienceMs * LATE_SHARE);
+}

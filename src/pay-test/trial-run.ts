@@ -15,8 +15,10 @@ import { obeysSettle, obeysVerify } from './trials/obeys-facilitator.ts';
 import { failsClosed, settleInDoubt } from './trials/outages.ts';
 import { ownTerms } from './trials/own-terms.ts';
 import { caches, failedWork } from './trials/paid-answers.ts';
+import { keepsToItself, listsItself, saysWhy } from './trials/passed-on.ts';
 import { paths } from './trials/paths.ts';
 import { type FirstPayment, paysAndDelivers } from './trials/pays-and-delivers.ts';
+import { pending } from './trials/pending.ts';
 import { otherResource, race, replay, stale } from './trials/used-payments.ts';
 
 export type TrialRunOptions = {
@@ -31,7 +33,10 @@ export type TrialRunOptions = {
 };
 
 /** These follow T1, whose answer they compare with. */
-const ON_EACH_ROUTE = ['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const;
+const ON_EACH_ROUTE = [
+  ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
+  ...(['T15', 'T16', 'T17', 'T18'] as const),
+] as const;
 const ENDED = 'the process of the seller ended';
 
 /** Runs the trials of all routes in turn. T4 and T6 wait on purpose, so they run last, together. */
@@ -127,6 +132,10 @@ class TrialRun {
       T11: () => paths(tester),
       T12: () => badHeaders(tester, () => this.#isAlive()),
       T13: async () => caches(tester),
+      T15: async () => listsItself(tester),
+      T16: () => saysWhy(tester),
+      T17: () => pending(tester),
+      T18: () => keepsToItself(tester),
     };
     for (const id of ON_EACH_ROUTE) {
       if (this.#isWanted(id)) await this.#try(id, tester, trials[id]);

@@ -1,26 +1,29 @@
 import type { Fault } from '../facilitator.ts';
 import type { Step } from '../ledger.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { type Finding, TRIAL_STATUSES } from '../result.ts';
+import { type Finding, worstOf } from '../result.ts';
 import type { Attempt, RouteTester } from '../route-tester.ts';
+import { lateMs } from '../timing.ts';
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
 const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
-/** The client waits a little longer than an answer may take, so that a late answer is still seen. */
-const LATE_SHARE = 1.1;
 
 /** T4: verify fails in four ways, all at once, told apart by nonce. */
 export async function failsClosed(tester: RouteTester): Promise<Finding> {
-  return worst(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault)));
+  return worstOf(
+    await Promise.all(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault))),
+  );
 }
 
 /** T6: settle fails in three ways, after the ledger took the payment. */
 export async function settleInDoubt(tester: RouteTester): Promise<Finding> {
-  return worst(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault)));
+  return worstOf(
+    await Promise.all(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault))),
+  );
 }
 
 async function tryOutage(tester: RouteTester, step: Step, fault: Fault): Promise<Finding> {
-  const timeoutMs = Math.round(tester.timing.patienceMs * LATE_SHARE);
+  const timeoutMs = lateMs(tester.timing);
   const send = () => tester.attempt({}, { step, fault, timeoutMs });
   const first = await send();
   // The machine may be too slow for all faults at once, so a hang is tried again alone.
@@ -57,13 +60,4 @@ function judgeSettleOutage(tester: RouteTester, { nonce, reply, seen }: Attempt)
 
 function amountIn(requirements: Readonly<Record<string, unknown>>): unknown {
   return requirements['amount'] ?? requirements['maxAmountRequired'];
-}
-
-async function worst(trials: readonly Promise<Finding>[]): Promise<Finding> {
-  const all = await Promise.all(trials);
-  return {
-    status: TRIAL_STATUSES.find((one) => all.some(({ status }) => status === one)) ?? 'pass',
-    evidence: all.map(({ evidence }) => evidence).join('; '),
-    isGift: all.some(({ isGift }) => isGift === true),
-  };
 }

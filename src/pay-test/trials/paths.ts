@@ -1,7 +1,7 @@
 import { isPaidBody } from '../paid-body.ts';
 import { describeReply, isDelivery } from '../replies.ts';
 import { type Finding, notRun } from '../result.ts';
-import type { RouteTester, SellerRoute } from '../route-tester.ts';
+import type { RouteTester } from '../route-tester.ts';
 import type { Request } from '../seller-client.ts';
 
 type Variant = readonly [name: string, request: Partial<Request>];
@@ -12,7 +12,7 @@ export async function paths(tester: RouteTester): Promise<Finding> {
   if (paid === null) return notRun('no paid body to compare with');
   const gifts: string[] = [];
   const lengths: string[] = [];
-  const variants = variantsOf(tester.route);
+  const variants = variantsOf(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
     const reply = await tester.ask(request);
     if (!isDelivery(reply)) continue;
@@ -29,7 +29,8 @@ export async function paths(tester: RouteTester): Promise<Finding> {
   return { status: 'pass', evidence: `${variants.length} unpaid variants: none delivers` };
 }
 
-function variantsOf({ method, path: whole }: SellerRoute): readonly Variant[] {
+/** Requests that some routers take for `whole`, the path with its query. */
+export function variantsOf(method: string, whole: string, origin: string): readonly Variant[] {
   const [path = '/', query] = whole.split('?', 2);
   const end = query === undefined ? '' : `?${query}`;
   const last = path.lastIndexOf('/');
@@ -43,13 +44,22 @@ function variantsOf({ method, path: whole }: SellerRoute): readonly Variant[] {
   const swapped = path.replace(/[a-z]/gi, (one) =>
     one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase(),
   );
+  const joined = (separator: string) => `${folder === '' ? '/' : folder}${separator}${name}`;
+  const backslashes = (slashed: string) => slashed.replaceAll('/', '\\');
+  const later = `/${backslashes(path.slice(1))}`;
   const encoded = name.replace(/[a-z]/i, (one) => `%${one.charCodeAt(0).toString(16)}`);
   const other = method === 'GET' ? 'POST' : 'GET';
   return [
     ...at('trailing slash', `${path}/`),
     ...at('doubled slash', `/${path}`, `${folder}//${name}`),
     ...at('case', swapped, `${folder}/${name.charAt(0).toUpperCase()}${name.slice(1)}`),
-    ...at('%2f', `${folder}%2f${name}`, `${path}%2f`),
+    ...at('%2f', joined('%2f'), `${path}%2f`),
+    ...at('encoded separator', joined('%5c'), joined('%252f')),
+    ...(later === path ? [] : at('backslash', later)),
+    ...at('backslash', `/${backslashes(path)}`),
+    ...at('line end', `${path}%0A`, `${path}%0Aa`),
+    ...at('malformed %', `${path}%`, `${path}%c0`),
+    ['absolute form', { path: `${origin}${whole}` }],
     ...(encoded === name ? [] : at('encoded letter', `${folder}/${encoded}`)),
     ...at(';x=y', `${path};x=y`),
     ...at('/./', `${folder}/./${name}`),

@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import { REFUSED } from '../facilitator.ts';
+import { toMembers } from '../judge-payment.ts';
+import type { Call } from '../ledger.ts';
+import type { Payment } from '../payer.ts';
+import { type Finding, notRun } from '../result.ts';
+import type { RouteTester } from '../route-tester.ts';
+import type { Reply } from '../seller-client.ts';
+
+export const ONLY_VERSION_2 = 'the seller speaks version 1, and this is of version 2';
+const HEADER = 'extension-responses';
+/** What happens to a payment, and the step of the facilitator that refuses it. */
+const ANSWERS = [
+  ['a good payment', null],
+  ['verify refuses', 'verify'],
+  ['settle refuses', 'settle'],
+] as const;
+
+/** T15: the facilitator gets what an index lists: resource and bazaar extension of the challenge. */
+export function listsItself({ first, ledger }: RouteTester): Finding {
+  if (first === null) return notRun('no good payment to look at');
+  if (first.version === 1) return notRun(ONLY_VERSION_2);
+  if (first.required['resource'] === undefined) return notRun('the challenge has no resource');
+  const calls = ledger.calls(first.nonce);
+  if (calls.length === 0) return notRun('the facilitator was asked nothing');
+  const faults = [...new Set(calls.flatMap((call) => findDropped(first, call)))];
+  if (faults.length > 0) return { status: 'warn', evidence: faults.join('; ') };
+  const steps = [...new Set(calls.map(({ step }) => step))].join(' and ');
+  return { status: 'pass', evidence: `${steps} got the resource and the extensions` };
+}
+
+function findDropped({ required }: Payment, { step, payload }: Call): readonly string[] {
+  const faults: string[] = [];
+  const { resource } = payload;
+  if (resource === undefined) faults.push(`${step} got no paymentPayload.resource`);
+  else if (!isDeepStrictEqual(resource, required['resource'])) {
+    faults.push(`${step} got another paymentPayload.resource than the challenge has`);
+  }
+  const { bazaar: declared } = toMembers(required['extensions']);
+  const { bazaar } = toMembers(payload['extensions']);
+  if (declared === undefined) return faults;
+  if (bazaar === undefined) faults.push(`${step} got no paymentPayload.extensions.bazaar`);
+  else if (!isDeepStrictEqual(toMembers(bazaar)['info'], toMembers(declared)['info'])) {
+    faults.push(`${step} got another info in paymentPayload.extensions.bazaar`);
+  }
+  return faults;
+}
+
+/** T16: the buyer reads why verify refused the payment. */
+export async function saysWhy(tester: RouteTester): Promise<Finding> {
+  const misbehaviour = { step: 'verify', fault: 'refuse' } as const;
+  const { version, reply, isDelivered, seen } = await tester.attempt({}, misbehaviour);
+  const said = `verify said ${REFUSED}: ${seen}`;
+  if (isDelivered) return notRun(`${said}: it delivers, see T3`);
+  const error = tester.readError(reply, version);
+  if (error === null) return { status: 'warn', evidence: `${said}: no 402 with a challenge` };
+  const isTold = error.includes(REFUSED);
+  const words = isTold ? 'names the reason' : `is ${JSON.stringify(error.slice(0, 100))}`;
+  return {
+    status: isTold ? 'pass' : 'warn',
+    evidence: `${said}, and the challenge's error ${words}`,
+  };
+}
+
+/** T18: EXTENSION-RESPONSES is for the seller, and stays there. */
+export async function keepsToItself(tester: RouteTester): Promise<Finding> {
+  const { version } = await tester.challenge();
+  if (version === 1) return notRun(ONLY_VERSION_2);
+  const { facilitator } = tester;
+  const seen: string[] = [];
+  let isLeaked = false;
+  for (const [name, refusing] of ANSWERS) {
+    const payment = await tester.pay();
+    facilitator.extendAnswers(payment.nonce);
+    if (refusing !== null) facilitator.misbehave(refusing, payment.nonce, 'refuse');
+    const attempt = await tester.send(payment);
+    const isHere = isPassedOn(attempt.reply, facilitator.mark, facilitator.extensionResponses);
+    isLeaked ||= isHere;
+    seen.push(`${name}: ${attempt.seen}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
+  }
+  return { status: isLeaked ? 'warn' : 'pass', evidence: seen.join('; ') };
+}
+
+/** True for the header, and for its content in another header or in the body. */
+function isPassedOn(reply: Reply, mark: string, encoded: string): boolean {
+  if (!reply.ok) return false;
+  const texts = Object.values(reply.headers).flatMap((value) => [
+    value,
+    Buffer.from(value, 'base64').toString('utf8'),
+  ]);
+  return (
+    reply.headers[HEADER] !== undefined ||
+    [...texts, reply.body.toString('utf8')].some(
+      (one) => one.includes(mark) || one.includes(encoded),
+    )
+  );
+}

@@ -1,0 +1,65 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isPaidBody } from '../paid-body.ts';
+import { isDelivery, readReceipt } from '../replies.ts';
+import { type Finding, notRun, worstOf } from '../result.ts';
+import type { Attempt, RouteTester } from '../route-tester.ts';
+import { lateMs } from '../timing.ts';
+import { ONLY_VERSION_2 } from './passed-on.ts';
+
+const FORMS = [
+  ['pending-once', 'settle said pending once'],
+  ['pending', 'settle stays pending'],
+] as const;
+
+/** T17: settle answers `settlement_pending` with a transaction, which is neither success nor refusal. */
+export async function pending(tester: RouteTester): Promise<Finding> {
+  const { version } = await tester.challenge();
+  if (version === 1) return notRun(ONLY_VERSION_2);
+  const findings: Finding[] = [];
+  for (const [fault, name] of FORMS) {
+    const timeoutMs = lateMs(tester.timing);
+    const attempt = await tester.attempt({}, { step: 'settle', fault, timeoutMs });
+    const { status, evidence, isGift = false } = judgePending(tester, attempt);
+    const isLate = attempt.reply.ms > tester.timing.patienceMs && status !== 'fail';
+    findings.push(
+      isLate
+        ? { status: 'warn', evidence: `${name}: ${evidence}, late` }
+        : { status, evidence: `${name}: ${evidence}`, isGift },
+    );
+  }
+  return worstOf(findings);
+}
+
+function judgePending(tester: RouteTester, { nonce, reply, seen }: Attempt): Finding {
+  const [first, ...more] = tester.ledger.calls(nonce, 'settle');
+  if (first === undefined) return notRun(`${seen}: nothing was settled`);
+  const isOther = more.some(
+    ({ payload, requirements }) =>
+      !isDeepStrictEqual(payload, first.payload) ||
+      !isDeepStrictEqual(requirements, first.requirements),
+  );
+  if (isOther) {
+    return { status: 'fail', evidence: `${seen}, again with another payload or other terms` };
+  }
+  const receipt = reply.ok ? readReceipt(reply) : null;
+  if (isDelivery(reply)) {
+    if (tester.ledger.settled(nonce) !== null) return { status: 'pass', evidence: seen };
+    if (receipt?.success === true) {
+      const evidence = `${seen}, and a settlement header that says success`;
+      return { status: 'fail', evidence, isGift: true };
+    }
+    if (tester.paid === null || isPaidBody(tester.paid, reply.body)) {
+      return { status: 'warn', evidence: `${seen}: delivered without a proof of settlement` };
+    }
+  }
+  const isTold =
+    receipt !== null &&
+    receipt.reason !== '' &&
+    receipt.transaction === tester.ledger.transactionOf(nonce);
+  return isTold
+    ? { status: 'pass', evidence: `${seen}, with reason and transaction` }
+    : {
+        status: 'warn',
+        evidence: `${seen}, without reason and transaction in a settlement header: the buyer pays twice`,
+      };
+}
