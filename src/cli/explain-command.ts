@@ -45,7 +45,7 @@ export async function explainCommand(args: readonly string[], { out }: Streams):
   if (!catalog.checks.some((check) => check.id === wanted)) {
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(
-      `${id}: no such check; there are ${ids}, the trials T1 to T14, and of a report's other parts ${TOPICS.join(', ')}`,
+      `${id}: no such check; there are ${ids}, the trials T1 to T18, and of a report's other parts ${TOPICS.join(', ')}`,
     );
   }
   const text =

@@ -34,7 +34,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   explain: `usage: ${showCall('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
 
   Prints why a check exists, its rule, its outcomes, and the patch that mends what it finds.
-  <id> may also be "indexed", a trial of pay-test (T1 to T14), or the id of an advice.
+  <id> may also be "indexed", a trial of pay-test (T1 to T18), or the id of an advice.
   --report FILE            fill in the values of a report of scan --format json
   --stack NAME             print only the patch for this stack
   --public-url URL         the public address to put into patches, after a scan of a local one`,
@@ -46,7 +46,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   'pay-test': `usage: ${showCall('pay-test')} <your seller> [--start COMMAND] [flags]
 
-  Pays your own seller with play money, through a facilitator that fails on purpose (T1 to T14).
+  Pays your own seller with play money, through a facilitator that fails on purpose (T1 to T18).
   --start COMMAND          start the seller, with FACILITATOR_URL set to the facilitator of the test
   --route "GET /path"      pay this route; repeatable; default: the paid routes that a scan finds
   --failing-route "GET /path"

@@ -277,11 +277,12 @@ export type UnsettledPayment = {
 };
 
 export class SettlementUnknown extends ServiceError {
-  constructor(payment: UnsettledPayment) {
+  /** `headers` repeat the settlement as far as it is known. */
+  constructor(payment: UnsettledPayment, headers: Readonly<Record<string, string>>) {
     super(
       'settlement_unknown',
       'Your payment was sent for settlement and its outcome is not known yet. Send the same request again after Retry-After, with the same payment header or a new one; you will not be charged twice.',
-      { retryAfterSec: 10, body: { payment }, charged: null },
+      { retryAfterSec: 10, body: { payment }, headers, charged: null },
     );
   }
 }

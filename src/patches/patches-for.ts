@@ -97,7 +97,7 @@ function isDocument(topic: Topic): topic is DocumentTopic {
   return DOCUMENT_TOPICS.some((document) => document === topic);
 }
 
-type TrialTopic = 'paid-route' | 'no-store' | 'claim-payment' | 'upstream';
+type TrialTopic = 'paid-route' | 'bazaar' | 'no-store' | 'claim-payment' | 'upstream';
 
 /** The patch that fixes a failure of each trial. */
 const TOPICS: Readonly<Record<string, TrialTopic>> = {
@@ -115,6 +115,10 @@ const TOPICS: Readonly<Record<string, TrialTopic>> = {
   T12: 'upstream',
   T13: 'no-store',
   T14: 'paid-route',
+  T15: 'bazaar',
+  T16: 'paid-route',
+  T17: 'paid-route',
+  T18: 'paid-route',
 };
 
 const UPSTREAM = whyNot(
@@ -123,7 +127,7 @@ const UPSTREAM = whyNot(
 
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
-/** `trialId` is one of T1 to T14. */
+/** `trialId` is one of T1 to T18. */
 export function trialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
   const topic = TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM };

@@ -58,31 +58,41 @@ export type Payment = {
   readonly required: Members;
 };
 
-/** Signs by the official client, with spend controls off and a throwaway key. */
-export class Payer {
-  readonly #account = privateKeyToAccount(generatePrivateKey());
-  readonly #client: x402HTTPClient;
+type Wallet = {
+  readonly account: ReturnType<typeof privateKeyToAccount>;
+  readonly client: x402HTTPClient;
+};
 
-  constructor() {
-    const client = new x402Client();
-    registerExactEvmScheme(client, { signer: this.#account });
-    client.setSpendControls(false);
-    this.#client = new x402HTTPClient(client);
-  }
+/** Spend controls are off, and the key is thrown away. */
+function openWallet(): Wallet {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const client = new x402Client();
+  registerExactEvmScheme(client, { signer: account });
+  client.setSpendControls(false);
+  return { account, client: new x402HTTPClient(client) };
+}
+
+/**
+ * Signs by the official client. Each payment has a payer of its own: a seller may hold up one whose
+ * payment is in doubt.
+ */
+export class Payer {
+  readonly #client = openWallet().client;
 
   /** The first signature and verification of a process take long, so a seller would time out on them. */
   async warmUp(): Promise<void> {
+    const { account, client } = openWallet();
     const offer = {
       scheme: 'exact',
       network: 'eip155:84532',
       amount: '1',
       maxTimeoutSeconds: 60,
-      asset: this.#account.address,
-      payTo: this.#account.address,
+      asset: account.address,
+      payTo: account.address,
       extra: { name: 'none', version: '1' },
     } as const;
     const resource = { url: 'http://localhost/' };
-    const payload = await this.#client.createPaymentPayload({
+    const payload = await client.createPaymentPayload({
       x402Version: 2,
       resource,
       accepts: [offer],
@@ -122,67 +132,72 @@ export class Payer {
   }
 
   async pay({ required, version, terms }: Challenge, changes: Changes = {}): Promise<Payment> {
-    const signed = await this.#client.createPaymentPayload(required);
+    const { account, client } = openWallet();
+    const signed = await client.createPaymentPayload(required);
     const isChanged = Object.keys(changes).length > 0;
     const [offer] = required.accepts;
     const extra = toMembers(offer?.extra);
     const changed = { ...terms, ...changes, extra, version };
-    const payload = isChanged ? await this.#resign(signed, changed) : signed;
+    const payload = isChanged ? await resign(account, signed, changed) : signed;
     return {
       nonce: readNonce(toMembers(payload)),
       version,
-      headers: this.#client.encodePaymentSignatureHeader(payload),
+      headers: client.encodePaymentSignatureHeader(payload),
       payload,
       required: toMembers(required),
     };
   }
+}
 
-  /** Signs other terms than the challenge has, and claims in the payload that they were accepted. */
-  async #resign(payload: PaymentPayload, wanted: Resigned): Promise<PaymentPayload> {
-    const { network, asset, payTo, amount, extra, version } = wanted;
-    const { validAfterSec, validBeforeSec } = wanted;
-    const whole = toMembers(payload);
-    const inner = toMembers(whole['payload']);
-    const before = toMembers(inner['authorization']);
-    const accepted = toMembers(whole['accepted']);
-    const nowSec = Math.floor(Date.now() / 1_000);
-    const authorization = {
-      from: this.#account.address,
-      to: getAddress(payTo),
-      value: amount,
-      validAfter:
-        validAfterSec === undefined ? String(before['validAfter']) : String(nowSec + validAfterSec),
-      validBefore:
-        validBeforeSec === undefined
-          ? String(before['validBefore'])
-          : String(nowSec + validBeforeSec),
-      nonce: `0x${randomBytes(32).toString('hex')}` as const,
-    };
-    const signature = await this.#account.signTypedData({
-      domain: {
-        name: String(extra['name']),
-        version: String(extra['version']),
-        chainId: parseChainId(network) ?? 0,
-        verifyingContract: getAddress(asset),
-      },
-      types: TRANSFER_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        ...authorization,
-        value: BigInt(authorization.value),
-        validAfter: BigInt(authorization.validAfter),
-        validBefore: BigInt(authorization.validBefore),
-      },
-    });
-    const terms = { network, asset, payTo, amount };
-    const changed = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
-    // The members keep the types of the official client's payload.
-    return {
-      ...whole,
-      ...changed,
-      payload: { ...inner, signature, authorization },
-    } as unknown as PaymentPayload;
-  }
+/** Signs other terms than the challenge has, and claims in the payload that they were accepted. */
+async function resign(
+  account: Wallet['account'],
+  payload: PaymentPayload,
+  wanted: Resigned,
+): Promise<PaymentPayload> {
+  const { network, asset, payTo, amount, extra, version } = wanted;
+  const { validAfterSec, validBeforeSec } = wanted;
+  const whole = toMembers(payload);
+  const inner = toMembers(whole['payload']);
+  const before = toMembers(inner['authorization']);
+  const accepted = toMembers(whole['accepted']);
+  const nowSec = Math.floor(Date.now() / 1_000);
+  const authorization = {
+    from: account.address,
+    to: getAddress(payTo),
+    value: amount,
+    validAfter:
+      validAfterSec === undefined ? String(before['validAfter']) : String(nowSec + validAfterSec),
+    validBefore:
+      validBeforeSec === undefined
+        ? String(before['validBefore'])
+        : String(nowSec + validBeforeSec),
+    nonce: `0x${randomBytes(32).toString('hex')}` as const,
+  };
+  const signature = await account.signTypedData({
+    domain: {
+      name: String(extra['name']),
+      version: String(extra['version']),
+      chainId: parseChainId(network) ?? 0,
+      verifyingContract: getAddress(asset),
+    },
+    types: TRANSFER_TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      ...authorization,
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+    },
+  });
+  const terms = { network, asset, payTo, amount };
+  const changed = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
+  // The members keep the types of the official client's payload.
+  return {
+    ...whole,
+    ...changed,
+    payload: { ...inner, signature, authorization },
+  } as unknown as PaymentPayload;
 }
 
 function isTried(offer: PaymentRequired['accepts'][number] | null): boolean {

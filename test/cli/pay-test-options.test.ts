@@ -49,7 +49,7 @@ test.each([
   [['--route', 'weather'], 'give method and path'],
   [['--route', '//evil.example/'], 'give method and path'],
   [['--route', 'GET http://evil.example/'], 'give method and path'],
-  [['--only', 'T15'], 'there are T1, T2'],
+  [['--only', 'T19'], 'there are T1, T2'],
   [['--facilitator-port', '65536'], 'give a port'],
   [['--facilitator-port', '-1'], 'pay-test -- --help'],
   [['--facilitator-env', 'A=B'], 'give the name of a variable'],

@@ -125,6 +125,14 @@ describe('a settlement in doubt, without a chain to ask', () => {
           transaction: TRANSACTION,
         },
       });
+      const header = answer.headers.get('payment-response') ?? '';
+      expect(JSON.parse(Buffer.from(header, 'base64').toString('utf8'))).toEqual({
+        success: false,
+        errorReason: 'settlement_pending',
+        transaction: TRANSACTION,
+        network: 'eip155:8453',
+        payer: payer.address,
+      });
     }
     expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
     expect(shop.published).toHaveLength(0);

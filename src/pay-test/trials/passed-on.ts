@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { REFUSED } from '../facilitator.ts';
+import { REFUSED, type TestFacilitator } from '../facilitator.ts';
 import { toMembers } from '../judge-payment.ts';
 import type { Call } from '../ledger.ts';
 import type { Payment } from '../payer.ts';
@@ -8,7 +8,6 @@ import type { RouteTester } from '../route-tester.ts';
 import type { Reply } from '../seller-client.ts';
 
 export const ONLY_VERSION_2 = 'the seller speaks version 1, and this is of version 2';
-const HEADER = 'extension-responses';
 /** What happens to a payment, and the step of the facilitator that refuses it. */
 const ANSWERS = [
   ['a good payment', null],
@@ -74,7 +73,7 @@ export async function keepsToItself(tester: RouteTester): Promise<Finding> {
     facilitator.extendAnswers(payment.nonce);
     if (refusing !== null) facilitator.misbehave(refusing, payment.nonce, 'refuse');
     const attempt = await tester.send(payment);
-    const isHere = isPassedOn(attempt.reply, facilitator.mark, facilitator.extensionResponses);
+    const isHere = isPassedOn(attempt.reply, facilitator);
     isLeaked ||= isHere;
     seen.push(`${name}: ${attempt.seen}${isHere ? ', with EXTENSION-RESPONSES' : ''}`);
   }
@@ -82,16 +81,10 @@ export async function keepsToItself(tester: RouteTester): Promise<Finding> {
 }
 
 /** True for the header, and for its content in another header or in the body. */
-function isPassedOn(reply: Reply, mark: string, encoded: string): boolean {
+function isPassedOn(reply: Reply, { mark, extensionResponses }: TestFacilitator): boolean {
   if (!reply.ok) return false;
-  const texts = Object.values(reply.headers).flatMap((value) => [
-    value,
-    Buffer.from(value, 'base64').toString('utf8'),
-  ]);
-  return (
-    reply.headers[HEADER] !== undefined ||
-    [...texts, reply.body.toString('utf8')].some(
-      (one) => one.includes(mark) || one.includes(encoded),
-    )
-  );
+  const texts = [...Object.values(reply.headers), reply.body.toString('utf8')];
+  const decoded = texts.map((text) => Buffer.from(text, 'base64').toString('utf8'));
+  const holds = (text: string) => text.includes(mark) || text.includes(extensionResponses);
+  return reply.headers['extension-responses'] !== undefined || [...texts, ...decoded].some(holds);
 }

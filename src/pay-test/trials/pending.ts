@@ -19,13 +19,11 @@ export async function pending(tester: RouteTester): Promise<Finding> {
   for (const [fault, name] of FORMS) {
     const timeoutMs = lateMs(tester.timing);
     const attempt = await tester.attempt({}, { step: 'settle', fault, timeoutMs });
-    const { status, evidence, isGift = false } = judgePending(tester, attempt);
-    const isLate = attempt.reply.ms > tester.timing.patienceMs && status !== 'fail';
-    findings.push(
-      isLate
-        ? { status: 'warn', evidence: `${name}: ${evidence}, late` }
-        : { status, evidence: `${name}: ${evidence}`, isGift },
-    );
+    const finding = judgePending(tester, attempt);
+    const evidence = `${name}: ${finding.evidence}`;
+    const isLate = attempt.reply.ms > tester.timing.patienceMs && finding.status !== 'fail';
+    const late = { status: 'warn', evidence: `${evidence}, late` } as const;
+    findings.push(isLate ? late : { ...finding, evidence });
   }
   return worstOf(findings);
 }
@@ -34,9 +32,8 @@ function judgePending(tester: RouteTester, { nonce, reply, seen }: Attempt): Fin
   const [first, ...more] = tester.ledger.calls(nonce, 'settle');
   if (first === undefined) return notRun(`${seen}: nothing was settled`);
   const isOther = more.some(
-    ({ payload, requirements }) =>
-      !isDeepStrictEqual(payload, first.payload) ||
-      !isDeepStrictEqual(requirements, first.requirements),
+    (call) =>
+      !isDeepStrictEqual([call.payload, call.requirements], [first.payload, first.requirements]),
   );
   if (isOther) {
     return { status: 'fail', evidence: `${seen}, again with another payload or other terms` };
@@ -52,14 +49,9 @@ function judgePending(tester: RouteTester, { nonce, reply, seen }: Attempt): Fin
       return { status: 'warn', evidence: `${seen}: delivered without a proof of settlement` };
     }
   }
-  const isTold =
-    receipt !== null &&
-    receipt.reason !== '' &&
-    receipt.transaction === tester.ledger.transactionOf(nonce);
-  return isTold
-    ? { status: 'pass', evidence: `${seen}, with reason and transaction` }
-    : {
-        status: 'warn',
-        evidence: `${seen}, without reason and transaction in a settlement header: the buyer pays twice`,
-      };
+  const transaction = tester.ledger.transactionOf(nonce);
+  const isTold = receipt !== null && receipt.reason !== '' && receipt.transaction === transaction;
+  if (isTold) return { status: 'pass', evidence: `${seen}, with reason and transaction` };
+  const lack = 'without reason and transaction in a settlement header: the buyer pays twice';
+  return { status: 'warn', evidence: `${seen}, ${lack}` };
 }

@@ -4,7 +4,12 @@ import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/contract/ledger.ts';
 import { StoreError } from '../../store/contract/store-error.ts';
 import { releasedData } from '../gate/answers.ts';
-import { type EvmNetwork, PaymentRefused, reasonWord } from '../gate/challenge.ts';
+import {
+  type EvmNetwork,
+  encodeSettlement,
+  PaymentRefused,
+  reasonWord,
+} from '../gate/challenge.ts';
 import type { Delivery } from '../gate/purchase.ts';
 import {
   type GateOptions,
@@ -179,7 +184,10 @@ export function unknownSettlement(
   network: EvmNetwork,
   transaction: Hex | null,
 ): SettlementUnknown {
-  return new SettlementUnknown({ network, payer: from, nonce, transaction });
+  const payer = from;
+  const notice = { network, payer, transaction, errorReason: 'settlement_pending' };
+  const headers = transaction === null ? {} : { 'payment-response': encodeSettlement(notice) };
+  return new SettlementUnknown({ network, payer, nonce, transaction }, headers);
 }
 
 /** Error for a payer after proof that the authorization can never pay us. */

@@ -7,11 +7,12 @@ import { ensureJudge } from '../../fixtures/judges/judge-tools.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 
 const VERSION = '2.27.0';
-const CORE = { '@x402/core': VERSION, '@x402/evm': VERSION };
+const CORE = { '@x402/core': VERSION, '@x402/evm': VERSION, '@x402/extensions': VERSION };
 /** Its newest version on the registry. */
 const NEXT = {
   '@x402/core': '2.25.0',
   '@x402/evm': '2.25.0',
+  '@x402/extensions': '2.25.0',
   '@x402/next': '2.25.0',
   next: '16.4.6',
 };

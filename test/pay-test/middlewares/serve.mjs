@@ -21,17 +21,37 @@ function work(path) {
   return { path, sky: 'clear', wind: 3, served: String(served).padStart(6, '0') };
 }
 const accepts = (price) => ({ scheme: 'exact', network: NETWORK, price, payTo: PAY_TO });
-const ROUTES = {
-  'GET /weather': { accepts: accepts('$0.01'), description: 'Weather' },
-  'GET /forecast': { accepts: accepts('$0.02'), description: 'Forecast' },
-  'GET /broken': { accepts: accepts('$0.01'), description: 'Broken' },
-};
+/** Each route declares an example call, as an index lists it; the package of version 1 knows none. */
+function discovery() {
+  const { declareDiscoveryExtension } = need('@x402/extensions/bazaar');
+  return declareDiscoveryExtension({
+    input: { city: 'Bern' },
+    inputSchema: { properties: { city: { type: 'string' } }, required: ['city'] },
+    output: { example: { sky: 'clear' } },
+  });
+}
+const sold = (price, description) => ({
+  accepts: accepts(price),
+  description,
+  extensions: discovery(),
+});
+const ROUTES =
+  middleware === 'express-v1'
+    ? {}
+    : {
+        'GET /weather': sold('$0.01', 'Weather'),
+        'GET /forecast': sold('$0.02', 'Forecast'),
+        'GET /broken': sold('$0.01', 'Broken'),
+      };
 
 async function resourceServer() {
   const { HTTPFacilitatorClient, x402ResourceServer } = need('@x402/core/server');
   const { ExactEvmScheme } = need('@x402/evm/exact/server');
+  const { bazaarResourceServerExtension } = need('@x402/extensions/bazaar');
   const facilitator = new HTTPFacilitatorClient({ url: FACILITATOR_URL });
-  const server = new x402ResourceServer(facilitator).register(NETWORK, new ExactEvmScheme());
+  const server = new x402ResourceServer(facilitator)
+    .register(NETWORK, new ExactEvmScheme())
+    .registerExtension(bazaarResourceServerExtension);
   await server.initialize();
   return server;
 }

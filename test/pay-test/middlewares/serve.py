@@ -3,6 +3,7 @@
 import os
 import sys
 
+from x402.extensions.bazaar import OutputConfig, declare_discovery_extension
 from x402.http import FacilitatorConfig
 from x402.mechanisms.evm.exact import register_exact_evm_server
 
@@ -21,6 +22,14 @@ def paid(price):
             "price": price,
         },
         "description": "Weather",
+        "extensions": declare_discovery_extension(
+            input={"city": "Bern"},
+            input_schema={
+                "properties": {"city": {"type": "string"}},
+                "required": ["city"],
+            },
+            output=OutputConfig(example={"sky": "clear"}),
+        ),
     }
 
 
