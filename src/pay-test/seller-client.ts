@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import type { Target } from './target.ts';
 
@@ -32,6 +33,7 @@ export type Request = {
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
 const KEPT_MS = 1;
+const ENDING_MS = 500;
 
 /** Sends requests to the seller's pinned addresses only, and follows no redirect. */
 export class SellerClient {
@@ -92,7 +94,10 @@ export class SellerClient {
         ms: elapsed(),
       };
     } catch {
-      return { ok: false, why: signal.aborted ? 'silent' : 'broken', ms: elapsed() };
+      const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
+      // A process that ends closes its connections a moment before it is gone.
+      if (why === 'broken') await pause(ENDING_MS);
+      return { ok: false, why, ms };
     }
   }
 
