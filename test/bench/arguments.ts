@@ -11,6 +11,7 @@ const CASES = [
   'scans',
   'distance',
   'sales',
+  'beside',
   'reads',
   'directory',
   'ledger',
