@@ -111,7 +111,9 @@ function toRow(seen: Compared, sold: Sold, held: Held, kit: Kit): ComparedRow {
     const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
     const listedAs = listed.resource === resource.url ? null : shown(listed.resource);
-    return { row: { ...head, state, listedAs, differences, reasons: [] } };
+    const { lastSettledAt } = listed;
+    const settled = lastSettledAt ? { lastSettledAt } : {};
+    return { row: { ...head, state, listedAs, differences, ...settled, reasons: [] } };
   }
   const elsewhere = held.elsewhere.find((url) => isSamePath(url, resource));
   if (elsewhere !== undefined) {

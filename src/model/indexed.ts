@@ -67,6 +67,8 @@ export type IndexedRow = {
   /** The index's address, if it differs. */
   readonly listedAs: string | null;
   readonly differences: readonly IndexedDifference[];
+  /** The index's newest settlement, ISO 8601; absent when it is not known. */
+  readonly lastSettledAt?: string;
   /** Empty when no reason is visible from outside. */
   readonly reasons: readonly IndexedReason[];
 };

@@ -4,6 +4,9 @@ import type { WatchEvent } from './events.ts';
 import type { Fact, Facts, Seen } from './facts.ts';
 import type { Suspicion } from './state.ts';
 
+/** Listings that were told of; a scan asks six resources. */
+const MAX_LISTINGS = 50;
+
 /** The last state that the owner was told of; the next look is compared with it. */
 export type Baseline = {
   readonly facts: Facts;
@@ -20,7 +23,8 @@ export type Compared = {
 
 /**
  * Finds the events of a look. A fact that got worse makes an event only when a second look confirms it, at least
- * `confirmAfterMs` after the first; other changes make one at once. The first look of a watch makes none.
+ * `confirmAfterMs` after the first; other changes make one at once. The first look of a watch makes none but those of
+ * listings that lapse.
  */
 export function compare(
   before: Baseline | null,
@@ -28,10 +32,15 @@ export function compare(
   seen: Seen,
   confirmAfterMs: number,
 ): Compared {
-  const facts: Record<string, Fact> = { ...before?.facts };
+  const lapses = findLapses(before?.facts ?? {}, seen);
+  const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
   const suspected: Record<string, Suspicion> = { ...suspicions };
-  const events: WatchEvent[] = [];
-  for (const [key, fact] of Object.entries(seen.facts)) {
+  const events: WatchEvent[] = lapses.map(([, { value }]) => ({
+    type: 'listing.lapsing',
+    before: null,
+    after: value,
+  }));
+  for (const [key, fact] of Object.entries(seen.facts).filter(([name]) => !isListing(name))) {
     const known = facts[key];
     // A scan judges more resources than a look asks: only a scan clears what a scan suspects.
     const isHalf = key.startsWith('check ') && seen.by === 'challenge';
@@ -64,6 +73,17 @@ export function compare(
   };
 }
 
+function isListing(key: string): boolean {
+  return key.startsWith('listing ');
+}
+
+/** Finds the listings to tell of: each newest settlement once. An index that lags answers an older one. */
+function findLapses(told: Facts, seen: Seen): readonly (readonly [string, Fact])[] {
+  return Object.entries(seen.facts).filter(
+    ([key, { mark }]) => isListing(key) && mark > (told[key]?.mark ?? ''),
+  );
+}
+
 /** Returns true when a newer catalog may explain a changed verdict, which is then no change of the origin. */
 function isNewRule(key: string, before: Baseline | null, { checksVersion }: Seen): boolean {
   const isJudged = key === 'grade' || key.startsWith('check ');
@@ -85,10 +105,14 @@ function typeOf(key: string, known: Fact, fact: Fact): EventType {
   return isWorse ? 'check.failed' : 'check.recovered';
 }
 
-/** Drops the terms of resources that the last scan did not find. */
+/** Drops the terms of resources that the last scan did not find, and all but the newest listings. */
 function withoutGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
   const kept = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
+  const told = Object.keys(facts).filter(isListing);
+  const spent = new Set(told.slice(0, -MAX_LISTINGS));
   return Object.fromEntries(
-    Object.entries(facts).filter(([key]) => !key.startsWith('terms ') || kept.has(key)),
+    Object.entries(facts).filter(
+      ([key]) => !spent.has(key) && (!key.startsWith('terms ') || kept.has(key)),
+    ),
   );
 }

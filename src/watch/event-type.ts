@@ -6,6 +6,7 @@ export type EventType =
   | 'check.recovered'
   | 'origin.unreachable'
   | 'origin.recovered'
+  | 'listing.lapsing'
   | 'watch.ending'
   | 'watch.started'
   | 'watch.test';

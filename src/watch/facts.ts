@@ -16,7 +16,7 @@ export type Fact = {
   readonly by: 'scan' | 'challenge';
 };
 
-/** By `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`. */
+/** By `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/weather`. */
 export type Facts = Readonly<Record<string, Fact>>;
 
 export type Seen = {
@@ -40,6 +40,10 @@ type Terms = {
 export const MAX_RESOURCES = 6;
 const MAX_TERM_CHARS = 120;
 const MAX_PATH_CHARS = 500;
+const DAY_MS = 24 * 3_600_000;
+/** The Bazaar drops what nobody has paid for this long. */
+const LISTED_FOR_MS = 30 * DAY_MS;
+const LAPSING_AFTER_MS = 25 * DAY_MS;
 const PLAIN_TERM = /^[!-~]+$/;
 
 /** Returns null when the scan shows nothing of the origin: every answer was 429, or the fault was ours. */
@@ -56,6 +60,7 @@ export function readScan(scan: FinishedScan): Seen | null {
     if (result.basis === 'not_determined' || result.basis === 'not_evaluated') continue;
     entries.push([`check ${result.id}`, checkFact(result, 'scan')]);
   }
+  entries.push(...lapsingFacts(report, Date.parse(scan.scannedAt)));
   return {
     by: 'scan',
     atMs: Date.parse(scan.scannedAt),
@@ -156,6 +161,19 @@ function termsFact(
   }));
   const value = { method, path: cleanText(path, MAX_PATH_CHARS), offers };
   return factOf(value, JSON.stringify(offers), offers.length === 0 ? 1 : 0, by);
+}
+
+/** The listings that nobody has paid for lately. Their mark is the time of the newest settlement. */
+function lapsingFacts({ indexed }: ScanReport, atMs: number): readonly (readonly [string, Fact])[] {
+  // Reports of older releases do not have it.
+  return (indexed ?? []).flatMap(({ index, resource, lastSettledAt }) => {
+    const lastMs = Date.parse(lastSettledAt ?? '');
+    if (index !== 'bazaar' || !(atMs - lastMs >= LAPSING_AFTER_MS)) return [];
+    const at = new Date(lastMs).toISOString();
+    const lapsesAt = new Date(lastMs + LISTED_FOR_MS).toISOString();
+    const value = { resource: cleanText(resource, MAX_PATH_CHARS), lastSettledAt: at, lapsesAt };
+    return [[`listing ${resource}`, factOf(value, at, 0)] as const];
+  });
 }
 
 /** Excludes terms with characters that reports and preflights escape differently. */

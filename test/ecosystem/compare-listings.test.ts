@@ -65,6 +65,19 @@ describe('a listing that', () => {
     expect(rows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
   });
 
+  test('tells its newest settlement says so on the Bazaar, whether it agrees or differs', () => {
+    const lastSettledAt = '2026-08-01T10:00:00.000Z';
+    for (const item of [listed(), listed({ description: 'Another one' })]) {
+      const entry = { resource: ORIGIN + PATH, method: 'GET', terms: listedTerms(item) };
+      const bazaar = (more: object) =>
+        seen<BazaarListings>({ resources: [{ ...entry, ...more }], isComplete: true });
+      const [row] = compareListings(observed({ bazaar: bazaar({ lastSettledAt }) }));
+      expect(row?.row).toMatchObject({ index: 'bazaar', lastSettledAt });
+      const [silent] = compareListings(observed({ bazaar: bazaar({ lastSettledAt: null }) }));
+      expect(silent?.row).not.toHaveProperty('lastSettledAt');
+    }
+  });
+
   test.each(['http://seller.example', 'https://www.seller.example'])('is under %s', (other) => {
     for (const row of rows({ item: listed(), at: other })) {
       expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${other}${PATH}` });

@@ -278,6 +278,68 @@ test('an opt-out does not end the watch', async () => {
   expect(told(watched).map(([type]) => type)).toEqual(['terms.changed']);
 });
 
+test('a listing whose newest settlement is 25 days old is told once, and again after a newer one', async () => {
+  await using watched = await startWatchedApp();
+  const { app, receiver } = watched;
+  const resource = `https://${HOST}/weather`;
+  const row = { resource, method: 'GET', listedAs: null, differences: [], reasons: [] } as const;
+  const settled = (atMs: number | null, index: 'bazaar' | 'x402scan' = 'bazaar') => {
+    const seen = atMs === null ? {} : { lastSettledAt: new Date(atMs).toISOString() };
+    app.scanner.will(
+      HOST,
+      sells({ report: { indexed: [{ ...row, index, state: 'listed', ...seen }] } }),
+    );
+  };
+  const lapsing = () =>
+    receiver.received
+      .filter(({ type }) => type === 'listing.lapsing')
+      .map(({ event }) => event.data);
+  const first = app.now() - 24 * DAY_MS;
+  settled(first);
+  const secret = await watched.agreed();
+  expect(lapsing()).toEqual([]);
+  await nextDay(watched, secret);
+  if (app.now() - first < 25 * DAY_MS) await nextDay(watched, secret);
+  const told = {
+    resource,
+    lastSettledAt: new Date(first).toISOString(),
+    lapsesAt: new Date(first + 30 * DAY_MS).toISOString(),
+  };
+  expect(lapsing()).toEqual([expect.objectContaining({ before: null, after: told })]);
+
+  // Silence of the index, an older answer and another index tell nothing new.
+  settled(null);
+  await nextDay(watched, secret);
+  settled(first - DAY_MS);
+  await nextDay(watched, secret);
+  settled(first);
+  await nextDay(watched, secret);
+  settled(app.now() - 26 * DAY_MS, 'x402scan');
+  await nextDay(watched, secret);
+  expect(lapsing()).toHaveLength(1);
+
+  const newer = app.now() - 25 * DAY_MS + HOUR_MS;
+  settled(newer);
+  await nextDay(watched, secret);
+  await nextDay(watched, secret);
+  expect(lapsing()).toHaveLength(2);
+  expect(lapsing()[1]?.['after']).toMatchObject({ lastSettledAt: new Date(newer).toISOString() });
+  const body = receiver.received.at(-1)?.body ?? '';
+  expect(Buffer.byteLength(body)).toBeLessThanOrEqual(20 * 1_024);
+});
+
+test('a listing that lapses already is told by the first look', async () => {
+  await using watched = await startWatchedApp();
+  const { app, receiver } = watched;
+  const lastSettledAt = new Date(app.now() - 26 * DAY_MS).toISOString();
+  const resource = `https://${HOST}/weather`;
+  const row = { resource, method: 'GET', listedAs: null, differences: [], reasons: [] } as const;
+  const indexed = [{ ...row, index: 'bazaar', state: 'listed', lastSettledAt }] as const;
+  app.scanner.will(HOST, sells({ report: { indexed } }));
+  await watched.agreed();
+  expect(receiver.types()).toEqual(['watch.started', 'listing.lapsing']);
+});
+
 test('text of an origin is cut and cleaned, and an event has at most 20 KiB', async () => {
   await using seller = await watchedSeller();
   const { watched, secret } = seller;

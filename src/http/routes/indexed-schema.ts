@@ -13,6 +13,9 @@ export const indexedSchema = Type.Array(
     method: Type.String(),
     state: oneOf(INDEXED_STATES),
     listedAs: nullableText('The address in the index, where it is another.'),
+    lastSettledAt: Type.Optional(
+      Type.String({ description: 'The newest settlement that the index has, if it says so.' }),
+    ),
     differences: Type.Array(
       Type.Object({
         field: oneOf(INDEXED_FIELDS),
