@@ -35,6 +35,7 @@ export function openScanning(options: ScanningOptions): Scanning {
     fetchChallenge: async (...asked) => (await scanning()).fetchChallenge(...asked),
     judgeInHand: async (...inHand) => (await scanning()).judgeInHand(...inHand),
     askResources: async (...asked) => (await scanning()).askResources(...asked),
+    resolve: async (origin) => (await scanning()).resolve(origin),
     postWebhook: async (...posted) => (await scanning()).postWebhook(...posted),
     askSeller: async (...asked) => (await scanning()).askSeller(...asked),
     askHost: async (...asked) => (await scanning()).askHost(...asked),

@@ -5,6 +5,7 @@ import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/contract/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/delivery.ts';
+import type { ResolveOrigin } from '../watch/look.ts';
 import { toWatchTiming } from '../watch/timing.ts';
 import { createWatching, type Watching } from '../watch/watching.ts';
 import { WatchMetrics } from './watch-metrics.ts';
@@ -17,6 +18,7 @@ export type OpenWatchingOptions = {
   readonly scanCoordinator: ScanCoordinator;
   readonly askResources: AskResources;
   readonly fetchChallenge: FetchChallenge;
+  readonly resolve: ResolveOrigin;
   readonly postWebhook: PostWebhook;
   readonly turns: OriginTurns;
   readonly onError: (message: string, error: unknown) => void;

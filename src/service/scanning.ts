@@ -15,6 +15,7 @@ import type { Scanner } from '../scan/scanner.ts';
 import { warmPool } from '../scan/warm-pool.ts';
 import { type AskResources, createAskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/delivery.ts';
+import type { ResolveOrigin } from '../watch/look.ts';
 import { createPostWebhook } from '../watch/post-webhook.ts';
 import { threadEnvironment } from '../workers/thread-environment.ts';
 import { createAskHost, createAskSeller } from './ask-seller.ts';
@@ -36,6 +37,7 @@ export type Scanning = {
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
   readonly askResources: AskResources;
+  readonly resolve: ResolveOrigin;
   readonly postWebhook: PostWebhook;
 };
 
@@ -73,6 +75,14 @@ export function createScanning(options: ScanningOptions): Scanning {
     askSeller: createAskSeller(asking),
     askHost: createAskHost(asking),
     askResources: createAskResources({ judges, ...outbound }),
+    async resolve(origin) {
+      const client = createClient(outbound);
+      try {
+        return await client.check(origin);
+      } finally {
+        client.close();
+      }
+    },
     postWebhook: createPostWebhook(outbound),
   };
 }

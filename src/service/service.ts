@@ -6,7 +6,7 @@ import { openSigningKey } from '../attestation/open-signing-key.ts';
 import { toSigningKey } from '../attestation/signing-key.ts';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
-import { createOriginTurns } from '../directory/origin-turns.ts';
+import { createOriginTurns, type OriginTurns } from '../directory/origin-turns.ts';
 import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { refreshListing } from '../ecosystem/refresh-listing.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
@@ -66,7 +66,7 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   opened.defer(() => answers.close());
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const { standing, yieldTo } = openStanding(config, userAgent, { store, answers });
-  const { scanner, askResources, postWebhook, ...judging } = openScanning({
+  const { scanner, askResources, resolve, postWebhook, ...judging } = openScanning({
     policy: config.originPolicy,
     userAgent,
     catalog,
@@ -80,22 +80,16 @@ async function openParts(config: Config, opened: AsyncDisposableStack): Promise<
   const scanCoordinator = openScanCoordinator(store, scanner, catalog, { log, onPublished });
   opened.defer(() => scanCoordinator.close());
   const payments = await openPayments({
-    config,
-    store,
-    scanCoordinator,
-    answers,
+    ...{ config, store, scanCoordinator, answers },
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
   opened.defer(() => payments.stop());
   yieldTo(payments);
+  const turns = openTurns(store, scanCoordinator);
   const { fetchChallenge } = judging;
-  const turns = createOriginTurns({
-    now: () => store.now(),
-    runningScans: () => scanCoordinator.running(),
-  });
-  const looking = { config, store, scanCoordinator, askResources, fetchChallenge, postWebhook };
-  const watching = openWatching({ ...looking, turns, onError });
+  const asking = { askResources, resolve, fetchChallenge, postWebhook, turns };
+  const watching = openWatching({ config, store, scanCoordinator, ...asking, onError });
   if (config.revision.offers.watch !== undefined) published.watching = watching;
   opened.defer(() => watching.stop());
   const app = await buildApp(config, {
@@ -166,6 +160,11 @@ function openScanCoordinator(
     onPublished,
     onError: (err) => log.error({ err }, 'scan failed'),
   });
+}
+
+function openTurns(store: Store, scanCoordinator: ScanCoordinator): OriginTurns {
+  const runningScans = () => scanCoordinator.running();
+  return createOriginTurns({ now: () => store.now(), runningScans });
 }
 
 function joinHosts(store: Store, config: Config, catalog: Catalog, log: Logger): Promise<void> {

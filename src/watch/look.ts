@@ -9,6 +9,7 @@ import type { OriginTurn, OriginTurns } from '../directory/origin-turns.ts';
 import { isSameHash } from '../directory/verification-token.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import type { Resolution } from '../guard/resolve.ts';
 import { Saturated } from '../model/errors.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
@@ -30,6 +31,8 @@ export type LookOptions = {
   readonly timing: WatchTiming;
   readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
   readonly askResources: AskResources;
+  /** Resolves a name before a scan, which counts against its network. */
+  readonly resolve: ResolveOrigin;
   readonly fetchChallenge: FetchChallenge;
   readonly turns: Pick<OriginTurns, 'enter'>;
   /** Resolves after `ms`; tests replace the timer. */
@@ -38,6 +41,8 @@ export type LookOptions = {
   readonly onStep?: ((step: 'look-seen' | 'look-stored') => void) | undefined;
   readonly onError: (message: string, error: unknown) => void;
 };
+
+export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
 
 /** The kind of a finished look; `none` when nothing was asked, or the answers prove nothing. */
 export type LookKind = 'scan' | 'challenge' | 'published' | 'none';
@@ -90,7 +95,7 @@ export class Look {
     const nowMs = store.now();
     const isSuspected = Object.values(suspicions).some(({ by }) => by === 'scan');
     if (isSuspected || isScanDue(this.#watch, nowMs, timing)) {
-      await this.#store(await this.#inTurn(LOOK_WITHIN_MS, () => this.#scan()), null);
+      await this.#store(await this.#inTurn(LOOK_WITHIN_MS, (turn) => this.#scan(turn)), null);
       return 'scan';
     }
     const isHourly =
@@ -167,9 +172,12 @@ export class Look {
     }
   }
 
-  async #scan(): Promise<Done<Sight>> {
-    const { scanCoordinator, onError } = this.#options;
+  async #scan(turn: OriginTurn): Promise<Done<Sight>> {
+    const { scanCoordinator, onError, resolve } = this.#options;
     try {
+      const resolved = await resolve(this.#origin());
+      const isDialled = resolved.kind === 'addresses';
+      if (isDialled && !(await turn.toward(resolved.addresses))) throw new Saturated();
       const scan = await scanCoordinator.run(this.#origin(), { isFree: true });
       return { result: { seen: readScan(scan), scan }, handshakeMs: 0 };
     } catch (error) {

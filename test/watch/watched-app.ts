@@ -1,4 +1,6 @@
 /** The app, its watches and a receiver; time moves when the test says so. */
+
+import type { Address } from '../../src/guard/resolve.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import type { AskResources } from '../../src/watch/ask-resources.ts';
 import type { AskedResource } from '../../src/watch/asked-resource.ts';
@@ -19,6 +21,8 @@ export type WatchedApp = AsyncDisposable & {
   readonly events: WatchingEvent[];
   /** What resources answer by the hourly requests; null where the fault is ours. */
   asked: ((resource: { method: string; path: string }) => AskedResource) | null;
+  /** Where hosts are, if not at one address of all. */
+  readonly addresses: Map<string, Address>;
   /** Hosts in the order in which they were asked. */
   readonly asking: string[];
   prove(host?: string): Promise<{ readonly listingKey: string; readonly token: string }>;
@@ -75,6 +79,10 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     turns: app.turns,
     wait: async (ms) => app.advance(ms),
     askResources,
+    resolve: async ({ host }) => ({
+      kind: 'addresses',
+      addresses: [watched.addresses.get(host) ?? { address: '203.0.113.1', family: 4 }],
+    }),
     fetchChallenge: async ({ host }) =>
       app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },
     postWebhook: createPostWebhook({
@@ -98,6 +106,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     watching,
     troubles,
     events,
+    addresses: new Map(),
     asking,
     asked: (resource) => ({ ...resource, kind: 'unknown' }),
     async prove(host = HOST) {
