@@ -14,7 +14,7 @@ import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../../src/parse/x402/network-names.ts';
 import { networkForm, networkName, V1_NETWORKS } from '../../../src/parse/x402/networks.ts';
 import { findClient, SCHEMES } from '../../../src/parse/x402/schemes.ts';
-import { CLIENTS, TEST_CLIENTS } from '../../../src/payable/clients.ts';
+import { CLIENTS } from '../../../src/payable/clients.ts';
 import { networksDocument } from '../../../tools/networks/document.ts';
 import { installedAssets } from '../../../tools/networks/known-assets.ts';
 
@@ -22,7 +22,7 @@ const ROOT = new URL('../../../', import.meta.url);
 
 describe('the table, against the installed packages', () => {
   it('has their versions', async () => {
-    for (const { name, version } of [...CLIENTS, ...TEST_CLIENTS]) {
+    for (const { name, version } of CLIENTS) {
       const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
       expect(JSON.parse(await readFile(manifest, 'utf8'))).toMatchObject({ version });
     }
