@@ -40,7 +40,7 @@ const LONG = [
   'test/http/abuse/{idle-connections,slow-clients}.test.ts',
   'test/http/pages/accessibility.test.ts',
   'test/sellers/**/*.test.ts',
-  'test/http/feed-judge.test.ts',
+  'test/http/{feed-judge,schema-fuzz}.test.ts',
   'test/mcp/{judges,python-client}.test.ts',
   'test/pack/**/*.test.ts',
   'test/patches/guards.test.ts',

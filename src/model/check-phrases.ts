@@ -37,3 +37,30 @@ export function toPhrase(slug: string): string {
 export function toCheckLabel({ id, title }: { readonly id: string; readonly title: string }) {
   return `${id} ${toPhrase(title)} (${title})`;
 }
+
+/** "P2 to P8, S1, S3": runs of three and more are ranges. `ids` are in the order of a report. */
+export function idRanges(ids: readonly string[]): string {
+  const runs: string[][] = [];
+  for (const id of ids) {
+    const run = runs.at(-1);
+    if (run !== undefined && follows(run.at(-1) ?? '', id)) run.push(id);
+    else runs.push([id]);
+  }
+  return runs.flatMap((run) => (run.length < 3 ? run : [`${run[0]} to ${run.at(-1)}`])).join(', ');
+}
+
+function follows(before: string, id: string): boolean {
+  return before.charAt(0) === id.charAt(0) && Number(before.slice(1)) + 1 === Number(id.slice(1));
+}
+
+type Causes = ReadonlyMap<string, readonly { readonly id: string }[]>;
+
+/** "19 not evaluated because of it": `failed` are the ids of the checks that failed themselves. */
+export function unevaluatedText(causes: Causes, failed: readonly string[]): string {
+  return [...causes]
+    .map(([cause, { length }]) => {
+      const isOnly = causes.size === 1 && failed.length === 1 && failed[0] === cause;
+      return `${length} not evaluated because of ${isOnly ? 'it' : cause}`;
+    })
+    .join(', ');
+}

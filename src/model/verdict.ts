@@ -44,3 +44,26 @@ export function notEvaluated(
     fix,
   };
 }
+
+const FOLLOWS = /^Not evaluated, see ([A-Z]\d+)\b/;
+
+type Judged = Pick<Verdict, 'basis' | 'outcome' | 'evidence'> & { readonly id: string };
+
+/**
+ * Groups results that were not evaluated because another check failed, by the id of that check. Nothing
+ * follows from a check that broke: its own result, among `all`, says that the fault is ours.
+ */
+export function byRootCause<Result extends Judged>(
+  results: readonly Result[],
+  all: readonly Judged[] = results,
+): ReadonlyMap<string, readonly Result[]> {
+  const broken = new Set(all.filter(({ outcome }) => outcome === 'fault').map(({ id }) => id));
+  const groups = new Map<string, Result[]>();
+  for (const result of results) {
+    if (result.basis !== 'not_evaluated') continue;
+    const [, cause] = FOLLOWS.exec(result.evidence) ?? [];
+    if (cause === undefined || broken.has(cause)) continue;
+    groups.set(cause, [...(groups.get(cause) ?? []), result]);
+  }
+  return groups;
+}

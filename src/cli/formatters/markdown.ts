@@ -1,20 +1,25 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, the problems as a table, passes as a count. */
 import type { Advice } from '../../model/advice.ts';
-import { toCheckLabel } from '../../model/check-phrases.ts';
+import { idRanges, toCheckLabel, unevaluatedText } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
 import type { CheckResult } from '../../model/report.ts';
+import { byRootCause } from '../../model/verdict.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
 import { selectFindings } from './findings.ts';
 import { asCode, escapeText } from './markdown-text.ts';
 import type { Printable } from './printable.ts';
-import { undeterminedIn } from './undetermined.ts';
+import { offlineLine, undeterminedIn } from './undetermined.ts';
 
 export function formatMarkdown({ report, printed }: Printable): string {
   const { protocol, docs, standing } = report.subScores;
-  const problems = selectFindings(printed).toSorted((a, b) => isWarning(a) - isWarning(b));
+  const causes = byRootCause(printed, report.results);
+  const folded = new Set([...causes.values()].flat());
+  const problems = selectFindings(printed)
+    .filter((result) => !folded.has(result))
+    .toSorted((a, b) => isWarning(a) - isWarning(b));
   const passed = printed.filter(({ status }) => status === 'pass').length;
   return [
     `# ${escapeText(report.origin)}: grade ${report.grade}, ${report.score}/100`,
@@ -22,11 +27,12 @@ export function formatMarkdown({ report, printed }: Printable): string {
     answer(answerLine(report)),
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
-      `${passed} of ${printed.length} checks passed. Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+      `${passed} of ${printed.length} checks passed.${failures(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
     ...exhaustedLines(report).flatMap((line) => [line, '']),
     ...(problems.length === 0 ? ['Nothing to mend.'] : table(problems)),
     '',
+    ...unevaluated(causes),
     ...undetermined(printed),
     ...offers(report.payability ?? []),
     ...otherWays(report.otherWays ?? []),
@@ -45,11 +51,32 @@ function answer(line: string): string {
   return rest === undefined ? asCode(line) : `**${verdict}** ${asCode(rest)}`;
 }
 
-function undetermined(printed: readonly CheckResult[]): readonly string[] {
-  return undeterminedIn(printed).flatMap(({ names, why }) => [
-    `Not determined: ${names}: ${asCode(why)}`,
+type Causes = ReadonlyMap<string, readonly CheckResult[]>;
+
+/** " 1 failed, 19 not evaluated because of it." */
+function failures(causes: Causes, problems: readonly CheckResult[]): string {
+  if (causes.size === 0) return '';
+  const failed = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
+  return ` ${failed.length} failed, ${unevaluatedText(causes, failed)}.`;
+}
+
+/** One line for all that follows from one failure. */
+function unevaluated(causes: Causes): readonly string[] {
+  return [...causes].flatMap(([cause, results]) => [
+    `Not evaluated because of ${cause}: ${idRanges(results.map(({ id }) => id))}`,
     '',
   ]);
+}
+
+function undetermined(printed: readonly CheckResult[]): readonly string[] {
+  const offline = offlineLine(printed);
+  return [
+    ...undeterminedIn(printed).flatMap(({ names, why }) => [
+      `Not determined: ${names}: ${asCode(why)}`,
+      '',
+    ]),
+    ...(offline === null ? [] : [offline, '']),
+  ];
 }
 
 function offers(payability: readonly ResourcePayability[]): readonly string[] {

@@ -1,16 +1,17 @@
 /** The report for people: grade, then failures before warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
-import { toCheckLabel, toPhrase } from '../../model/check-phrases.ts';
+import { idRanges, toCheckLabel, toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, SubScores } from '../../model/report.ts';
+import { byRootCause } from '../../model/verdict.ts';
 import { wayText } from '../../parse/x402/more-sold.ts';
 import { answerLine } from '../../payable/answer-line.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
 import { exhaustedLines } from './exhausted-lines.ts';
 import { isOpen } from './findings.ts';
 import type { Printable } from './printable.ts';
-import { type Undetermined, undeterminedIn } from './undetermined.ts';
+import { offlineLine, type Undetermined, undeterminedIn } from './undetermined.ts';
 import { breakCommands } from './workflow-commands.ts';
 import { wrap } from './wrap.ts';
 
@@ -33,7 +34,12 @@ export function formatText(scan: Printable): string {
     scan.colour ? styleText(style, text, { validateStream: false }) : text;
   const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns));
   const judged = printed.filter((result) => !isOpen(result));
-  const by = (status: CheckResult['status']) => judged.filter((r) => r.status === status);
+  const causes = byRootCause(judged, report.results);
+  const folded = new Set([...causes.values()].flat());
+  const by = (status: CheckResult['status']) =>
+    judged.filter((r) => r.status === status && !folded.has(r));
+  const failed = by('fail').map(({ id }) => id);
+  const unevaluated = causes.size === 0 ? '' : `, ${unevaluatedText(causes, failed)}`;
   const lines = [
     '',
     ...wrap(answerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
@@ -41,17 +47,19 @@ export function formatText(scan: Printable): string {
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${by('fail').length} failed, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${failed.length} failed${unevaluated}, ${by('warn').length} warned, ${by('pass').length} passed${openCount(printed.length - judged.length)} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...problemsIn([...by('fail'), ...by('warn')]).flatMap((alike) =>
       problemLines(alike, columns, paint),
     ),
     ...otherWayLines(report.otherWays ?? [], columns, paint),
+    ...skipLines(causes, columns, paint),
     ...adviceLines(report.advice, columns, paint),
     ...indexedLines(report.indexed, columns, paint),
     ...passLines(by('pass'), columns, paint),
     ...openLines(undeterminedIn(printed), columns, paint),
+    ...offlineLines(offlineLine(printed), columns),
   ];
   return breakCommands(`${lines.join('\n')}\n`);
 }
@@ -100,6 +108,20 @@ function otherWayLines(
     ...ways.flatMap((way) => wrap(wayText(way), columns, '    ', '      ')),
     '',
   ];
+}
+
+/** One line for all that follows from one failure; the score counts each of them. */
+function skipLines(
+  causes: ReadonlyMap<string, readonly CheckResult[]>,
+  columns: number,
+  paint: (style: Style, text: string) => string,
+): readonly string[] {
+  return [...causes].flatMap(([cause, results]) => {
+    const ids = idRanges(results.map(({ id }) => id));
+    const text = `${ids}: not evaluated because of ${cause}`;
+    const [first = '', ...rest] = wrap(text, columns, '  SKIP ', '    ');
+    return [first.replace('SKIP', (label) => paint('dim', label)), ...rest, ''];
+  });
 }
 
 /** Advice does not affect the grade. */
@@ -165,4 +187,8 @@ function openLines(
   const text = groups.map(({ names, why }) => `${names}: ${why}`).join('; ');
   const [first = '', ...rest] = wrap(text, columns, '  NOT DETERMINED ', '    ');
   return ['', first.replace('NOT DETERMINED', (label) => paint('dim', label)), ...rest];
+}
+
+function offlineLines(line: string | null, columns: number): readonly string[] {
+  return line === null ? [] : ['', ...wrap(line, columns, '  ', '    ')];
 }

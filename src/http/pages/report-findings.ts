@@ -2,8 +2,9 @@ import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
-import { toPhrase } from '../../model/check-phrases.ts';
+import { toPhrase, unevaluatedText } from '../../model/check-phrases.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
+import { byRootCause } from '../../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 
 /** The rule of each check in three sentences, by id. */
@@ -28,8 +29,6 @@ const MAX_FIRST = 3;
 /** In bytes of escaped markup; the report of the API has the whole text. */
 const MAX_EVIDENCE = 320;
 const MAX_EVIDENCE_BRIEF = 80;
-/** Begins the evidence of a check whose prerequisite failed (`notEvaluated`). */
-const FOLLOWS = /^Not evaluated, see ([A-Z]\d+):/;
 
 type Judged = Pick<ScanReport, 'results' | 'payableBy'>;
 type Row = ReturnType<typeof rowOf>;
@@ -49,9 +48,15 @@ export function reportFindings(
   const maxBytes = isBrief ? MAX_EVIDENCE_BRIEF : MAX_EVIDENCE;
   const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
   const points = new Map(costs.map((cost) => [cost.id, cost.points]));
-  const rows = report.results.map((result) =>
-    rowOf(result, { points: points.get(result.id) ?? 0, says, maxBytes }),
+  const groups = byRootCause(report.results);
+  const causeOf = new Map(
+    [...groups].flatMap(([cause, group]) => group.map(({ id }) => [id, cause] as const)),
   );
+  const rows = report.results.map((result) => {
+    const { id } = result;
+    const cause = causeOf.get(id) ?? null;
+    return rowOf(result, { points: points.get(id) ?? 0, cause, says, maxBytes });
+  });
   const causes = new Set(
     rows.filter((row) => isOwn(row) && row.status !== 'pass').map(({ id }) => id),
   );
@@ -78,7 +83,9 @@ export function reportFindings(
     };
   });
   const undetermined = rows.filter(({ basis }) => basis === 'not_determined');
-  return { first, categories, undetermined, costs };
+  const failed = rows.filter((row) => isOwn(row) && row.status === 'fail').map(({ id }) => id);
+  const unevaluated = { count: causeOf.size, text: unevaluatedText(groups, failed) };
+  return { first, categories, undetermined, unevaluated, costs };
 
   function withConsequences(row: Row): Finding {
     const follows = following.filter(({ cause }) => cause === row.id);
@@ -99,16 +106,17 @@ function findFirst(problems: readonly Finding[], costs: readonly ScoreCost[]): r
 
 type RowOptions = {
   readonly points: number;
+  /** The failed check that this one was not evaluated for. */
+  readonly cause: string | null;
   readonly says: SentencesById;
   readonly maxBytes: number;
 };
 
-function rowOf(result: CheckResult, { points, says, maxBytes }: RowOptions) {
+function rowOf(result: CheckResult, { points, cause, says, maxBytes }: RowOptions) {
   const sentences = says.get(result.id);
   const isUnjudged = result.basis === 'not_determined' || result.basis === 'not_evaluated';
   const judged = result.status === 'pass' ? sentences?.right : sentences?.wrong;
   const sentence = isUnjudged ? sentences?.unjudged : judged;
-  const cause = result.basis === 'not_evaluated' ? FOLLOWS.exec(result.evidence)?.[1] : null;
   return {
     ...result,
     evidence: cutText(result.evidence, maxBytes),
@@ -116,7 +124,7 @@ function rowOf(result: CheckResult, { points, says, maxBytes }: RowOptions) {
     points,
     sentence: sentence ?? '',
     isUnjudged,
-    cause: cause ?? null,
+    cause,
   };
 }
 

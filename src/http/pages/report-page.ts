@@ -85,7 +85,7 @@ export function reportPage(input: ReportPageInput) {
     scannedAt: summary.scannedAt,
     scannedAtText: summary.scannedAt === null ? '' : minuteText(summary.scannedAt),
     checksVersion: input.checksVersion,
-    counts: countsOf(summary, findings?.undetermined.length ?? 0),
+    counts: countsOf(summary, findings),
     subScores: PARTS.map(([label, key, category, about]) => ({
       label,
       about: `${about} Weight ${WEIGHTS[category]}.`,
@@ -123,9 +123,23 @@ function findingsSection(report: ScanReport, { catalog, says, stack, isBrief }: 
   };
 }
 
-/** The API counts undetermined checks as warnings; the page does not, because nothing wrong was seen. */
-function countsOf({ passCount, warnCount, failCount }: GradeSummary, undetermined: number) {
-  return { pass: passCount, warn: (warnCount ?? 0) - undetermined, fail: failCount, undetermined };
+/**
+ * The API counts undetermined checks as warnings, and those that were not evaluated as failures. The page
+ * does neither, because nothing wrong was seen.
+ */
+function countsOf(
+  { passCount, warnCount, failCount }: GradeSummary,
+  findings: ReturnType<typeof findingsSection> | null,
+) {
+  const undetermined = findings?.undetermined.length ?? 0;
+  const unevaluated = findings?.unevaluated ?? { count: 0, text: '' };
+  return {
+    pass: passCount,
+    warn: (warnCount ?? 0) - undetermined,
+    fail: (failCount ?? 0) - unevaluated.count,
+    unevaluated: unevaluated.text,
+    undetermined,
+  };
 }
 
 function stripsOf({ dayScans, catalog }: ReportPageInput) {

@@ -47,8 +47,8 @@ const directoryQuery = Type.Object({
   q: Type.Optional(
     Type.String({
       maxLength: 253,
-      description: 'Part of a host, literally; at most 253 characters.',
-      documented: { pattern: '^[a-z0-9.-]*$', example: 'api' },
+      description: 'Part of a host, literally, in either case; at most 253 characters.',
+      documented: { example: 'api' },
     }),
   ),
   page: Type.Optional(

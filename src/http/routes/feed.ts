@@ -29,7 +29,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
           host: Type.String({
             maxLength: 300,
             description: 'A host, such as api.example.com.',
-            documented: { pattern: '^[A-Za-z0-9.:-]+$', example: 'api.example.com' },
+            documented: { example: 'api.example.com' },
           }),
         }),
         response: {

@@ -4,14 +4,15 @@ import { toClient } from '../../directory/client-key.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import { preflightSchema } from './preflight-schema.ts';
 import type { RouteContext } from './route-context.ts';
-import { DOCUMENTED_URL } from './url-parameter.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const preflightBody = Type.Object({
   url: Type.String({
-    description: 'The https URL that is going to be paid, path and query too.',
-    documented: { ...DOCUMENTED_URL, example: 'https://api.example.com/weather' },
+    maxLength: 2_048,
+    description:
+      'The https URL that is going to be paid, path and query too. Any other text is a no-go, refused.',
+    documented: { example: 'https://api.example.com/weather' },
   }),
   method: Type.Optional(
     Type.Unsafe<(typeof METHODS)[number]>({

@@ -8,15 +8,17 @@ import type { RouteContext } from './route-context.ts';
 
 const KEY_SET_TYPE = 'application/jwk-set+json';
 
+const bytes32 = { pattern: '^[A-Za-z0-9_-]{43}$' };
+
 const keySetSchema = Type.Object({
   keys: Type.Array(
     Type.Object({
-      kty: Type.String(),
-      crv: Type.String(),
-      x: Type.String(),
-      kid: Type.String({ description: 'RFC 7638 thumbprint.' }),
-      use: Type.String(),
-      alg: Type.String(),
+      kty: Type.String({ const: 'OKP' }),
+      crv: Type.String({ const: 'Ed25519' }),
+      x: Type.String({ ...bytes32, description: 'The public key, base64url.' }),
+      kid: Type.String({ ...bytes32, description: 'RFC 7638 thumbprint.' }),
+      use: Type.String({ const: 'sig' }),
+      alg: Type.String({ const: 'EdDSA' }),
       nbf: Type.Integer({ description: 'Seconds: signs scans from then on.' }),
       exp: Type.Integer({ description: 'Seconds: signs no scan from then on.' }),
     }),

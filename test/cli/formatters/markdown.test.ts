@@ -42,12 +42,12 @@ describe('the report as Markdown', () => {
     const markdown = formatMarkdown(printable({ printed }));
     expect(markdown).toContain('grade F, 0/100');
     expect(markdown).toContain(
-      'Protocol 0, Docs 88, Standing not determined. 1 of 5 checks passed.',
+      'Protocol 0, Docs 88, Standing not determined. 1 of 5 checks passed. 1 failed, 1 not evaluated because of it.',
     );
+    expect(markdown).toContain('\nNot evaluated because of P1: P2\n');
     const { cells } = rendered(markdown);
     expect(cells.filter((_, index) => index % 4 === 1)).toEqual([
       'P1 Check p1 (check-p1)',
-      'P2 Check p2 (check-p2)',
       'S7 Check s7 (check-s7)',
     ]);
     expect(markdown).toContain(
@@ -59,6 +59,17 @@ describe('the report as Markdown', () => {
       'GET /: connection refused',
       'Start the server.',
     ]);
+  });
+
+  test('names the checks that --offline left out once', () => {
+    const offline = ['D1', 'D2', 'D3'].map((id) => ({
+      ...OPEN,
+      id,
+      evidence: `index of ${id}: not asked, offline (0 requests)`,
+    }));
+    const markdown = formatMarkdown(printable({ printed: [PASSED, ...offline] }));
+    expect(markdown).toContain('\nNot checked because of --offline: D1 to D3\n');
+    expect(markdown).not.toContain('Not determined:');
   });
 
   test('says so where there is nothing to mend', () => {

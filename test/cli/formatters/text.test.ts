@@ -47,31 +47,58 @@ describe('the report as text', () => {
     );
   });
 
-  test('gives the reason once for all checks that were not evaluated for it', () => {
-    const alike = { ...UNEVALUATED, id: 'S1', title: 'check-s1' };
-    const other = {
-      ...UNEVALUATED,
-      id: 'S2',
-      title: 'check-s2',
-      evidence: 'Not evaluated, see S1',
-    };
-    const failed = { ...FAILED, id: 'P3', title: 'check-p3', evidence: UNEVALUATED.evidence };
-    const text = formatText(printable({ printed: [UNEVALUATED, failed, alike, other] }));
-    expect(text.split('\n').slice(7).join('\n')).toBe(`\
-  FAIL P2 Check p2 (check-p2, major, not evaluated)
-  FAIL S1 Check s1 (check-s1, major, not evaluated)
-    seen  Not evaluated, see P1: connection refused
-    do    Correct what P1 names.
-
-  FAIL P3 Check p3 (check-p3, critical)
-    seen  Not evaluated, see P1: connection refused
+  test('folds what was not evaluated into one line for each root cause', () => {
+    const following = (cause: string, ids: readonly string[]) =>
+      ids.map((id) => ({ ...UNEVALUATED, id, evidence: `Not evaluated, see ${cause}: refused` }));
+    const unreached = following('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
+    const one = formatText(printable({ printed: [FAILED, ...unreached, PASSED] }));
+    expect(one).toContain('\n  1 failed, 6 not evaluated because of it, 0 warned, 1 passed · ');
+    expect(one.split('\n').slice(7, 13).join('\n')).toBe(`\
+  FAIL P1 Check p1 (check-p1, critical)
+    seen  GET /: connection refused
     do    Start the server.
 
-  FAIL S2 Check s2 (check-s2, major, not evaluated)
-    seen  Not evaluated, see S1
-    do    Correct what P1 names.
-
+  SKIP P2 to P4, S1, S2, S4: not evaluated because of P1
 `);
+    const document = { ...FAILED, id: 'S1', title: 'check-s1' };
+    const several = [
+      FAILED,
+      ...following('P1', ['P2']),
+      document,
+      ...following('S1', ['S2', 'S3']),
+    ];
+    const two = formatText(printable({ printed: several }));
+    expect(two).toContain(
+      '\n  2 failed, 1 not evaluated because of P1, 2 not evaluated because of S1, 0 warned',
+    );
+    expect(two).toContain('\n  SKIP P2: not evaluated because of P1\n');
+    expect(two).toContain('\n  SKIP S2, S3: not evaluated because of S1\n');
+  });
+
+  test('never folds a fault, or what follows from one', () => {
+    const fault = {
+      ...UNEVALUATED,
+      id: 'P1',
+      outcome: 'fault',
+      evidence: 'Not evaluated, and the fault is ours: this check broke',
+    };
+    const text = formatText(printable({ printed: [fault, UNEVALUATED] }));
+    expect(text).toContain('\n  2 failed, 0 warned');
+    expect(text).toContain('FAIL P2 Check p2 (check-p2, major, not evaluated)');
+    expect(text).not.toContain('SKIP');
+  });
+
+  test('names the checks that --offline left out once', () => {
+    const offline = ['D1', 'D2', 'D3', 'D4', 'D5'].map((id) => ({
+      ...OPEN,
+      id,
+      evidence: `index of ${id}: not asked, offline (0 requests)`,
+    }));
+    const text = formatText(printable({ printed: [PASSED, ...offline] }));
+    expect(text).toMatch(/\n\n {2}Not checked because of --offline: D1 to D5\n$/);
+    expect(text).not.toContain('NOT DETERMINED');
+    const few = offline.filter(({ id }) => id !== 'D3');
+    expect(formatText(printable({ printed: few }))).toContain('--offline: D1, D2, D4, D5\n');
   });
 
   test('says which budgets were used up', () => {

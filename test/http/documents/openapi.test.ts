@@ -174,10 +174,11 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json, %s', (revision) => {
       const [method = '', path = ''] = name.split(' ');
       const inputs = Object.entries(inputsOf(operation));
       for (const [input, schema] of inputs) {
-        const { example, format, pattern = '', enum: accepted, items, type } = schema;
+        const { example, format, pattern = '', maxLength, enum: accepted, items, type } = schema;
         const listed = accepted ?? (items && 'enum' in items);
         expect(example, `${name} ${input}`).toBeDefined();
-        expect(format || pattern || listed || type === 'boolean', `${name} ${input}`).toBeTruthy();
+        const form = format || pattern || maxLength || listed;
+        expect(form || type === 'boolean', `${name} ${input}`).toBeTruthy();
         expect(String(example)).toMatch(new RegExp(pattern));
       }
       const values = Object.fromEntries(inputs.map(([input, { example }]) => [input, example]));

@@ -33,6 +33,12 @@ const GATE_ERRORS = [
 
 const QUERY_ERRORS = ['invalid_parameter', 'invalid_query'] as const;
 
+/** Offsets move the first and the last instant into the years beside 1970 and 9998. */
+const DAY =
+  '(1969-12-31|9999-01-01|(19[7-9][0-9]|[2-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]))';
+const TIME =
+  '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])';
+
 const historyRow = Type.Object({
   grade: gradeSchema,
   score: scoreSchema,
@@ -135,8 +141,7 @@ export const paidSchemas: Readonly<Record<PaidOperation, FastifySchema>> = {
           'ISO 8601 instant with an offset, such as 2026-08-14T00:00:00Z, from 1970 to 9998; exclusive.',
         documented: {
           format: 'date-time',
-          pattern:
-            '^(19[7-9][0-9]|[2-8][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z$',
+          pattern: `^${DAY}T${TIME}$`,
           example: '2026-08-14T00:00:00Z',
         },
       }),
