@@ -76,7 +76,7 @@ test('what only follows from a finding stands beneath it, what was not determine
     S2: follows('S1'),
     D3: { status: 'warn', basis: 'not_determined' },
   });
-  const { first, categories, undetermined } = reportFindings(
+  const { first, categories, undetermined, unevaluated } = reportFindings(
     { results: all, payableBy: null },
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
@@ -92,6 +92,10 @@ test('what only follows from a finding stands beneath it, what was not determine
     ['S2', []],
   ]);
   expect(undetermined.map(({ id }) => id)).toEqual(['D3']);
+  expect(unevaluated).toEqual({
+    count: 3,
+    text: '2 not evaluated because of P2, 1 not evaluated because of S1',
+  });
 });
 
 test('the three that cost most come first, with what follows from them, and are not listed again', () => {
