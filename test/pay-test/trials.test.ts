@@ -102,15 +102,19 @@ describe('the example of the bazaar extension', () => {
     expect(idsWith(tested, 'fail', 'warn')).toEqual([]);
   });
 
-  test('is left out once the seller refuses it', { timeout: TIMEOUT_MS }, async () => {
-    const tested = await payTest({ seller: { flaw: 'refuses-example' } });
-    expect(idsWith(tested, 'fail', 'warn')).toEqual(['T1']);
-    expect(tested.trials[0]).toMatchObject({ id: 'T1', status: 'warn' });
-    expect(tested.trials[0]?.evidence).toContain(
-      'GET /weather?city=Bern&days=2&tags=a&tags=b: 422',
-    );
-    expect(tested.summary.delivers).toBe(true);
-  });
+  test.each(['refuses-example', 'refuses-example-unpaid'])(
+    'is left out once the seller %s',
+    { timeout: TIMEOUT_MS },
+    async (flaw) => {
+      const tested = await payTest({ seller: { flaw }, only: QUICK });
+      expect(idsWith(tested, 'fail', 'warn')).toEqual(['T1']);
+      expect(tested.trials[0]).toMatchObject({ id: 'T1', status: 'warn' });
+      expect(tested.trials[0]?.evidence).toContain(
+        'GET /weather?city=Bern&days=2&tags=a&tags=b: 422',
+      );
+      expect(tested.summary.delivers).toBe(true);
+    },
+  );
 });
 
 test('a run of some trials shows those alone', { timeout: TIMEOUT_MS }, async () => {

@@ -19,7 +19,7 @@ const ANSWERS = [
 export function listsItself({ first, ledger }: RouteTester): Finding {
   if (first === null) return notRun('no good payment to look at');
   if (first.version === 1) return notRun(ONLY_VERSION_2);
-  if (first.required['resource'] === undefined) return notRun('the challenge has no resource');
+  if ((first.required['resource'] ?? null) === null) return notRun('the challenge has no resource');
   const calls = ledger.calls(first.nonce);
   if (calls.length === 0) return notRun('the facilitator was asked nothing');
   const faults = [...new Set(calls.flatMap((call) => findDropped(first, call)))];
@@ -30,8 +30,8 @@ export function listsItself({ first, ledger }: RouteTester): Finding {
 
 function findDropped({ required }: Payment, { step, payload }: Call): readonly string[] {
   const faults: string[] = [];
-  const { resource } = payload;
-  if (resource === undefined) faults.push(`${step} got no paymentPayload.resource`);
+  const { resource = null } = payload;
+  if (resource === null) faults.push(`${step} got no paymentPayload.resource`);
   else if (!isDeepStrictEqual(resource, required['resource'])) {
     faults.push(`${step} got another paymentPayload.resource than the challenge has`);
   }
