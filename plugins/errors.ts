@@ -16,7 +16,7 @@ import {
   UnsupportedMediaType,
 } from '../src/model/errors.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
-import { StoreError, type StoreErrorCode } from '../src/store/contract/store-error.ts';
+import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
 
 /** Answers every error of the API in one form, and logs those that are not the caller's fault. */
 export default fp(

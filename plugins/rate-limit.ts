@@ -11,7 +11,7 @@ import {
 } from '../src/config/revision.ts';
 import { clientKey } from '../src/directory/client-key.ts';
 import { RateLimited } from '../src/model/errors.ts';
-import type { Store } from '../src/store/contract/store.ts';
+import type { Store } from '../src/store/store.ts';
 
 /** True for requests that carry a payment; they have a bucket of their own. */
 export type IsPaying = (request: FastifyRequest) => boolean;

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { SigningKeyStore } from '../store/contract/signing-keys.ts';
+import type { SigningKeyStore } from '../store/signing-keys.ts';
 import { makeSigningKey, type SigningKey, toSigningKey } from './signing-key.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The public keys of a service, as a JWK Set (RFC 7517, RFC 8037). */
-import { SIGNING_KEY_KEPT_MS, type StoredSigningKey } from '../store/contract/signing-keys.ts';
+import { SIGNING_KEY_KEPT_MS, type StoredSigningKey } from '../store/signing-keys.ts';
 
 export type PublishedKey = {
   readonly kty: 'OKP';

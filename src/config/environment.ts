@@ -179,3 +179,12 @@ function isOneLetterOff(name: string, setting: string): boolean {
   if (restA.length <= 1 && restB.length <= 1) return true;
   return restA.length === 2 && restB === `${restA[1]}${restA[0]}`;
 }
+
+/** Loads `.env` if there is one; variables that are set already keep their values. */
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { FetchChallenge, UnusableReason } from './challenge-fetch.ts';
 import type { Client } from './client-key.ts';
 import type { OriginTurn, OriginTurns } from './origin-turns.ts';

@@ -1,7 +1,8 @@
 import { InvalidParameter } from '../model/errors.ts';
 import type { Grade } from '../model/report.ts';
-import type { ChangeType, DirectoryChange } from '../store/contract/changes.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { DirectoryChange } from '../store/changes.ts';
+import type { Store } from '../store/store.ts';
+import type { ChangeType } from '../store/tables.ts';
 import { parseInstant } from './instant.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 import { reportUrl } from './report-url.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { DirectoryVersions } from '../store/contract/directory.ts';
-import type { Store } from '../store/contract/store.ts';
-import { StoreError } from '../store/contract/store-error.ts';
+import type { DirectoryVersions } from '../store/directory.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import { exportDirectory } from './export.ts';
 
 const LIFETIME_MS = 60_000;

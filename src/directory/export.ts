@@ -1,6 +1,6 @@
 import type { Grade } from '../model/report.ts';
-import type { ExportRecord } from '../store/contract/history.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { ExportRecord } from '../store/history.ts';
+import type { Store } from '../store/store.ts';
 import { type Project, toProject } from './project.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 

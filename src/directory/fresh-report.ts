@@ -1,5 +1,5 @@
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import { isFresh } from './freshness.ts';
 
 /** The published report of a host if it is younger than 24 hours, opted out or not; else null. */

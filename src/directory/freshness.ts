@@ -1,4 +1,5 @@
-import type { DirectoryQuery, DirectoryRecord } from '../store/contract/directory.ts';
+import type { DirectoryQuery } from '../store/context.ts';
+import type { DirectoryRecord } from '../store/directory.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,4 +1,4 @@
-import type { DirectoryRecord, DirectoryStore } from '../store/contract/directory.ts';
+import type { DirectoryRecord, DirectoryStore } from '../store/directory.ts';
 
 /** Rows of a page of the site. */
 export const PAGE_SIZE = 30;

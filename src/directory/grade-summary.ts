@@ -1,6 +1,6 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Grade } from '../model/report.ts';
-import type { HostGrade } from '../store/contract/directory.ts';
+import type { HostGrade } from '../store/directory.ts';
 import { isFresh } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 

@@ -1,5 +1,5 @@
-import type { DirectoryRecord } from '../store/contract/directory.ts';
-import type { HistoryRow } from '../store/contract/history.ts';
+import type { DirectoryRecord } from '../store/directory.ts';
+import type { HistoryRow } from '../store/history.ts';
 import { findFeedEvents } from './feed-events.ts';
 import { DISCLAIMER } from './provenance.ts';
 import { reportUrl } from './report-url.ts';

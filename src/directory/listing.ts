@@ -1,8 +1,8 @@
 import type { Origin } from '../guard/origin.ts';
 import { NotVerified, NotYourProof } from '../model/errors.ts';
-import type { HeldListing, ListingChange, ListingSettings } from '../store/contract/listing.ts';
-import { type Confirm, TOKEN_LIFETIME_MS } from '../store/contract/ownership.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { HeldListing, ListingChange, ListingSettings } from '../store/listing.ts';
+import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
+import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
 import { isKey, type Verification } from './verification.ts';
 

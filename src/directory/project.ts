@@ -1,6 +1,6 @@
 import type { Grade } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
-import type { DirectoryRecord } from '../store/contract/directory.ts';
+import type { DirectoryRecord } from '../store/directory.ts';
 import { isFeatured } from './freshness.ts';
 import { reportUrl } from './report-url.ts';
 

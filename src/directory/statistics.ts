@@ -1,7 +1,7 @@
 import { PAYABLE_STATES, type PayableState } from '../model/payability.ts';
 import { ALL_GRADES, type Grade } from '../model/report.ts';
-import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/contract/statistics.ts';
-import type { Store } from '../store/contract/store.ts';
+import { ORIGINS, ORIGINS_OF_BLOCK, utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE } from './provenance.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;

@@ -7,8 +7,8 @@ import {
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
   type LiveToken,
   TOKEN_LIFETIME_MS,
-} from '../store/contract/ownership.ts';
-import type { Store } from '../store/contract/store.ts';
+} from '../store/ownership.ts';
+import type { Store } from '../store/store.ts';
 import { CHALLENGE_PATH, type UnusableReason } from './challenge-fetch.ts';
 import type { ChallengeReader, ChallengeReading } from './challenge-reader.ts';
 import type { Client } from './client-key.ts';

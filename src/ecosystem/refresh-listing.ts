@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { RefreshingStanding } from './create-standing.ts';
 
 export type ListingRefresh = {

@@ -30,7 +30,7 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Payments } from '../payment/payments.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import { toWatchTiming } from '../watch/timing.ts';
 import { createWatchDesk } from '../watch/watch-desk.ts';
 import { attestationRoutes } from './routes/attestation.ts';

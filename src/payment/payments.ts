@@ -1,13 +1,13 @@
 import type { AnswerReader } from '../answers/answer-reader.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { type NodeRequests, nodeRequests } from './chain/node-requests.ts';
 import { trackedFacilitator, trackedNode, WorkInProgress } from './chain/work-in-progress.ts';
-import type { PaymentTerms } from './gate/challenge.ts';
 import {
   challengeFor,
   MAX_REFUSAL_LENGTH,
   PaymentRefused,
+  type PaymentTerms,
   toRouteOffer,
 } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';

@@ -2,8 +2,8 @@ import type { JsonObject } from '../model/json.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import type { Branding, Signals } from '../model/scan-outcome.ts';
-import type { PublishedScan } from '../store/contract/published-scan.ts';
-import type { KeptRecording, ScanResult } from '../store/contract/results.ts';
+import type { PublishedScan } from '../store/published-scan.ts';
+import type { KeptRecording, ScanResult } from '../store/results.ts';
 
 /** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {

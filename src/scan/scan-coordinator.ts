@@ -1,6 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { KeptRecording } from '../store/contract/results.ts';
+import type { KeptRecording } from '../store/results.ts';
 import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
 import {
   hasRecord,

@@ -4,7 +4,7 @@ import { knownAsset } from '../parse/x402/assets.ts';
 import { caip2, isKnownNetwork } from '../parse/x402/networks.ts';
 import { SCHEMES, schemeRow } from '../parse/x402/schemes.ts';
 import { toOfferPrice } from '../payable/offer-price.ts';
-import { ORIGINS, type Tally } from '../store/contract/statistics.ts';
+import { ORIGINS, type Tally } from '../store/statistics.ts';
 import { payableState } from './finished-scan.ts';
 
 /** Stands for whatever the catalog does not know: names that an origin makes up are not for the public. */

@@ -4,7 +4,7 @@ import type { RefreshingStanding } from '../ecosystem/create-standing.ts';
 import { createLookupRate } from '../ecosystem/lookup-rate.ts';
 import type { SnapshotCache } from '../ecosystem/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { OpenPayments } from './payments.ts';
 
 export type OpenStanding = {

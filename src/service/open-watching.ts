@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { FetchChallenge } from '../directory/challenge-fetch.ts';
 import type { OriginTurns } from '../directory/origin-turns.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { AskResources } from '../watch/ask-resources.ts';
 import type { PostWebhook } from '../watch/delivery.ts';
 import type { ResolveOrigin } from '../watch/look.ts';

@@ -8,7 +8,7 @@ import { TIMING } from '../payment/ledger/reconcile-timing.ts';
 import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments } from '../payment/payments.ts';
 import type { Facilitator, OnPaymentEvent, PaymentEvent } from '../payment/settle/facilitator.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import { type Alarm, raiseAlarm } from './money-alarms.ts';
 import { MoneyMetrics } from './money-metrics.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 
 export type PurgeTimerOptions = {
   readonly store: Pick<Store, 'purge' | 'now'>;

@@ -3,14 +3,13 @@ import tls from 'node:tls';
 import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
-import { misspelledSettings, SettingError } from '../config/environment.ts';
+import { loadEnvFile, misspelledSettings, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/errors.ts';
 import { SERVER_LIMITS } from '../http/server-limits.ts';
 import { redact } from '../model/redact.ts';
 import { WrongNode } from '../payment/chain/check-node.ts';
 import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
-import { StoreError } from '../store/contract/store-error.ts';
-import { loadEnvFile } from './env-file.ts';
+import { StoreError } from '../store/errors.ts';
 import { openService, type Service } from './service.ts';
 
 /** Time for running scans to end after a signal. */

@@ -14,8 +14,8 @@ import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator, type ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
-import type { Store } from '../store/contract/store.ts';
 import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-alarms.ts';
 import { openScanning } from './open-scanning.ts';

@@ -1,7 +1,7 @@
-import type { Store } from './contract/store.ts';
-import { StoreError } from './contract/store-error.ts';
-import type { OpenStoreOptions } from './open-store-options.ts';
+import { StoreError } from './errors.ts';
+import { type BackedUp, backupSqlite, restoreSqlite } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/store.ts';
+import type { OpenStoreOptions, Store } from './store.ts';
 
 const ACCEPTED =
   'accepted are sqlite:<file>, such as sqlite:./data/scanner.db, and mongodb://<servers>/<database>';
@@ -27,4 +27,21 @@ export function sqlitePath(url: string): string {
     throw new StoreError('bad_url', `STORE_URL "${url}" names no file: ${ACCEPTED}`);
   }
   return path;
+}
+
+/** Copies the embedded store that `STORE_URL` names to a new file, also while it is used. Throws StoreError. */
+export function backupStore(url: string, target: string): BackedUp {
+  return backupSqlite(fileOf(url), target);
+}
+
+/** Restores a backup to the embedded store that `STORE_URL` names, before it is opened. Throws StoreError. */
+export function restoreStore(url: string, backup: string): BackedUp {
+  return restoreSqlite(backup, fileOf(url));
+}
+
+function fileOf(url: string): string {
+  if (url.startsWith('sqlite:')) return sqlitePath(url);
+  const message =
+    'STORE_URL names no embedded store (sqlite:<file>): a MongoDB is backed up and restored by its own tools, mongodump and mongorestore';
+  throw new StoreError('bad_url', message);
 }

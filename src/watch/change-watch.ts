@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Store } from '../store/contract/store.ts';
-import type { WatchText } from '../store/contract/watches.ts';
+import type { Store } from '../store/store.ts';
+import type { WatchText } from '../store/watches.ts';
 import { findDutyMs } from './plan.ts';
 import { fromVersion, listTexts, toVersion, trimDeliveries, type WatchState } from './state.ts';
 import type { WatchTiming } from './timing.ts';

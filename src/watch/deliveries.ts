@@ -1,6 +1,6 @@
 import type { OriginTurn, OriginTurns } from '../directory/origin-turns.ts';
 import { toOrigin } from '../guard/origin.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import { type Changed, changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import {
   applyTry,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { reportUrl } from '../directory/report-url.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import type { WatchText } from '../store/contract/watches.ts';
+import type { WatchText } from '../store/watches.ts';
 import type { EventType } from './event-type.ts';
 import type { Delivery, WatchState } from './state.ts';
 

@@ -13,7 +13,7 @@ import type { Resolution } from '../guard/resolve.ts';
 import { Saturated } from '../model/errors.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import type { AskResources } from './ask-resources.ts';
 import { type Changed, changeWatch, ifSame } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';

@@ -1,5 +1,5 @@
-import type { Store } from '../store/contract/store.ts';
-import type { LiveWatches } from '../store/contract/watches.ts';
+import type { Store } from '../store/store.ts';
+import type { LiveWatches } from '../store/watches.ts';
 import { fromVersion, type WatchState } from './state.ts';
 import { TooManyWatches } from './watch-errors.ts';
 

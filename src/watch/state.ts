@@ -1,5 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { WatchVersion } from '../store/contract/watches.ts';
+import type { WatchVersion } from '../store/watches.ts';
 import type { EventType } from './event-type.ts';
 
 export type DeliveryStatus = 'waiting' | 'delivered' | 'failed';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** A limit leaves no room for the work now; the caller tries it again soon. */
 export class NoPlace extends Error {

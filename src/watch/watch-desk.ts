@@ -7,7 +7,7 @@ import { hashSecret, isSameHash, newSecret } from '../directory/verification-tok
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { type Resolver, resolveHost, systemResolver } from '../guard/resolve.ts';
-import type { Store } from '../store/contract/store.ts';
+import type { Store } from '../store/store.ts';
 import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { addEvents } from './events.ts';
 import { refuseCrowd } from './places.ts';

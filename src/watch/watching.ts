@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DueOptions } from '../store/contract/watches.ts';
+import type { DueOptions } from '../store/watches.ts';
 import { changeWatch, endWatch, findWatch, ifSame } from './change-watch.ts';
 import { deliverDue } from './deliveries.ts';
 import type { PostWebhook, Result } from './delivery.ts';

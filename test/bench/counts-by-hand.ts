@@ -1,6 +1,7 @@
 /** How many hosts of a seeded directory match, found by looking at each. */
-import type { DirectoryQuery } from '../../src/store/contract/directory.ts';
-import { verifiedSinceMs } from '../../src/store/contract/ownership.ts';
+
+import type { DirectoryQuery } from '../../src/store/context.ts';
+import { verifiedSinceMs } from '../../src/store/owners.ts';
 import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
 
 export class CountsByHand {

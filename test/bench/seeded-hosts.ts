@@ -1,7 +1,7 @@
 /** Hosts of a seeded directory: the same for the same number, and spread as real ones are. */
 import { CATEGORIES } from '../../src/model/categories.ts';
 import { ALL_GRADES } from '../../src/model/report.ts';
-import type { PublishedScan } from '../../src/store/contract/published-scan.ts';
+import type { PublishedScan } from '../../src/store/published-scan.ts';
 
 export type DirectorySeed = {
   readonly hosts: number;

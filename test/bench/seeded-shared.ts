@@ -2,7 +2,7 @@
 import { type Db, MongoClient } from 'mongodb';
 import { type StoredDocument, toDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { TABLES } from '../../src/store/shared/tables.ts';
+import { TABLES } from '../../src/store/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
 import { type DirectorySeed, type SeededHost, seededHosts } from './seeded-hosts.ts';

@@ -11,7 +11,7 @@ import {
   toStoredReport,
 } from '../../src/scan/finished-scan.ts';
 import { judge } from '../../src/scan/run-scan.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { openEngine } from './engine.ts';
 

@@ -10,8 +10,8 @@ import { createOriginTurns } from '../../src/directory/origin-turns.ts';
 import { createVerification } from '../../src/directory/verification.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { ScannerFailed } from '../../src/model/errors.ts';
-import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com', {

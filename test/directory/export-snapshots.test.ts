@@ -2,7 +2,7 @@
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ExportSnapshots } from '../../src/directory/export-snapshots.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';

@@ -8,9 +8,9 @@ import {
 } from '../../src/directory/statistics.ts';
 import { PAYABLE_STATES } from '../../src/model/payability.ts';
 import { ALL_GRADES } from '../../src/model/report.ts';
-import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY } from '../../src/store/sqlite/connection.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { publishedScan } from '../store/contract/samples.ts';
 import { DAY_MS, TestClock } from '../store/contract/test-clock.ts';
 

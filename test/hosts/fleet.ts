@@ -1,7 +1,8 @@
 /** Sellers, a database and the instances that a test starts on it. */
-import type { LedgerState } from '../../src/store/contract/ledger.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+
 import { openStore } from '../../src/store/open-store.ts';
+import type { LedgerState } from '../../src/store/payment-tables.ts';
+import type { Store } from '../../src/store/store.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { type HeldSeller, startHeldSeller } from './held-seller.ts';
 import { type HostProcess, type Settings, startHost } from './host-process.ts';

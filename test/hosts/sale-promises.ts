@@ -1,7 +1,7 @@
 /** The five invariants of payments, checked against the chain after each sale and after all. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isTerminal } from '../../src/store/shared/ledger-rules.ts';
+import { isTerminal } from '../../src/store/ledger.ts';
 import { TERMS } from '../payment/payer.ts';
 import { stepsOf } from './fleet.ts';
 import { type Purchase, priceOf } from './purchase.ts';

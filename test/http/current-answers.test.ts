@@ -1,6 +1,6 @@
 /** Pages and lists follow owners, scans and the clock at once. */
 import { expect, test } from 'vitest';
-import { VERIFIED_FOR_MS } from '../../src/store/contract/ownership.ts';
+import { VERIFIED_FOR_MS } from '../../src/store/owners.ts';
 import { DAY_MS, startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FacilitatorUnreachable } from '../../src/payment/settle/facilitator.ts';
-import { StoreError } from '../../src/store/contract/store-error.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';
 import { gateKeeper, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';

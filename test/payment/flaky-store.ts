@@ -1,8 +1,10 @@
 /** A store that fails at a ledger step. */
-import type { LedgerAppend, LedgerState } from '../../src/store/contract/ledger.ts';
-import type { Store } from '../../src/store/contract/store.ts';
-import { StoreError, type StoreErrorCode } from '../../src/store/contract/store-error.ts';
+
+import { StoreError, type StoreErrorCode } from '../../src/store/errors.ts';
+import type { LedgerAppend } from '../../src/store/ledger.ts';
+import type { LedgerState } from '../../src/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 export type FlakyStore = {
   readonly store: Store;

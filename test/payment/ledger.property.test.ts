@@ -7,8 +7,8 @@ import {
   StepLost,
   toProgress,
 } from '../../src/payment/ledger/ledger.ts';
-import { LEDGER_STATES, type LedgerState } from '../../src/store/contract/ledger.ts';
-import { StoreError } from '../../src/store/contract/store-error.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { LEDGER_STATES, type LedgerState } from '../../src/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };

@@ -7,8 +7,8 @@ import {
   createLocalFacilitator,
   type LocalOptions,
 } from '../../src/payment/settle/local-facilitator.ts';
-import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { needs } from '../fixtures/needs.ts';

@@ -15,9 +15,9 @@ import {
   createMockFacilitator,
   type MockSettlement,
 } from '../../src/payment/settle/mock-facilitator.ts';
-import type { UnpaidMark } from '../../src/store/contract/results.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { UnpaidMark } from '../../src/store/results.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { TERMS } from './payer.ts';
 import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
 

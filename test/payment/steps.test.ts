@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { mayFollow } from '../../src/payment/ledger/ledger.ts';
-import { LEDGER_STATES } from '../../src/store/contract/ledger.ts';
+import { LEDGER_STATES } from '../../src/store/payment-tables.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'src/payment');
@@ -74,7 +74,7 @@ test('a new state of the ledger does not compile until each place handles it', {
   for (const name of ['node_modules', 'checks', 'catalog']) {
     symlinkSync(join(ROOT, name), join(folder.path, name), 'dir');
   }
-  const contract = join(folder.path, 'src/store/contract/ledger.ts');
+  const contract = join(folder.path, 'src/store/ledger.ts');
   const states = readFileSync(contract, 'utf8');
   writeFileSync(contract, states.replace("  'claimed',\n", "  'claimed',\n  'refunded',\n"));
   writeFileSync(
@@ -94,6 +94,6 @@ test('a new state of the ledger does not compile until each place handles it', {
   expect([...new Set(places)].toSorted()).toEqual([
     'src/payment/ledger/ledger.ts',
     'src/payment/ledger/recovery.ts',
-    'src/store/shared/ledger-rules.ts',
+    'src/store/ledger.ts',
   ]);
 });

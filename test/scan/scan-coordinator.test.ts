@@ -7,8 +7,8 @@ import {
   type ScanCoordinatorOptions,
 } from '../../src/scan/scan-coordinator.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
-import type { Store } from '../../src/store/contract/store.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { createFakeScanner } from './fake-scanner.ts';
 
 const SHOP = parseOrigin('shop.example.com');

@@ -3,8 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore } from '../../src/store/open-store.ts';
-import { backupStore, restoreStore } from '../../src/store/store-files.ts';
+import { backupStore, openStore, restoreStore } from '../../src/store/open-store.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 let folder: string;
@@ -69,10 +68,14 @@ test('what is no whole store of ours is refused by name, and nothing is left beh
 test('the commands take one file, say what they did, and end with 1 or 2 where they could not', async () => {
   await (await fill(['a.com'])).close();
   const run = (command: string, ...files: readonly string[]) => {
-    const entry = join(import.meta.dirname, `../../src/service/${command}.ts`);
+    const entry = join(import.meta.dirname, '../../src/service/store-file.ts');
     const settings = { PATH: process.env['PATH'], STORE_URL: url };
     const options = { cwd: folder, env: settings, encoding: 'utf8' } as const;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [entry, ...files], options);
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [entry, command, ...files],
+      options,
+    );
     return { status, said: stdout + stderr };
   };
   expect(run('backup')).toMatchObject({ status: 2, said: expect.stringContaining('-- FILE') });

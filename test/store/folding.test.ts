@@ -1,11 +1,10 @@
 /** A fold that breaks off anywhere neither loses a host nor counts one twice. */
 import { expect, test } from 'vitest';
-import { utcDay } from '../../src/store/contract/statistics.ts';
-import { foldDays, insertHostDay, statisticsOn } from '../../src/store/shared/statistics.ts';
-import type { Tables } from '../../src/store/shared/tables.ts';
 import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { openSchema } from '../../src/store/sqlite/schema.ts';
 import { sqliteTables } from '../../src/store/sqlite/store.ts';
+import { foldDays, insertHostDay, statisticsOn, utcDay } from '../../src/store/statistics.ts';
+import type { Tables } from '../../src/store/tables.ts';
 import { publishedScan } from './contract/samples.ts';
 import { DAY_MS, TestClock } from './contract/test-clock.ts';
 
@@ -86,7 +85,7 @@ test.each(['before the call', 'after the call'] as const)(
 
 function openConnection() {
   const held = new Connection(MEMORY, MEMORY);
-  migrate(held);
+  openSchema(held);
   return { held, [Symbol.dispose]: () => held.close() };
 }
 

@@ -1,13 +1,12 @@
 /** A third engine, in memory alone: what `Table` promises is enough to keep the whole contract. */
 
-import { newOwner, type Owner } from '../../src/store/contract/owner.ts';
-import type { Store } from '../../src/store/contract/store.ts';
-import { StoreError } from '../../src/store/contract/store-error.ts';
-import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
-import type { EngineContext, RecordLists } from '../../src/store/shared/context.ts';
-import { openTables } from '../../src/store/shared/open-tables.ts';
-import { optedOutHosts, verifiedHosts } from '../../src/store/shared/owners.ts';
-import { storeOn } from '../../src/store/shared/store-on.ts';
+import type { EngineContext, RecordLists } from '../../src/store/context.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { openTables } from '../../src/store/open-tables.ts';
+import { optedOutHosts, verifiedHosts } from '../../src/store/owners.ts';
+import { newOwner, type Owner } from '../../src/store/payment-tables.ts';
+import type { OpenStoreOptions } from '../../src/store/store.ts';
+import { type Store, storeOn } from '../../src/store/store.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
@@ -18,8 +17,8 @@ import {
   type RangeOptions,
   toComparisons,
   type Where,
-} from '../../src/store/shared/table.ts';
-import { type Row, TABLES } from '../../src/store/shared/tables.ts';
+} from '../../src/store/table.ts';
+import { type Row, TABLES } from '../../src/store/tables.ts';
 
 /** What a restart finds again. */
 export type Memory = Map<string, Map<string, AnyRow>>;

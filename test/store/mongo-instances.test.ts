@@ -1,9 +1,8 @@
 /** Membership of the shared store. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
+import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { SETTINGS } from './mongo-races.ts';

@@ -1,8 +1,7 @@
 /** The shared store while its server is killed and restarted. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import type { OpenStoreOptions } from '../../src/store/open-store-options.ts';
+import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';

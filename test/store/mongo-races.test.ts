@@ -1,8 +1,8 @@
 /** Races of many processes on the shared store. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DirectoryChange } from '../../src/store/contract/changes.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { DirectoryChange } from '../../src/store/changes.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type Decision, type Racing, racing, SETTINGS } from './mongo-races.ts';

@@ -1,11 +1,11 @@
 /** What the racers of the race tests do; both processes run this. */
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import type { Store } from '../../src/store/contract/store.ts';
-import { createGuard } from '../../src/store/mongo/error.ts';
+import { createGuard } from '../../src/store/mongo/client.ts';
 import { mongoTable } from '../../src/store/mongo/table.ts';
-import { openTables } from '../../src/store/shared/open-tables.ts';
-import { TABLES } from '../../src/store/shared/tables.ts';
+import { openTables } from '../../src/store/open-tables.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TABLES } from '../../src/store/tables.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
 export type Decision = 'ledger step' | 'lease' | 'change number' | 'listing change';

@@ -1,7 +1,7 @@
 /** Two hosts on one database fold the same days. */
 import { afterAll, describe, expect, it } from 'vitest';
-import { utcDay } from '../../src/store/contract/statistics.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { utcDay } from '../../src/store/statistics.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { publishedScan } from './contract/samples.ts';

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { afterEach } from 'vitest';
-import type { Store } from '../../src/store/contract/store.ts';
 import { type StoredDocument, toDocument } from '../../src/store/mongo/table.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { publishedScanToJson } from '../../src/store/shared/published-scan.ts';
-import { TABLES } from '../../src/store/shared/tables.ts';
+import { publishedScanToJson } from '../../src/store/published-scan.ts';
+import type { Store } from '../../src/store/store.ts';
+import { TABLES } from '../../src/store/tables.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/store/contract/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { allPages } from './contract/changes.ts';
 import { ledgerStep, publishedScan, scanResult } from './contract/samples.ts';
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DirectoryQuery } from '../../src/store/contract/directory.ts';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { DirectoryQuery } from '../../src/store/context.ts';
 import {
   countStatement,
   inOrder,
@@ -13,6 +12,7 @@ import {
   toSelection,
 } from '../../src/store/sqlite/record-lists.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { issuedToken, ledgerStep, publishedScan } from './contract/samples.ts';
 import { HOUR_MS, TestClock } from './contract/test-clock.ts';
 

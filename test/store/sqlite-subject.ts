@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Store } from '../../src/store/contract/store.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
 

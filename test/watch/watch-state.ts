@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Store } from '../../src/store/contract/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { findDutyMs, findSlotMs, toDay } from '../../src/watch/plan.ts';
 import { type Delivery, toVersion, type WatchState } from '../../src/watch/state.ts';
 import { toWatchTiming } from '../../src/watch/timing.ts';

@@ -1,5 +1,5 @@
 import type { Project } from '../../directory/project.ts';
-import type { DirectoryChange } from '../../store/contract/changes.ts';
+import type { DirectoryChange } from '../../store/changes.ts';
 import type { AnswerView } from './answer-view.ts';
 import { cutText } from './cut-text.ts';
 import { type GradeCounts, gradeHistogram } from './pictures/grade-histogram.ts';

@@ -8,7 +8,7 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { INDEX_NAMES, indexedWords, isWorthShowing } from '../../scan/indexed-words.ts';
-import type { HistoryRow } from '../../store/contract/history.ts';
+import type { HistoryRow } from '../../store/history.ts';
 import { copyableRequests, localScan } from './copyable-requests.ts';
 import { cutText } from './cut-text.ts';
 import { fixFirst } from './fix-first.ts';

@@ -6,7 +6,7 @@ import { DISCLAIMER, PROVENANCE } from '../../directory/provenance.ts';
 import { OriginRefused } from '../../guard/errors.ts';
 import { CATEGORIES } from '../../model/categories.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import type { DirectoryQuery } from '../../store/contract/directory.ts';
+import type { DirectoryQuery } from '../../store/context.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
 import { noticeProperties, projectProperties, projectSchema } from './project-schema.ts';
 import { requestedOrigin } from './requested-origin.ts';

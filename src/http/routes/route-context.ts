@@ -5,7 +5,7 @@ import type { Verification } from '../../directory/verification.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Options of every route group. */
 export type RouteContext = {

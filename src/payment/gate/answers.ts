@@ -2,13 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
 import { AnswerExpired } from '../../model/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import {
-  ANSWER_LIFETIME_MS,
-  type AnswerStore,
-  type StoredAnswer,
-} from '../../store/contract/answers.ts';
-import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/contract/ledger.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { AnswerStore, StoredAnswer } from '../../store/answers.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
+import { ANSWER_LIFETIME_MS } from '../../store/retention.ts';
+import type { Store } from '../../store/store.ts';
 import { findTransaction, settledAtMs, storedPayment } from '../ledger/ledger.ts';
 import { isUnproved } from '../ledger/publisher.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';

@@ -1,6 +1,6 @@
 /** The 402s of the gate, each made once. */
 import { StoreUnavailable } from '../../model/errors.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
 import {
   challengeFor,

@@ -1,6 +1,6 @@
 /** Debts: finished work is kept for the payer who has not paid for it, and counts against him for an hour. */
 import { UnpaidScans } from '../../model/errors.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { Store } from '../../store/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { GateOptions, Purchase } from './purchase.ts';

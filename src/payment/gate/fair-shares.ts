@@ -1,6 +1,6 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
 import { Saturated, TooManyOpen } from '../../model/errors.ts';
-import type { Slot } from '../../store/contract/slots.ts';
+import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebts, UNPAID_AN_HOUR } from './debts.ts';
 import { type GateOptions, type Purchase, TURN_WITHIN_MS } from './purchase.ts';

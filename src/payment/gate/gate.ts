@@ -1,9 +1,14 @@
 import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
 import { PaymentsUnavailable, Saturated, ScanProcessing } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import { toCharged, toProgress } from '../ledger/ledger.ts';
-import type { SignedPayment } from '../paid-route.ts';
-import { type PaidAnswer, type PaidCall, type PaidRoute, toRequestName } from '../paid-route.ts';
+import {
+  type PaidAnswer,
+  type PaidCall,
+  type PaidRoute,
+  type SignedPayment,
+  toRequestName,
+} from '../paid-route.ts';
 import { publishStep } from '../steps.ts';
 import { Acknowledgements, paidAnswer } from './answers.ts';
 import { checkTerms, checkValidity, payerOf, paymentKey } from './authorization.ts';

@@ -5,7 +5,7 @@ import {
   ScanProcessing,
   type ServiceError,
 } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import { claimAfter, LedgerWriter, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import type { VerifyOutcome } from '../settle/facilitator.ts';

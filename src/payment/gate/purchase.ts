@@ -1,6 +1,6 @@
 import type { Address } from 'viem';
-import type { IdentifierScope } from '../../store/contract/identifiers.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { IdentifierScope } from '../../store/identifiers.ts';
+import type { Store } from '../../store/store.ts';
 import type { PublishByRoute } from '../ledger/publisher.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';

@@ -7,9 +7,9 @@ import {
   PaymentConflict,
   TooManyTries,
 } from '../../model/errors.ts';
-import type { IdentifierScope } from '../../store/contract/identifiers.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { IdentifierScope } from '../../store/identifiers.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
 import { countedClaims, type StoredPayment, settledAtMs, toProgress } from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
 import { differingField, payerOf } from './authorization.ts';

@@ -1,6 +1,6 @@
 /** Checks who signed a payment: by recovery of the signer, or by the facilitator. */
 import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import { storedPayment, toProgress } from '../ledger/ledger.ts';
 import {
   checkTerms,

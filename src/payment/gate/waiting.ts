@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import {
   findTransaction,
   LedgerWriter,

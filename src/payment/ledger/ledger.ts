@@ -2,14 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
 import { checksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type {
-  LedgerAppend,
-  LedgerEntry,
-  LedgerRow,
-  LedgerState,
-  LedgerStore,
-} from '../../store/contract/ledger.ts';
-import { StoreError } from '../../store/contract/store-error.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { LedgerAppend, LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
+import type { LedgerState } from '../../store/payment-tables.ts';
 import type { Requirements } from '../gate/challenge.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 

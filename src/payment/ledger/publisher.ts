@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import { parseRouteName } from '../paid-route.ts';
 import { type LedgerWriter, StepLost } from './ledger.ts';
 import { UNPROVED } from './reconcile.ts';

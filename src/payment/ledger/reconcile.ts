@@ -1,6 +1,6 @@
 /** Looks once at a payment in doubt, and concludes no more than the look proves. */
 import type { Hex } from 'viem';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
 import type { SettleOutcome } from '../settle/facilitator.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { Hex } from 'viem';
-import type { LedgerEntry, LedgerStore } from '../../store/contract/ledger.ts';
+import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import { FINAL_AFTER_MS } from '../chain/final-after.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
 import { Resends, type ResendsOptions } from '../settle/resends.ts';

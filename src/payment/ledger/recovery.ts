@@ -1,8 +1,8 @@
 /** Recovery: ends the keys that dead processes left open. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
-import type { LedgerEntry, LedgerState } from '../../store/contract/ledger.ts';
-import type { Owner } from '../../store/contract/owner.ts';
-import type { Store } from '../../store/contract/store.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
+import type { LedgerState, Owner } from '../../store/payment-tables.ts';
+import type { Store } from '../../store/store.ts';
 import { currentClaim, isInDoubt, LedgerWriter, StepLost } from './ledger.ts';
 import { isUnproved, type PublishByRoute, publishSettled } from './publisher.ts';
 import type { Reconciler } from './reconciler.ts';

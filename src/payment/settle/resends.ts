@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../model/json.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import type { RouteOffer } from '../gate/challenge.ts';
 import { countSends, findTransaction, type LedgerWriter, storedPayment } from '../ledger/ledger.ts';
 import { doubtData, type Facilitator, type SettleOutcome } from './facilitator.ts';

@@ -1,4 +1,4 @@
-import type { LedgerStore } from '../../store/contract/ledger.ts';
+import type { LedgerStore } from '../../store/ledger.ts';
 import { isReverted } from '../ledger/ledger.ts';
 import type { Facilitator } from './facilitator.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
-import type { LedgerEntry } from '../../store/contract/ledger.ts';
-import { StoreError } from '../../store/contract/store-error.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
 import { releasedData } from '../gate/answers.ts';
 import {
   type EvmNetwork,
@@ -10,8 +10,8 @@ import {
   PaymentRefused,
   reasonWord,
 } from '../gate/challenge.ts';
-import type { Delivery } from '../gate/purchase.ts';
 import {
+  type Delivery,
   type GateOptions,
   type Outcome,
   type Purchase,

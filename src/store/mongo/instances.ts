@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../errors.ts';
+import type { Lease, LeaseStore } from '../leases.ts';
+import type { Owner } from '../payment-tables.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
   type InstanceStore,
   MEMBERSHIP_SETTINGS,
   type MembershipSettings,
   SILENT_AFTER_MS,
-} from '../contract/instances.ts';
-import type { Lease, LeaseStore } from '../contract/leases.ts';
-import type { Owner } from '../contract/owner.ts';
-import { StoreError } from '../contract/store-error.ts';
-import type { Instance, MongoContext } from './own-tables.ts';
+} from '../store.ts';
+import type { Instance, MongoContext } from './prepare.ts';
 
 const DEFAULT_WAIT_MS = 25_000;
 const LOOK_AGAIN_AFTER_MS = 250;

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { LimitStore } from '../contract/limits.ts';
-import { joinId } from '../shared/table.ts';
-import { type Guard, upsert } from './error.ts';
-import { OWN_TABLES } from './own-tables.ts';
+import type { LimitStore } from '../limits.ts';
+import { joinId } from '../table.ts';
+import { type Guard, upsert } from './client.ts';
+import { OWN_TABLES } from './prepare.ts';
 
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
 

@@ -1,10 +1,9 @@
 import type { Db, Filter, FindOptions, Sort } from 'mongodb';
 import { ALL_GRADES } from '../../model/report.ts';
-import type { DirectoryQuery } from '../contract/directory.ts';
-import type { ListQuery, RecordLists, StoreContext } from '../shared/context.ts';
-import { optedOutHosts, verifiedHosts } from '../shared/owners.ts';
-import { TABLES } from '../shared/tables.ts';
-import type { Guard } from './error.ts';
+import type { DirectoryQuery, ListQuery, RecordLists, StoreContext } from '../context.ts';
+import { optedOutHosts, verifiedHosts } from '../owners.ts';
+import { TABLES } from '../tables.ts';
+import type { Guard } from './client.ts';
 import type { StoredDocument } from './table.ts';
 
 const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {

@@ -1,23 +1,26 @@
 import { MongoClient } from 'mongodb';
-import { newOwner } from '../contract/owner.ts';
-import type { Store } from '../contract/store.ts';
-import type { OpenStoreOptions } from '../open-store-options.ts';
-import type { EngineContext } from '../shared/context.ts';
-import { leasesOn } from '../shared/leases.ts';
-import { openTables } from '../shared/open-tables.ts';
-import { RETENTION_MS } from '../shared/retention.ts';
-import { storeOn } from '../shared/store-on.ts';
-import type { AnyTableSpec } from '../shared/table.ts';
-import { TABLES } from '../shared/tables.ts';
-import { startClock } from './database-clock.ts';
-import { createGuard, mongoError } from './error.ts';
+import type { EngineContext } from '../context.ts';
+import { leasesOn } from '../leases.ts';
+import { openTables } from '../open-tables.ts';
+import { newOwner } from '../payment-tables.ts';
+import { RETENTION_MS } from '../retention.ts';
+import type { OpenStoreOptions } from '../store.ts';
+import { type Store, storeOn } from '../store.ts';
+import type { AnyTableSpec } from '../table.ts';
+import { TABLES } from '../tables.ts';
+import {
+  badUrl,
+  createGuard,
+  type MongoUrl,
+  mongoError,
+  parseMongoUrl,
+  startClock,
+} from './client.ts';
 import { MongoInstances, ownerLives } from './instances.ts';
 import { mongoLimits } from './limits.ts';
-import { type MongoContext, OWN_TABLES } from './own-tables.ts';
-import { prepareDatabase } from './prepare.ts';
+import { type MongoContext, OWN_TABLES, prepareDatabase } from './prepare.ts';
 import { mongoLists } from './record-lists.ts';
 import { mongoTable } from './table.ts';
-import { badUrl, type MongoUrl, parseMongoUrl } from './url.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 /** A server that does not answer a request for this long counts as gone. */

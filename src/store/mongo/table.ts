@@ -1,5 +1,5 @@
 import { Binary, type Db, type Filter, type FindOptions, type SortDirection } from 'mongodb';
-import { StoreError } from '../contract/store-error.ts';
+import { StoreError } from '../errors.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
@@ -11,8 +11,8 @@ import {
   type RangeOptions,
   toComparisons,
   type Where,
-} from '../shared/table.ts';
-import { type Guard, isDuplicate } from './error.ts';
+} from '../table.ts';
+import { type Guard, isDuplicate } from './client.ts';
 
 /** A row as it is stored: a key of one text is the `_id` alone, any other stands beside it. */
 export type StoredDocument = AnyRow & { readonly _id: string };

@@ -9,11 +9,9 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { StoreError } from '../contract/store-error.ts';
-import { Connection } from './connection.ts';
-import { sqliteError } from './error.ts';
-import { isKnownVersion, readVersion } from './migrate.ts';
-import { lockProcess } from './process-lock.ts';
+import { StoreError } from '../errors.ts';
+import { Connection, lockProcess, sqliteError } from './connection.ts';
+import { requireVersion } from './schema.ts';
 
 /** Numbers of rows in a backup. */
 export type BackedUp = { readonly hosts: number; readonly payments: number };
@@ -94,9 +92,7 @@ function place(
 function inspect(file: string, name: string): BackedUp {
   const connection = new Connection(file, name, { readOnly: true });
   try {
-    if (!isKnownVersion(readVersion(connection))) {
-      throw new StoreError('incompatible', `${name} holds no store of a schema this program knows`);
-    }
+    requireVersion(connection);
     const check = connection.value('PRAGMA quick_check');
     if (check !== 'ok') throw new StoreError('corrupt', `${name} is damaged (${check})`);
     return {

@@ -4,8 +4,7 @@ import {
   type SQLOutputValue,
   type StatementSync,
 } from 'node:sqlite';
-import { StoreError } from '../contract/store-error.ts';
-import { sqliteError } from './error.ts';
+import { StoreError, type StoreErrorCode } from '../errors.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
 
@@ -125,4 +124,62 @@ export class Connection {
       throw sqliteError(cause, this.location);
     }
   }
+}
+
+/** Primary result codes, https://www.sqlite.org/rescode.html */
+const CODES: Readonly<Record<number, StoreErrorCode>> = {
+  5: 'locked', // SQLITE_BUSY
+  8: 'unavailable', // SQLITE_READONLY
+  10: 'unavailable', // SQLITE_IOERR
+  11: 'corrupt', // SQLITE_CORRUPT
+  13: 'full', // SQLITE_FULL
+  14: 'unavailable', // SQLITE_CANTOPEN
+  26: 'corrupt', // SQLITE_NOTADB
+};
+
+const ADVICE: Readonly<Partial<Record<StoreErrorCode, string>>> = {
+  locked: 'another program holds a lock on it; close that program',
+  unavailable: 'check that the disk is there and that this user may write the folder',
+  corrupt: 'it is damaged or no database of ours; restore it from a backup',
+  full: 'there is no room to write; free some space. What was stored before is intact',
+};
+
+/** Converts any error of `node:sqlite`. */
+export function sqliteError(cause: unknown, location: string): StoreError {
+  if (cause instanceof StoreError) return cause;
+  const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
+  // Extended codes carry the primary one in their low byte.
+  const code = CODES[errcode & 0xff] ?? 'unavailable';
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const advice = ADVICE[code] ?? 'see the cause';
+  return new StoreError(code, `the store ${location} failed (${said}): ${advice}`, { cause });
+}
+
+export type ProcessLock = { release(): void };
+
+/**
+ * One process per embedded store. The lock is SQLite's exclusive lock on an empty file beside the
+ * database: the kernel drops it when its holder dies, however it dies, and the database itself stays
+ * readable for backups.
+ * @throws StoreError `locked` when another process holds it
+ */
+export function lockProcess(file: string, location: string): ProcessLock {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });
+    // No journal file: nothing is ever written.
+    lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+  } catch (cause) {
+    lock?.close();
+    const error = sqliteError(cause, location);
+    if (error.code !== 'locked') throw error;
+    const message = `the store ${location} is in use by another process: stop that one, or give this one its own STORE_URL (hosts share a mongodb:// store)`;
+    throw new StoreError('locked', message, { cause });
+  }
+  const held = lock;
+  return {
+    release() {
+      if (held.isOpen) held.close();
+    },
+  };
 }

@@ -1,8 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES } from '../../model/report.ts';
-import type { DirectoryQuery } from '../contract/directory.ts';
-import { verifiedSinceMs } from '../contract/ownership.ts';
-import type { FoundHosts, ListQuery, RecordLists } from '../shared/context.ts';
+import type { DirectoryQuery, FoundHosts, ListQuery, RecordLists } from '../context.ts';
+import { verifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
 /** Up to this many matches of a search are read and sorted; beyond it, a page is read along the index of its order. */

@@ -1,7 +1,11 @@
-import type { AnyTableSpec } from '../shared/table.ts';
-import { TABLES } from '../shared/tables.ts';
+import { StoreError } from '../errors.ts';
+import type { AnyTableSpec } from '../table.ts';
+import { TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
 import { type FlatColumn, flatColumns, quoted } from './table.ts';
+
+/** `user_version` of a store. A new table, column or index needs no new one: every start creates the missing ones. */
+const VERSION = 13;
 
 const SPECS: readonly AnyTableSpec[] = Object.values(TABLES);
 
@@ -26,8 +30,40 @@ const RECORD_INDEXES = `
     ON records (category, "scannedAtMs" DESC, host);
   CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
 
-/** Creates the missing tables of the specifications, and the indexes of lists. */
-export function createTables(): string {
+/**
+ * Makes what is missing, in one transaction, so that a start that was killed can be repeated, and a new file
+ * is synced once.
+ * @throws StoreError `incompatible` if another program wrote the file, or another version of this one
+ */
+export function openSchema(connection: Connection): void {
+  const isNew =
+    readVersion(connection) === 0 && connection.value('SELECT 1 FROM sqlite_schema') === null;
+  if (!isNew) requireVersion(connection);
+  connection.transaction(() => {
+    addColumns(connection);
+    connection.exec(createTables());
+    if (isNew) connection.exec(`PRAGMA user_version = ${VERSION}`);
+  });
+}
+
+/** @throws StoreError `incompatible` if this program cannot use the file */
+export function requireVersion(connection: Connection): void {
+  const version = readVersion(connection);
+  if (version === VERSION) return;
+  const advice =
+    version > VERSION
+      ? 'run the newer program, or give this one its own STORE_URL'
+      : 'give this program its own STORE_URL';
+  const message = `the store ${connection.location} has schema ${version}, this program knows ${VERSION}: ${advice}`;
+  throw new StoreError('incompatible', message);
+}
+
+function readVersion(connection: Connection): number {
+  return Number(connection.value('PRAGMA user_version'));
+}
+
+/** SQL that creates the missing tables of the specifications, and the indexes of lists. */
+function createTables(): string {
   return `${SPECS.map(createTable).join('\n')}${RECORD_INDEXES}`;
 }
 
@@ -35,7 +71,7 @@ export function createTables(): string {
  * Adds the columns that tables of older programs lack, before indexes over them are made. Their rows have no value
  * for them, so they must allow null.
  */
-export function addColumns(connection: Connection): void {
+function addColumns(connection: Connection): void {
   for (const spec of SPECS) {
     const held = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
     const isMissing = held.length === 0;

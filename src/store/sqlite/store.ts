@@ -1,17 +1,14 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { newOwner } from '../contract/owner.ts';
-import type { Store } from '../contract/store.ts';
-import type { OpenStoreOptions } from '../open-store-options.ts';
-import type { EngineContext } from '../shared/context.ts';
-import { openTables } from '../shared/open-tables.ts';
-import { storeOn } from '../shared/store-on.ts';
-import { TABLES, type Tables } from '../shared/tables.ts';
-import { Connection, MEMORY } from './connection.ts';
-import { sqliteError } from './error.ts';
-import { migrate } from './migrate.ts';
-import { lockProcess, type ProcessLock } from './process-lock.ts';
+import type { EngineContext } from '../context.ts';
+import { openTables } from '../open-tables.ts';
+import { newOwner } from '../payment-tables.ts';
+import type { OpenStoreOptions } from '../store.ts';
+import { type Store, storeOn } from '../store.ts';
+import { TABLES, type Tables } from '../tables.ts';
+import { Connection, lockProcess, MEMORY, type ProcessLock, sqliteError } from './connection.ts';
 import { sqliteLists } from './record-lists.ts';
+import { openSchema } from './schema.ts';
 import { sqliteTable } from './table.ts';
 
 export { MEMORY };
@@ -36,7 +33,7 @@ export function openSqlite(path: string, options: SqliteOptions = {}): Store {
     connection = new Connection(file, path);
     connection.exec('PRAGMA journal_mode = WAL');
     if (options.maxPages) connection.exec(`PRAGMA max_page_count = ${options.maxPages}`);
-    migrate(connection);
+    openSchema(connection);
     return assemble(connection, path, options, () => lock?.release());
   } catch (cause) {
     connection?.close();

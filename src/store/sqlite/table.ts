@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StoreError } from '../contract/store-error.ts';
+import { StoreError } from '../errors.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
@@ -12,7 +12,7 @@ import {
   type RangeOptions,
   toComparisons,
   type Where,
-} from '../shared/table.ts';
+} from '../table.ts';
 import { type Connection, LIMIT, type StoredRow } from './connection.ts';
 
 const OPERATORS: Readonly<Record<Operator, string>> = {

@@ -1,8 +1,8 @@
 /** Lists of the directory as its size grows: every count is compared with counting by hand. */
 
 import { featuredQuery } from '../../../src/directory/freshness.ts';
-import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { DirectoryQuery } from '../../../src/store/context.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { publishedScan } from '../../store/contract/samples.ts';
 import { CountsByHand } from '../counts-by-hand.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';

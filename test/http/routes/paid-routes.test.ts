@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RevisionName } from '../../../src/config/revision.ts';
 import { ScannerFailure } from '../../../src/scan/scanner.ts';
 import { toPaymentTerms } from '../../../src/service/payments.ts';
-import type { UnpaidMark } from '../../../src/store/contract/results.ts';
+import type { UnpaidMark } from '../../../src/store/results.ts';
 import { type Answer, DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { newPayer, type Payer } from '../../payment/payer.ts';
 

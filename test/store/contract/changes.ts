@@ -1,7 +1,7 @@
 /** Both stores: the feed of changes. */
 import { describe, expect, it } from 'vitest';
-import type { DirectoryChange } from '../../../src/store/contract/changes.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { DirectoryChange } from '../../../src/store/changes.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { TestClock } from './test-clock.ts';

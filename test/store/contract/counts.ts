@@ -1,9 +1,10 @@
 /** Both stores: counts and pages after anything that can happen, against counting by hand. */
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
-import type { DirectoryQuery, DirectoryRecord } from '../../../src/store/contract/directory.ts';
-import { VERIFIED_FOR_MS } from '../../../src/store/contract/ownership.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { DirectoryQuery } from '../../../src/store/context.ts';
+import type { DirectoryRecord } from '../../../src/store/directory.ts';
+import { VERIFIED_FOR_MS } from '../../../src/store/owners.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, TestClock } from './test-clock.ts';

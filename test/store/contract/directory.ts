@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
-import type { DirectoryQuery } from '../../../src/store/contract/directory.ts';
-import { VERIFIED_FOR_MS } from '../../../src/store/contract/ownership.ts';
-import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { DirectoryQuery } from '../../../src/store/context.ts';
+import { VERIFIED_FOR_MS } from '../../../src/store/owners.ts';
+import type { PublishedScan } from '../../../src/store/published-scan.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { TestClock } from './test-clock.ts';

@@ -1,7 +1,7 @@
 /** Both stores: payment identifiers. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { IdentifierLink } from '../../../src/store/contract/identifiers.ts';
+import type { IdentifierLink } from '../../../src/store/identifiers.ts';
 import type { ContractSubject } from './subject.ts';
 
 const SCOPE = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };

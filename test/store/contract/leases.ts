@@ -1,8 +1,8 @@
 /** Both stores: leases, one insert a turn. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Lease, LeaseOutcome } from '../../../src/store/contract/leases.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { Lease, LeaseOutcome } from '../../../src/store/leases.ts';
+import type { Store } from '../../../src/store/store.ts';
 import type { ContractSubject } from './subject.ts';
 import { TestClock } from './test-clock.ts';
 

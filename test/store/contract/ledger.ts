@@ -1,7 +1,7 @@
 /** Both stores: the ledger, one insert a step. */
 import { describe, expect, it } from 'vitest';
-import type { LedgerState } from '../../../src/store/contract/ledger.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { LedgerState } from '../../../src/store/payment-tables.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { collect, ledgerStep } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { MINUTE_MS, TestClock } from './test-clock.ts';

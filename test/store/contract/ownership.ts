@@ -6,7 +6,7 @@ import {
   LIVE_TOKENS_PER_HOST,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
   TOKEN_LIFETIME_MS,
-} from '../../../src/store/contract/ownership.ts';
+} from '../../../src/store/ownership.ts';
 import { issuedToken } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';

@@ -1,8 +1,8 @@
 /** Both stores: the purge. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { LedgerState } from '../../../src/store/contract/ledger.ts';
-import type { Store } from '../../../src/store/contract/store.ts';
+import type { LedgerState } from '../../../src/store/payment-tables.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { collect, issuedToken, ledgerStep, publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';

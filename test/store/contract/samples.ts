@@ -1,10 +1,11 @@
 /** Sample rows. */
 
 import { randomUUID } from 'node:crypto';
-import type { LedgerAppend, LedgerState } from '../../../src/store/contract/ledger.ts';
-import type { IssuedToken } from '../../../src/store/contract/ownership.ts';
-import type { PublishedScan } from '../../../src/store/contract/published-scan.ts';
-import type { ScanResult } from '../../../src/store/contract/results.ts';
+import type { LedgerAppend } from '../../../src/store/ledger.ts';
+import type { IssuedToken } from '../../../src/store/ownership.ts';
+import type { LedgerState } from '../../../src/store/payment-tables.ts';
+import type { PublishedScan } from '../../../src/store/published-scan.ts';
+import type { ScanResult } from '../../../src/store/results.ts';
 
 export function ledgerStep(
   key: string,

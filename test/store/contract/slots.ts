@@ -1,6 +1,6 @@
 /** Both stores: numbered slots. */
 import { describe, expect, it } from 'vitest';
-import type { SlotRequest } from '../../../src/store/contract/slots.ts';
+import type { SlotRequest } from '../../../src/store/slots.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 

@@ -1,6 +1,6 @@
 /** What the contract suite is given: how to open a store. */
-import type { Store } from '../../../src/store/contract/store.ts';
-import type { OpenStoreOptions } from '../../../src/store/open-store-options.ts';
+
+import type { OpenStoreOptions, Store } from '../../../src/store/store.ts';
 
 /** A kind of store under the contract suite. The subject closes what it opened after each test. */
 export type ContractSubject = {

@@ -1,8 +1,8 @@
 /** Both stores: versions of watches, and the texts that come with them. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../../src/store/contract/store.ts';
-import { ENDED_WATCH_MS, type WatchVersion } from '../../../src/store/contract/watches.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { ENDED_WATCH_MS, type WatchVersion } from '../../../src/store/watches.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, TestClock } from './test-clock.ts';
 

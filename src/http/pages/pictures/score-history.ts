@@ -1,5 +1,5 @@
 import { GRADES } from '../../../engine/score.ts';
-import type { HistoryRow } from '../../../store/contract/history.ts';
+import type { HistoryRow } from '../../../store/history.ts';
 import { type Markup, markup } from './markup.ts';
 
 export type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'>;

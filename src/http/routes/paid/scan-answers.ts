@@ -1,7 +1,7 @@
 import { type ReportPresentation, toReportBody } from '../../../directory/report-body.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import type { FinishedScan, ScanCoordinator } from '../../../scan/scan-coordinator.ts';
-import type { KeptRecording } from '../../../store/contract/results.ts';
+import type { KeptRecording } from '../../../store/results.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 
 export type ScanInput = {

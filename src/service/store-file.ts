@@ -1,0 +1,50 @@
+/**
+ * `npm run backup -- FILE` writes the embedded store of STORE_URL to a new file, also while the service runs;
+ * `npm run restore -- FILE` makes that store from a backup, before the service starts.
+ */
+import { inspect } from 'node:util';
+import { DEFAULT_STORE_URL, loadEnvFile } from '../config/environment.ts';
+import { StoreError } from '../store/errors.ts';
+import { backupStore, restoreStore } from '../store/open-store.ts';
+
+type StoreFileCommand = {
+  readonly usage: string;
+  /** Returns the line that is printed on success. */
+  run(storeUrl: string, file: string): string;
+};
+
+const BACKUP: StoreFileCommand = {
+  usage: 'npm run backup -- FILE: name the new file that the store is written to.',
+  run(storeUrl, file) {
+    const { hosts, payments } = backupStore(storeUrl, file);
+    return `${file} holds the store ${storeUrl}: ${hosts} hosts, ${payments} payments`;
+  },
+};
+
+const RESTORE: StoreFileCommand = {
+  usage: 'npm run restore -- FILE: name the backup that the store is made of.',
+  run(storeUrl, file) {
+    const { hosts, payments } = restoreStore(storeUrl, file);
+    return `${storeUrl} is ${file} again: ${hosts} hosts, ${payments} payments`;
+  },
+};
+
+/** Runs a command with one file and the store of STORE_URL; an error prints one line and exits with 1. */
+function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly string[]): void {
+  const [file, ...more] = args.filter((argument) => argument !== '--');
+  if (file === undefined || more.length > 0 || file.startsWith('-')) {
+    console.error(usage);
+    process.exitCode = 2;
+    return;
+  }
+  try {
+    loadEnvFile();
+    console.log(run(process.env['STORE_URL'] || DEFAULT_STORE_URL, file));
+  } catch (error) {
+    console.error(error instanceof StoreError ? error.message : inspect(error));
+    process.exitCode = 1;
+  }
+}
+
+const [word, ...args] = process.argv.slice(2);
+runStoreFileCommand(word === 'restore' ? RESTORE : BACKUP, args);

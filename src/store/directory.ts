@@ -1,0 +1,137 @@
+import type { Grade } from '../model/report.ts';
+import { lastChange } from './changes.ts';
+import type { DirectoryQuery, StoreContext } from './context.ts';
+import { findOwners, lastOwnerNumber, verifiedUntilMs } from './owners.ts';
+import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
+import type { Row } from './tables.ts';
+
+/** One host: its current scan, with the owner's preferences as they are at the time of reading. */
+export type DirectoryRecord = PublishedScan & {
+  readonly firstSeenAtMs: number;
+  /** Published scans of this host ever, also those whose history rows were dropped. */
+  readonly scanCount: number;
+  /** An owner has proved control of the host at least once. */
+  readonly verified: boolean;
+  /** The proof expires at this ms; null where the host has no valid proof. */
+  readonly verifiedUntilMs: number | null;
+  /** False: opted out; must not appear on any listing surface. */
+  readonly listed: boolean;
+  /** True: branding must not be shown. */
+  readonly enrichmentSuppressed: boolean;
+};
+
+/** The part of a record that a status needs. */
+export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
+
+/**
+ * Versions of the rows from which lists of hosts are built. A cached answer is valid while both versions
+ * equal those that were read before its rows.
+ */
+export type DirectoryVersions = {
+  /** Changes with each publication, at the latest when `publish` has returned. */
+  readonly published: string;
+  /** Changes whenever an owner sets or proves something, at the latest when that call has returned. */
+  readonly preferences: string;
+};
+
+/** The public directory. Opted-out hosts are in no list and no count. */
+export type DirectoryStore = {
+  /** The record of a host, opted out or not (see `listed`); null if never published. */
+  get(host: string): Promise<DirectoryRecord | null>;
+
+  /** The grade of a host's current scan, opted out or not; null if never published. */
+  gradeOf(host: string): Promise<HostGrade | null>;
+
+  /** Costs two look-ups by primary key; sees the writes of all instances. */
+  versions(): Promise<DirectoryVersions>;
+
+  /** One page, and the number of all matches. */
+  list(query: DirectoryQuery): Promise<{
+    readonly count: number;
+    readonly records: readonly DirectoryRecord[];
+  }>;
+
+  /** Number of listed hosts of each grade. */
+  grades(): Promise<Readonly<Record<Grade, number>>>;
+};
+
+/** Canonical hosts, with their ports, are made of these. */
+const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
+
+export function directoryOn(context: StoreContext): DirectoryStore {
+  const { tables, lists } = context;
+  return {
+    async get(host) {
+      const record = await tables.records.get(host);
+      return record && ((await withOwners(context, [record]))[0] ?? null);
+    },
+
+    async gradeOf(host) {
+      const record = await tables.records.get(host);
+      return record && publishedScanFromJson(record.scan);
+    },
+
+    async versions() {
+      const [last, preferences] = await Promise.all([
+        lastChange(context),
+        lastOwnerNumber(context),
+      ]);
+      return { published: String(last?.n ?? 0), preferences: String(preferences) };
+    },
+
+    async list(query) {
+      const q = hostSubstring(query.q ?? '');
+      if (q === null) return { count: 0, records: [] };
+      const { count, hosts } = await lists.list({ ...query, q });
+      return { count, records: await readListed(context, hosts) };
+    },
+
+    async grades() {
+      const counted = await lists.grades();
+      const count = (grade: Grade) => counted.get(grade) ?? 0;
+      return { A: count('A'), B: count('B'), C: count('C'), D: count('D'), F: count('F') };
+    },
+  };
+}
+
+/** Reads the records of these hosts in their order, without those whose owner has opted out since the hosts were read. */
+export async function readListed(
+  context: StoreContext,
+  hosts: readonly string[],
+): Promise<readonly DirectoryRecord[]> {
+  const rows = await context.tables.records.all({ host: { in: hosts } });
+  const byHost = new Map(rows.map((row) => [row.host, row]));
+  const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
+  return (await withOwners(context, inOrder)).filter((record) => record.listed);
+}
+
+/** Returns the substring in lower case; null when no host can contain it. The empty text matches every host. */
+function hostSubstring(q: string): string | null {
+  const lower = q.toLowerCase();
+  return HOST_CHARACTERS.test(lower) ? lower : null;
+}
+
+/** Records with the state of their owners. */
+async function withOwners(
+  context: StoreContext,
+  records: readonly Row<'records'>[],
+): Promise<readonly DirectoryRecord[]> {
+  const nowMs = context.now();
+  const stateOf = await findOwners(
+    context,
+    records.map((record) => record.host),
+  );
+  return records.map(({ host, scan, firstSeenAtMs, scanCount }) => {
+    const { listed: isListed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
+    const untilMs = verifiedUntilMs(confirmedAtMs, nowMs);
+    return {
+      ...publishedScanFromJson(scan),
+      firstSeenAtMs,
+      scanCount,
+      verified: untilMs !== null,
+      verifiedUntilMs: untilMs,
+      listed: isListed,
+      enrichmentSuppressed,
+    };
+  });
+}

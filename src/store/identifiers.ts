@@ -1,0 +1,89 @@
+import type { StoreContext } from './context.ts';
+import { readHistories } from './ledger.ts';
+import { decideNext } from './open-tables.ts';
+import { RETENTION_MS } from './retention.ts';
+import { type InsertOutcome, joinId } from './table.ts';
+
+/** A payment identifier is unique for one payer on one network. */
+export type IdentifierScope = {
+  readonly network: string;
+  readonly payer: string;
+  readonly id: string;
+};
+
+export type IdentifierLink = {
+  /** 1 for the first, then the last one seen + 1. */
+  readonly n: number;
+  /** Route and canonical request as one string, as in the ledger. */
+  readonly request: string;
+  /** The ledger key that this id bound to. */
+  readonly key: string;
+};
+
+/**
+ * The chain of ledger keys that an id bound to, in order; the last link counts. A next link is
+ * appended when the key of the last one was released or failed. A chain goes as a whole, 48 h after
+ * its last link, once the ledger has purged every key in it.
+ */
+export type IdentifierStore = {
+  /** Returns at most `limit` of the newest links, ascending by `n`; empty for an unknown id. */
+  chain(
+    scope: IdentifierScope,
+    newest: number,
+  ): Promise<readonly (IdentifierLink & { readonly atMs: number })[]>;
+
+  /** Inserted before the key is claimed. On `lost`: read the chain again. */
+  append(
+    scope: IdentifierScope,
+    link: IdentifierLink & { readonly attempt: string },
+  ): Promise<InsertOutcome>;
+};
+
+export function identifiersOn({ tables, now }: StoreContext): IdentifierStore {
+  const { identifiers } = tables;
+  return {
+    async chain(scope, newest) {
+      const links = await identifiers.all(
+        { scope: scopeOf(scope) },
+        { order: [['n', 'desc']], limit: newest },
+      );
+      return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
+    },
+
+    async append(given, { n, request, key, attempt }) {
+      const scope = scopeOf(given);
+      const link = { scope, n, request, key, attempt, atMs: now() };
+      const previous = n === 1 ? null : ([scope, n - 1] as const);
+      return decideNext(identifiers, link, previous, { scope, n, attempt });
+    },
+  };
+}
+
+function scopeOf({ network, payer, id }: IdentifierScope): string {
+  return joinId(network, payer, id);
+}
+
+/**
+ * Removes chains whose last link is old and whose keys the ledger has purged. A chain is removed from its start, its
+ * greatest number last: a chain without rows starts again at 1, and a writer whose predecessor is gone has lost.
+ */
+export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
+  const { identifiers } = context.tables;
+  const sinceMs = nowMs - RETENTION_MS.identifierChain;
+  const seen = new Set<string>();
+  let removed = 0;
+  for await (const batch of identifiers.batches({ atMs: { upTo: sinceMs } })) {
+    for (const { scope } of batch) {
+      if (seen.has(scope)) continue;
+      seen.add(scope);
+      const chain = await identifiers.all({ scope }, { order: [['n', 'asc']] });
+      const last = chain.at(-1);
+      if (!last || last.atMs > sinceMs) continue;
+      const keys = chain.map((link) => link.key);
+      if ((await readHistories(context, keys)).length > 0) continue;
+      removed += await identifiers.remove({ scope, n: { before: last.n } });
+      removed += await identifiers.remove({ scope, n: last.n });
+    }
+  }
+  return removed;
+}

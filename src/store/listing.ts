@@ -1,0 +1,92 @@
+import { announceListing } from './changes.ts';
+import type { StoreContext } from './context.ts';
+import { appendOwnerState, findOwner, type NumberedState, type OwnerState } from './owners.ts';
+import { removeHostDays } from './statistics.ts';
+
+/** Preferences of a verified owner for a host. */
+export type ListingSettings = {
+  readonly listed: boolean;
+  readonly enrichmentSuppressed: boolean;
+};
+
+/** Settings to change; one that is left out stays as it is. */
+export type ListingChange = {
+  readonly listed?: boolean | undefined;
+  readonly enrichmentSuppressed?: boolean | undefined;
+};
+
+export type HeldListing = {
+  /** Defaults: listed, not suppressed. */
+  readonly settings: ListingSettings;
+  /** Maps each setting that was set with a listing key to the hash of that key's token. */
+  readonly keyed: Readonly<Partial<Record<keyof ListingSettings, string>>>;
+  /** Changes whenever a setting or a proof of the host is written; 0 when none ever was. */
+  readonly version: number;
+};
+
+/** Preferences of verified owners, in rows of their own that no publication touches. */
+export type ListingStore = {
+  get(host: string): Promise<HeldListing>;
+
+  /**
+   * Sets the given members, and returns all settings as they are afterwards.
+   * @param keyedBy hash of the token whose listing key the caller showed, if he showed one
+   */
+  set(host: string, change: ListingChange, keyedBy?: string | null): Promise<ListingSettings>;
+
+  /** Does the same as `set` without a key. Returns null and sets nothing when the version has changed. */
+  setIf(host: string, version: number, change: ListingChange): Promise<ListingSettings | null>;
+};
+
+export function listingOn(context: StoreContext): ListingStore {
+  return {
+    async get(host) {
+      const { n: version, state } = await findOwner(context, host);
+      const { listedBy, suppressedBy } = state;
+      const keyed = {
+        ...(listedBy && { listed: listedBy }),
+        ...(suppressedBy && { enrichmentSuppressed: suppressedBy }),
+      };
+      return { settings: settingsOf(state), keyed, version };
+    },
+
+    async set(host, change, keyedBy = null) {
+      const settings = await write(host, change, keyedBy, () => true);
+      return settings ?? settingsOf((await findOwner(context, host)).state);
+    },
+
+    setIf: (host, version, change) => write(host, change, null, ({ n }) => n === version),
+  };
+
+  async function write(
+    host: string,
+    change: ListingChange,
+    keyedBy: string | null,
+    mayWrite: (held: NumberedState) => boolean,
+  ): Promise<ListingSettings | null> {
+    let wasListed = true;
+    const written = await appendOwnerState(context, host, (held) => {
+      if (!mayWrite(held)) return null;
+      wasListed = held.state.listed;
+      return wantedState(change, keyedBy);
+    });
+    if (written === null) return null;
+    if (!written.state.listed) await removeHostDays(context, host);
+    if (written.state.listed && !wasListed) await announceListing(context, host, written.n);
+    return settingsOf(written.state);
+  }
+}
+
+function wantedState(
+  { listed, enrichmentSuppressed }: ListingChange,
+  keyedBy: string | null,
+): Partial<OwnerState> {
+  return {
+    ...(listed === undefined ? {} : { listed, listedBy: keyedBy }),
+    ...(enrichmentSuppressed === undefined ? {} : { enrichmentSuppressed, suppressedBy: keyedBy }),
+  };
+}
+
+function settingsOf({ listed, enrichmentSuppressed }: OwnerState): ListingSettings {
+  return { listed, enrichmentSuppressed };
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { StoreContext } from './context.ts';
+import { RETENTION_MS } from './retention.ts';
+import { jitter, type Where } from './table.ts';
+import type { Row } from './tables.ts';
+
+/** A proof expires after this long, because domains are sold. */
+export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
+
+/** Returns the time at which a confirm expires; null when it has expired at `nowMs`. */
+export function verifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
+  const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
+  return untilMs > nowMs ? untilMs : null;
+}
+
+/** Returns the time after which a confirm must have been made to be valid at `nowMs`. */
+export function verifiedSinceMs(nowMs: number): number {
+  return nowMs - VERIFIED_FOR_MS;
+}
+
+/** The wishes of a host's owner, and his last proof. */
+export type OwnerState = Omit<Row<'owners'>, 'n' | 'attempt' | 'host' | 'atMs'>;
+
+const NOBODY: OwnerState = {
+  listed: true,
+  listedBy: null,
+  enrichmentSuppressed: false,
+  suppressedBy: null,
+  confirmedAtMs: null,
+  tokenHash: null,
+  keyHash: null,
+  client: null,
+};
+
+type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
+
+/** `n` is the version of this state; 0 when nobody ever set or proved anything. */
+export type NumberedState = { readonly n: number; readonly state: OwnerState };
+
+/** Reads the host's row with the greatest number, which holds its current state. */
+export async function findOwner({ tables }: OwnersContext, host: string): Promise<NumberedState> {
+  const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
+  return last === null ? { n: 0, state: NOBODY } : { n: last.n, state: stateOf(last) };
+}
+
+export async function findOwners(
+  { tables }: OwnersContext,
+  hosts: readonly string[],
+): Promise<(host: string) => OwnerState> {
+  const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
+  return (host) => {
+    const row = last.get(host);
+    return row === undefined ? NOBODY : stateOf(row);
+  };
+}
+
+/** Not cached, so that an opt-out holds at once on every instance. */
+export function optedOutHosts(context: OwnersContext): Promise<readonly string[]> {
+  return hostsWhose(context, { listed: false });
+}
+
+export function verifiedHosts(context: OwnersContext): Promise<readonly string[]> {
+  return hostsWhose(context, { confirmedAtMs: { after: verifiedSinceMs(context.now()) } });
+}
+
+/** Finds the greatest number over all hosts, which is the version of everything that owners set or prove. */
+export async function lastOwnerNumber({ tables }: OwnersContext): Promise<number> {
+  return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
+}
+
+/**
+ * Appends the state that `next` returns for a host. The row takes the number after the last one of all hosts, so no
+ * row of any host can be written between the state that `next` saw and its decision.
+ * @param next returns null to change nothing
+ */
+export async function appendOwnerState(
+  context: OwnersContext,
+  host: string,
+  next: (held: NumberedState) => Partial<OwnerState> | null,
+): Promise<NumberedState | null> {
+  const attempt = randomUUID();
+  for (;;) {
+    // The last number is read before the state: a later write takes the number that is tried below.
+    const n = (await lastOwnerNumber(context)) + 1;
+    const held = await findOwner(context, host);
+    const change = next(held);
+    if (change === null) return null;
+    const state = { ...held.state, ...change };
+    const row = { n, attempt, host, atMs: context.now(), ...state };
+    if ((await context.tables.owners.decide(row)) === 'won') return { n, state };
+    await jitter();
+  }
+}
+
+/**
+ * Removes expired proofs, and rows that a later row of their host has replaced. Replaced rows stay for longer than any
+ * write takes: otherwise a writer that saw an older state could take a freed number.
+ */
+export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
+  const { owners } = context.tables;
+  let removed = 0;
+  const tooOld = { confirmedAtMs: { upTo: verifiedSinceMs(nowMs) } };
+  for (const host of await hostsWhose(context, tooOld)) {
+    const unproved = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
+    const isOld = ({ state }: NumberedState) =>
+      state.confirmedAtMs !== null && state.confirmedAtMs <= verifiedSinceMs(nowMs);
+    if (await appendOwnerState(context, host, (held) => (isOld(held) ? unproved : null))) {
+      removed += 1;
+    }
+  }
+  const settled = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwner } };
+  for await (const rows of owners.batches(settled, { order: [['n', 'asc']] })) {
+    for (const { host, n } of rows) {
+      const later = await owners.first({ host, n: { after: n } });
+      if (later !== null) removed += await owners.remove({ n });
+    }
+  }
+  return removed;
+}
+
+async function hostsWhose(
+  { tables }: OwnersContext,
+  where: Where<Row<'owners'>>,
+): Promise<readonly string[]> {
+  const found = await tables.owners.all(where);
+  if (found.length === 0) return [];
+  const hosts = [...new Set(found.map((row) => row.host))];
+  // A match counts only in the last row of its host.
+  const last = lastRows(await tables.owners.all({ host: { in: hosts } }));
+  const matching = new Set(found.map((row) => row.n));
+  return hosts.filter((host) => matching.has(last.get(host)?.n ?? 0));
+}
+
+function lastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owners'>> {
+  return new Map(rows.toSorted((a, b) => a.n - b.n).map((row) => [row.host, row]));
+}
+
+function stateOf({ n, attempt, host, atMs, ...state }: Row<'owners'>): OwnerState {
+  return state;
+}

@@ -1,0 +1,237 @@
+import type { StoreContext } from './context.ts';
+import { appendOwnerState, findOwner, type OwnerState } from './owners.ts';
+import { RETENTION_MS } from './retention.ts';
+import {
+  freeAgainAtMs,
+  type Slot,
+  type SlotRequest,
+  type SlotStore,
+  type SlotOutcome as TakenSlot,
+} from './slots.ts';
+
+/** A token lives this long, and so does the right to change the listing after a confirm. */
+export const TOKEN_LIFETIME_MS = 3_600_000;
+export const LIVE_TOKENS_PER_HOST_AND_CLIENT = 8;
+export const LIVE_TOKENS_PER_HOST = 256;
+export const FAILED_CONFIRMS_PER_HOUR = 5;
+/** Fetches of one host's challenge file are at least this far apart. */
+export const CHALLENGE_FETCH_SPACING_MS = 10_000;
+
+/** `client` is a key that the caller derives (a hash of the address block), never an address. */
+export type HostAndClient = {
+  readonly host: string;
+  readonly client: string;
+};
+
+/** A token as it is stored: only its hashes, and the client that asked for it. */
+export type IssuedToken = {
+  readonly tokenHash: string;
+  /** Hash of the listing key that was answered beside the token. */
+  readonly keyHash: string;
+  readonly client: string;
+  /** Key of the wider block that the client's address is in. */
+  readonly block: string;
+};
+
+export type LiveToken = IssuedToken & { readonly expiresAtMs: number };
+
+/** A proof of control: its client, and when the token that proved it was found first. */
+export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
+  readonly atMs: number;
+};
+
+/** The finding of one instance at the challenge path, for the others that wait for it. */
+export type ChallengeFinding = {
+  readonly beganAtMs: number;
+  /** Free-form. */
+  readonly finding: string;
+};
+
+/** `retryAtMs` says when the next one is free. */
+export type SlotOutcome =
+  | { readonly taken: true; readonly atMs: number }
+  | Extract<TakenSlot, { readonly taken: false }>;
+
+/** Each limit is a set of numbered slots, and a request takes one by an insert, so racing requests never exceed it. */
+export type OwnershipStore = {
+  /**
+   * Allows at most 8 live tokens per host and client. A host with over 256 loses the oldest token of the
+   * address block that holds most, so a block's first token is never refused.
+   */
+  issueToken(token: IssuedToken & { readonly host: string }): Promise<SlotOutcome>;
+
+  /** Unexpired tokens of the host, of all clients, oldest first. */
+  liveTokens(host: string): Promise<readonly LiveToken[]>;
+
+  /** Counts failed confirms of host and client in the last hour; takes no slot. */
+  failedConfirms(pair: HostAndClient): Promise<{
+    readonly used: number;
+    /** Time at which the next is allowed; null while there is room. */
+    readonly retryAtMs: number | null;
+  }>;
+
+  /** Counts one failed confirm: at most 5 per host, client and hour, and one per fetch. */
+  noteFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<SlotOutcome>;
+
+  /** Returns the time from which the next fetch of the host's challenge may begin; takes no slot. */
+  challengeFetchDueAtMs(host: string): Promise<number>;
+
+  /** Begins a fetch of the challenge: at least 10 s after the one before, over all callers. */
+  beginChallengeFetch(host: string): Promise<SlotOutcome>;
+
+  /** Tells other instances what a fetch found. */
+  noteFinding(host: string, finding: ChallengeFinding): Promise<void>;
+
+  /** Findings of fetches that began in the last minute, oldest first. */
+  findings(host: string): Promise<readonly ChallengeFinding[]>;
+
+  /**
+   * The host is owner-verified by this token. `atMs` is that of the first confirm of the token: to
+   * repeat it prolongs nothing, and it never replaces the confirm of a token that was found later.
+   */
+  recordConfirm(host: string, token: IssuedToken): Promise<Confirm>;
+
+  /** The last confirm, or null if the host was never verified. */
+  lastConfirm(host: string): Promise<Confirm | null>;
+};
+
+const tokenGroup = (host: string) => `token ${host}`;
+const findingGroup = (host: string) => `challenge_finding ${host}`;
+const fetchScope = (host: string) => ['challenge_fetch', host];
+const failedScope = ({ host, client }: HostAndClient) => ['failed_confirm', host, client];
+
+/** After this time no caller waits for a fetch's finding. */
+const FINDING_LIFETIME_MS = 60_000;
+
+export function ownershipOn(context: StoreContext, slots: SlotStore): OwnershipStore {
+  return {
+    async issueToken({ host, ...token }) {
+      const outcome = await take(slots, {
+        scope: ['token', host, token.client],
+        limit: LIVE_TOKENS_PER_HOST_AND_CLIENT,
+        group: tokenGroup(host),
+        data: JSON.stringify(token),
+      });
+      if (outcome.taken) await releaseSurplus(slots, host);
+      return outcome;
+    },
+
+    async liveTokens(host) {
+      const tokens = await slots.live({ group: tokenGroup(host) });
+      return tokens.map((slot) => ({ ...tokenOf(slot), expiresAtMs: slot.expiresAtMs }));
+    },
+
+    async failedConfirms(pair) {
+      const live = await slots.live(failedScope(pair));
+      const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
+      return { used: live.length, retryAtMs: isFull ? freeAgainAtMs(live) : null };
+    },
+
+    async noteFailedConfirm(pair, beganAtMs) {
+      const scope = failedScope(pair);
+      const data = String(beganAtMs);
+      const noted = (await slots.live(scope)).find((slot) => slot.data === data);
+      if (noted) return { taken: true, atMs: noted.takenAtMs };
+      return take(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, data });
+    },
+
+    async challengeFetchDueAtMs(host) {
+      const live = await slots.live(fetchScope(host));
+      return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
+    },
+
+    beginChallengeFetch: (host) =>
+      take(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: CHALLENGE_FETCH_SPACING_MS }),
+
+    async noteFinding(host, finding) {
+      await take(slots, {
+        scope: ['challenge_finding', host, String(finding.beganAtMs)],
+        limit: 1,
+        lifetimeMs: FINDING_LIFETIME_MS,
+        group: findingGroup(host),
+        data: JSON.stringify(finding),
+      });
+    },
+
+    async findings(host) {
+      const live = await slots.live({ group: findingGroup(host) });
+      // `noteFinding` is the only writer of this text.
+      return live.map((slot): ChallengeFinding => JSON.parse(slot.data ?? ''));
+    },
+
+    async recordConfirm(host, { tokenHash, keyHash, client }) {
+      const atMs = await firstConfirmAtMs(slots, host, tokenHash);
+      const proof = { tokenHash, keyHash, client };
+      const written = await appendOwnerState(context, host, ({ state }) => {
+        const last = confirmOf(state);
+        const isKnown = last?.tokenHash === tokenHash || (last?.atMs ?? 0) > atMs;
+        return isKnown ? null : { confirmedAtMs: atMs, ...proof };
+      });
+      const { state } = written ?? (await findOwner(context, host));
+      return confirmOf(state) ?? { atMs, ...proof };
+    },
+
+    async lastConfirm(host) {
+      return confirmOf((await findOwner(context, host)).state);
+    },
+  };
+}
+
+function confirmOf({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): Confirm | null {
+  if (confirmedAtMs === null || tokenHash === null || keyHash === null || client === null) {
+    return null;
+  }
+  return { atMs: confirmedAtMs, tokenHash, keyHash, client };
+}
+
+/** Selects the token to drop when there are too many: the oldest of the address block that has most. */
+function surplusToken<T extends { readonly block: string }>(oldestFirst: readonly T[]): T | null {
+  const held = new Map<string, number>();
+  for (const { block } of oldestFirst) held.set(block, (held.get(block) ?? 0) + 1);
+  const most = Math.max(0, ...held.values());
+  return oldestFirst.find(({ block }) => held.get(block) === most) ?? null;
+}
+
+/** Frees more than one slot only when several instances issued tokens at once. */
+async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
+  let live = (await slots.live({ group: tokenGroup(host) })).map((slot) => ({
+    slot,
+    block: tokenOf(slot).block,
+  }));
+  while (live.length > LIVE_TOKENS_PER_HOST) {
+    const surplus = surplusToken(live);
+    if (surplus === null) return;
+    await slots.release(surplus.slot);
+    live = live.filter((one) => one !== surplus);
+  }
+}
+
+/** The slot of a token's first confirm lives as long as the token can. */
+async function firstConfirmAtMs(
+  slots: SlotStore,
+  host: string,
+  tokenHash: string,
+): Promise<number> {
+  const scope = ['confirm', host, tokenHash];
+  const outcome = await take(slots, { scope, limit: 1 });
+  if (outcome.taken) return outcome.atMs;
+  const [first] = await slots.live(scope);
+  return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.slot;
+}
+
+async function take(
+  slots: SlotStore,
+  request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<SlotRequest>,
+): Promise<SlotOutcome> {
+  const outcome = await slots.take({
+    lifetimeMs: RETENTION_MS.slot,
+    endsWithOwner: false,
+    ...request,
+  });
+  return outcome.taken ? { taken: true, atMs: outcome.slot.takenAtMs } : outcome;
+}
+
+function tokenOf({ data }: Slot): IssuedToken {
+  // `issueToken` is the only writer of this text.
+  return JSON.parse(data ?? '');
+}

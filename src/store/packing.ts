@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import zlib from 'node:zlib';
+import { StoreError } from './errors.ts';
+
+/** Bodies are stored and read in pieces of at most this size. */
+export const ANSWER_CHUNK_BYTES = 1024 * 1024;
+
+const deflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
+const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
+
+export function packReport(json: string): Promise<Uint8Array> {
+  return deflate(Buffer.from(json), {});
+}
+
+/** The JSON of a report. Throws StoreError `corrupt`. */
+export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
+  return unpack(packed, {});
+}
+
+/**
+ * Compresses an answer with the report that it repeats as the dictionary, so mostly the differences take
+ * space. A dictionary reaches back 32 KiB; the rest of a longer report is compressed again.
+ */
+export async function* packedAgainst(
+  report: Uint8Array,
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield await deflate(await buffer(body), { dictionary: report });
+}
+
+/** Restores the body byte for byte, in pieces. Throws StoreError `corrupt`. */
+export async function* unpackedAgainst(
+  report: Uint8Array,
+  packed: AsyncIterable<Uint8Array>,
+  bodySha256: string,
+): AsyncGenerator<Uint8Array> {
+  const body = await unpack(await buffer(packed), { dictionary: report });
+  if (hash('sha256', body) !== bodySha256) {
+    throw new StoreError('corrupt', 'a stored answer is not what it was; restore a backup');
+  }
+  yield* rechunk([body]);
+}
+
+async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> {
+  try {
+    return await inflate(packed, options);
+  } catch (cause) {
+    throw new StoreError('corrupt', 'a stored value cannot be unpacked; restore a backup', {
+      cause,
+    });
+  }
+}
+
+/**
+ * Cuts a body into pieces of exactly `ANSWER_CHUNK_BYTES`; only the last one may be shorter. The buffer grows with the
+ * body, because most answers have a few KiB. Each piece has a buffer of its own, which is not reused.
+ */
+export async function* rechunk(
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let piece = new Uint8Array(0);
+  let filledBytes = 0;
+  for await (const given of body) {
+    let rest = given;
+    while (rest.length > 0) {
+      const part = rest.subarray(0, ANSWER_CHUNK_BYTES - filledBytes);
+      piece = withRoom(piece, filledBytes + part.length);
+      piece.set(part, filledBytes);
+      filledBytes += part.length;
+      rest = rest.subarray(part.length);
+      if (filledBytes < ANSWER_CHUNK_BYTES) continue;
+      yield piece;
+      piece = new Uint8Array(0);
+      filledBytes = 0;
+    }
+  }
+  if (filledBytes > 0) yield piece.subarray(0, filledBytes);
+}
+
+/** Doubled at least, so that a body of many small parts is not copied for each of them. */
+function withRoom(piece: Uint8Array<ArrayBuffer>, neededBytes: number): Uint8Array<ArrayBuffer> {
+  if (neededBytes <= piece.length) return piece;
+  const bytes = Math.min(ANSWER_CHUNK_BYTES, Math.max(neededBytes, 2 * piece.length));
+  const larger = new Uint8Array(bytes);
+  larger.set(piece);
+  return larger;
+}

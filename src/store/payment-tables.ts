@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { boolean, bytes, integer, objectOf, orNull, table, text, textOf } from './table.ts';
+
+/** `boot` is new at every start, so a restarted process is another owner. */
+export type Owner = {
+  readonly host: string;
+  readonly boot: string;
+};
+
+/** Identifies this process by the machine's name and a random id of this start. */
+export function newOwner(): Owner {
+  return { host: hostname(), boot: randomUUID() };
+}
+
+export const LEDGER_STATES = [
+  'claimed',
+  'computed',
+  'settling',
+  'settled',
+  'published',
+  'released',
+  'failed',
+  'unknown',
+] as const;
+
+export type LedgerState = (typeof LEDGER_STATES)[number];
+
+const owner = objectOf<keyof Owner>('host', 'boot');
+
+/** The tables of payments, leases and slots. */
+export const PAYMENT_TABLES = {
+  ledger: table({
+    name: 'ledger',
+    columns: {
+      key: text,
+      step: integer,
+      state: textOf<LedgerState>(),
+      attempt: text,
+      atMs: integer,
+      owner,
+      payer: text,
+      request: text,
+      validBeforeMs: integer,
+      scanId: orNull(text),
+      answerId: orNull(text),
+      data: text,
+    },
+    key: ['key', 'step'],
+    indexes: [['payer', 'state', 'atMs'], ['state', 'atMs'], ['answerId'], ['scanId']],
+  }),
+  /** Marks a key that may be unfinished since the claim at this step. */
+  ledgerOpen: table({
+    name: 'ledger_open',
+    columns: { key: text, claimStep: integer, payer: text, request: text, sinceMs: integer },
+    key: ['key', 'claimStep'],
+    // The claim is inserted next, durably.
+    passing: () => true,
+    indexes: [['sinceMs'], ['payer', 'request']],
+  }),
+  /** Marks a key whose answer was written to a client in full. */
+  ledgerWritten: table({
+    name: 'ledger_written',
+    columns: { key: text, atMs: integer },
+    key: ['key'],
+  }),
+  answers: table({
+    name: 'answers',
+    columns: {
+      answerId: text,
+      startedAtMs: integer,
+      /** The scan against whose report the pieces are packed; null where they are the body itself. */
+      reportOf: orNull(text),
+      /** This column and the next ones are null until the whole body is stored. */
+      status: orNull(integer),
+      headers: orNull(text),
+      bodyBytes: orNull(integer),
+      bodySha256: orNull(text),
+      storedBytes: orNull(integer),
+      storedAtMs: orNull(integer),
+      /** The kept bytes of the body; null where it stands in pieces. */
+      bytes: orNull(bytes),
+    },
+    key: ['answerId'],
+    indexes: [['startedAtMs'], ['reportOf']],
+  }),
+  answerChunks: table({
+    name: 'answer_chunks',
+    columns: { answerId: text, n: integer, bytes },
+    key: ['answerId', 'n'],
+  }),
+  /** The scope is network, payer and id as one text. */
+  identifiers: table({
+    name: 'identifiers',
+    columns: { scope: text, n: integer, request: text, key: text, attempt: text, atMs: integer },
+    key: ['scope', 'n'],
+    indexes: [['atMs']],
+  }),
+  unpaid: table({
+    name: 'unpaid',
+    columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },
+    key: ['payer', 'scanId'],
+    indexes: [['payer', 'atMs'], ['atMs']],
+  }),
+  slots: table({
+    name: 'slots',
+    columns: {
+      attempt: text,
+      scope: text,
+      n: integer,
+      owner,
+      endsWithOwner: boolean,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      group: orNull(text),
+      data: orNull(text),
+    },
+    key: ['attempt'],
+    unique: [['scope', 'n']],
+    indexes: [['group'], ['expiresAtMs']],
+    passing: (row) => row.endsWithOwner,
+  }),
+  leases: table({
+    name: 'leases',
+    columns: {
+      name: text,
+      turn: integer,
+      owner,
+      attempt: text,
+      takenAtMs: integer,
+      expiresAtMs: integer,
+      releasedAtMs: orNull(integer),
+    },
+    key: ['name', 'turn'],
+    indexes: [['takenAtMs']],
+    passing: () => true,
+  }),
+};

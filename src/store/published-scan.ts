@@ -1,0 +1,71 @@
+import type { JsonObject } from '../model/json.ts';
+import type { PayableState } from '../model/payability.ts';
+import type { Grade, SubScores } from '../model/report.ts';
+import type { Branding, Signals } from '../model/scan-outcome.ts';
+import { StoreError } from './errors.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+
+export type CheckCounts = {
+  readonly pass: number;
+  readonly warn: number;
+  readonly fail: number;
+};
+
+/** The public part of a paid scan, which stays after its per-check results were purged. */
+export type PublishedScan = {
+  readonly scanId: string;
+  /** Canonical host. */
+  readonly host: string;
+  /** Database time, ms. */
+  readonly scannedAtMs: number;
+  readonly grade: Grade;
+  /** Integer, 0 to 100. */
+  readonly score: number;
+  readonly counts: CheckCounts;
+  readonly subScores: SubScores;
+  readonly checksVersion: string;
+  /** Further facts of the catalog that judged it, such as the name of the scoring. */
+  readonly catalog: JsonObject;
+  readonly branding: Branding;
+  readonly signals: Signals;
+  /** False when no request to the origin was answered. A host is listed after its first scan that reached it. */
+  readonly reached?: boolean | undefined;
+  /** Kept in the history only; absent in scans that an older release published. */
+  readonly payableBy?: PayableState | undefined;
+};
+
+export function publishedScanToJson(scan: PublishedScan): string {
+  const { scanId, host, scannedAtMs, grade, score, checksVersion, catalog } = scan;
+  const { pass, warn, fail } = scan.counts;
+  const { protocol, docs, standing } = scan.subScores;
+  const { displayName, description, category, iconUrl, ogImageUrl } = scan.branding;
+  const { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing } =
+    scan.signals;
+  // Members are copied one by one, because further members of a caller's object may be private.
+  return toStoredJson(
+    {
+      scanId,
+      host,
+      scannedAtMs,
+      grade,
+      score,
+      checksVersion,
+      catalog,
+      counts: { pass, warn, fail },
+      subScores: { protocol, docs, standing },
+      branding: { displayName, description, category, iconUrl, ogImageUrl },
+      signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
+      ...(scan.reached === false ? { reached: false } : {}),
+    },
+    `the published scan of ${host}`,
+  );
+}
+
+export function publishedScanFromJson(text: string): PublishedScan {
+  const value = objectFromStoredJson(text);
+  if (typeof value['scanId'] !== 'string' || typeof value['branding'] !== 'object') {
+    throw new StoreError('corrupt', 'a stored scan lacks its members; restore from a backup');
+  }
+  // The function above is the only writer of this text, and migrations keep it in step.
+  return value as unknown as PublishedScan;
+}

@@ -1,0 +1,171 @@
+import type { JsonObject } from '../model/json.ts';
+import type { StoreContext } from './context.ts';
+import { packReport, unpackReport } from './packing.ts';
+import { RETENTION_MS } from './retention.ts';
+import { objectFromStoredJson, toStoredJson } from './stored-json.ts';
+import { byScan } from './table.ts';
+import type { Row } from './tables.ts';
+
+export type ScanResult = {
+  /** Random, new for every scan. */
+  readonly scanId: string;
+  /** Canonical host of the scanned origin. */
+  readonly host: string;
+  /** Database time, ms; the report's `scannedAt`. */
+  readonly scannedAtMs: number;
+  /** The URL as it was submitted. */
+  readonly submittedUrl: string;
+  /** The whole report with its per-check results, at most 8 MiB as JSON. */
+  readonly report: JsonObject;
+};
+
+export type KeptRecording = {
+  /** JSON; null where it is too large to be kept. */
+  readonly text: string | null;
+};
+
+export type UnpaidMark = {
+  readonly scanId: string;
+  readonly host: string;
+  readonly isDebt: boolean;
+  readonly atMs: number;
+};
+
+/**
+ * Finished scans with their per-check results. A result is private until its scan is published
+ * (`Store.publish`), and then is the host's cached report while no newer scan is published.
+ * It is purged 24 h after `scannedAtMs`, or once no unfinished ledger key names the scan, whichever is
+ * later.
+ */
+export type ScanResultStore = {
+  /** Idempotent by scan id: the first stays. */
+  save(result: ScanResult): Promise<void>;
+
+  byScan(scanId: string): Promise<ScanResult | null>;
+
+  /** Keeps the recording of a scan for an hour. Idempotent by scan id: the first stays. */
+  keepRecording(scanId: string, recording: KeptRecording): Promise<void>;
+
+  /** Null where none was kept, or it was purged. */
+  recording(scanId: string): Promise<KeptRecording | null>;
+
+  /**
+   * Finds the newest finished, not yet published result of a host with `scannedAtMs >= sinceMs`. A caller
+   * that disconnected, or got 504, may still pay for it.
+   */
+  waiting(host: string, sinceMs: number): Promise<ScanResult | null>;
+
+  /**
+   * The result of the host's current published scan (the one with the greatest `scannedAtMs`), or
+   * null when there is none or it was purged. The caller decides how fresh it must be.
+   */
+  published(host: string): Promise<ScanResult | null>;
+
+  /**
+   * Notes that this payer asked for a scan and has not paid for it. Idempotent by payer and scan; a
+   * mark that is a debt stays one, and its time is that at which it became one.
+   */
+  noteUnpaid(mark: {
+    readonly payer: string;
+    readonly scanId: string;
+    readonly host: string;
+    /** False while the scan runs, and when our own fault kept the payer from paying. */
+    readonly isDebt: boolean;
+  }): Promise<void>;
+
+  /** The payer paid for it after all. */
+  clearUnpaid(mark: { readonly payer: string; readonly scanId: string }): Promise<void>;
+
+  /** Scans that this payer left unpaid since then, newest first. Kept for 24 h. */
+  unpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]>;
+};
+
+export function resultsOn(context: StoreContext): ScanResultStore {
+  const { tables, now } = context;
+  const { results, reports, recordings, changes, records, unpaid } = tables;
+
+  async function toResult(row: Row<'results'> | null): Promise<ScanResult | null> {
+    if (row === null) return null;
+    const json = await findReport(context, row.scanId);
+    if (json === null) return null;
+    return { ...row, report: objectFromStoredJson(Buffer.from(json).toString()) };
+  }
+
+  return {
+    async save({ scanId, host, scannedAtMs, submittedUrl, report }) {
+      const packed = await packReport(toStoredJson(report, `the report of ${host}`));
+      // The report is stored first, so that every stored result has one.
+      await reports.insert({ scanId, scannedAtMs, report: packed });
+      await results.insert({ scanId, host, scannedAtMs, submittedUrl });
+    },
+
+    async byScan(scanId) {
+      return toResult(await results.get(scanId));
+    },
+
+    async keepRecording(scanId, { text }) {
+      const recording = text === null ? null : await packReport(text);
+      await recordings.insert({ scanId, keptAtMs: now(), recording });
+    },
+
+    async recording(scanId) {
+      const row = await recordings.get(scanId);
+      if (row === null) return null;
+      const { recording } = row;
+      return { text: recording && (await unpackReport(recording)).toString() };
+    },
+
+    async waiting(host, sinceMs) {
+      const recent = { host, scannedAtMs: { from: sinceMs } };
+      const found = await results.all(recent, { order: byScan('desc') });
+      if (found.length === 0) return null;
+      const published = await changes.all({ scanId: { in: found.map((row) => row.scanId) } });
+      const known = new Set(published.map((change) => change.scanId));
+      return toResult(found.find((row) => !known.has(row.scanId)) ?? null);
+    },
+
+    async published(host) {
+      const record = await records.get(host);
+      return record && toResult(await results.get(record.scanId));
+    },
+
+    async noteUnpaid({ payer, scanId, host, isDebt }) {
+      const atMs = now();
+      const isNew = await unpaid.insert({ payer, scanId, host, isDebt, atMs });
+      if (isNew || !isDebt) return;
+      await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
+    },
+
+    async clearUnpaid({ payer, scanId }) {
+      await unpaid.remove({ payer, scanId });
+    },
+
+    async unpaid(payer, sinceMs) {
+      const newestFirst = { order: [['atMs', 'desc']] } as const;
+      const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
+      return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
+    },
+  };
+}
+
+/**
+ * Finds the report that a new answer may refer to; null when the report and its result are about to be
+ * purged.
+ */
+export async function findReferableReport(
+  context: StoreContext,
+  scanId: string,
+): Promise<Uint8Array | null> {
+  const result = await context.tables.results.get(scanId);
+  const isKept = result !== null && result.scannedAtMs > context.now() - RETENTION_MS.result;
+  return isKept ? findReport(context, scanId) : null;
+}
+
+/** Null where there is none. */
+export async function findReport(
+  { tables }: StoreContext,
+  scanId: string,
+): Promise<Uint8Array | null> {
+  const row = await tables.reports.get(scanId);
+  return row && (await unpackReport(row.report));
+}

@@ -1,0 +1,186 @@
+import PQueue from 'p-queue';
+import { type AnswerStore, answersOn } from './answers.ts';
+import { type ChangeStore, changesOn } from './changes.ts';
+import type { EngineContext } from './context.ts';
+import { type DirectoryStore, directoryOn } from './directory.ts';
+import { type ExportStore, exportsOn, type HistoryStore, historyOn } from './history.ts';
+import { type IdentifierStore, identifiersOn } from './identifiers.ts';
+import { type LeaseStore, leasesOn } from './leases.ts';
+import { type LedgerStore, ledgerOn } from './ledger.ts';
+import { type LimitStore, memoryLimits } from './limits.ts';
+import { type ListingStore, listingOn } from './listing.ts';
+import { type OwnershipStore, ownershipOn } from './ownership.ts';
+import type { Owner } from './payment-tables.ts';
+import { publishOn } from './publish.ts';
+import type { PublishedScan } from './published-scan.ts';
+import { type PurgeReport, purgeOn } from './purge.ts';
+import { resultsOn, type ScanResultStore } from './results.ts';
+import { type SigningKeyStore, signingKeysOn } from './signing-keys.ts';
+import { type SlotStore, slotsOn } from './slots.ts';
+import { type SnapshotStore, snapshotsOn } from './snapshots.ts';
+import { type StatisticsStore, statisticsOn, type Tally } from './statistics.ts';
+import { type WatchStore, watchesOn } from './watches.ts';
+
+/** Options of `openStore(url, options)`; each may be left out. */
+export type OpenStoreOptions = {
+  /** Default: this machine's name, and a random id of this start. */
+  readonly owner?: Owner | undefined;
+  /** Milliseconds since the epoch; tests move it. Default `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+  /** For tests only: a factor on the times of heartbeats and silence. Default 1. */
+  readonly timeScale?: number | undefined;
+  /** Time that a remote database may take to answer at the start; default 5000. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Called with background failures that no call reports, such as a missed heartbeat. */
+  readonly onError?: ((message: string, error: unknown) => void) | undefined;
+};
+
+export type StoreInfo = {
+  readonly kind: 'sqlite' | 'mongodb';
+  /** For logs and `/health`: the path, or the servers and database, without credentials. */
+  readonly location: string;
+  /** True: several instances may live on it. */
+  readonly shared: boolean;
+  /** Written into every row that this process owns. */
+  readonly owner: Owner;
+};
+
+/**
+ * The service's whole persistent state. Both implementations pass one contract suite.
+ *
+ * Every race between instances or requests is decided by one insert under a unique key, never by a read
+ * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
+ */
+export type Store = {
+  readonly info: StoreInfo;
+  readonly ledger: LedgerStore;
+  readonly answers: AnswerStore;
+  readonly identifiers: IdentifierStore;
+  readonly results: ScanResultStore;
+  readonly directory: DirectoryStore;
+  readonly history: HistoryStore;
+  readonly exports: ExportStore;
+  readonly changes: ChangeStore;
+  readonly ownership: OwnershipStore;
+  readonly listing: ListingStore;
+  readonly leases: LeaseStore;
+  readonly slots: SlotStore;
+  readonly limits: LimitStore;
+  readonly snapshots: SnapshotStore;
+  readonly statistics: StatisticsStore;
+  readonly watches: WatchStore;
+  readonly instances: InstanceStore;
+  readonly signingKeys: SigningKeyStore;
+
+  /**
+   * Publishes a scan: history row, directory record, change. Everything in it is keyed by the scan's
+   * id, so it may be run again after a crash, and by several instances at once. The current record is the
+   * scan with the greatest `scannedAtMs`, in whatever order scans are published.
+   * @param tally what the scan adds to the statistics, if it is the first of a listed host in this UTC day
+   */
+  publish(scan: PublishedScan, tally?: Tally): Promise<void>;
+
+  /** Database time, ms since the epoch, without a round trip. */
+  now(): number;
+
+  /** Resolves while the database answers; `unavailable` otherwise, within a few seconds. */
+  ping(): Promise<void>;
+
+  /**
+   * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time).
+   * Works in batches, so that other calls are served between them. Safe at any time, also from several
+   * instances at once.
+   */
+  purge(nowMs: number): Promise<PurgeReport>;
+
+  /** Leaves, waits for writes in progress, releases the lock. May be called twice. */
+  close(): Promise<void>;
+};
+
+export const HEARTBEAT_INTERVAL_MS = 5_000;
+/** Others may take over what an owner holds after this long without a heartbeat (database time). */
+export const SILENT_AFTER_MS = 20_000;
+
+/**
+ * Settings that all instances on one store must share, compared as strings. `signingKey` is the id of the key that
+ * `SIGNING_KEY` holds, or "kept in the store".
+ */
+export const MEMBERSHIP_SETTINGS = [
+  'revision',
+  'network',
+  'asset',
+  'payTo',
+  'baseUrl',
+  'catalog',
+  'signingKey',
+] as const;
+
+export type MembershipSettings = Readonly<Record<(typeof MEMBERSHIP_SETTINGS)[number], string>>;
+
+/** The processes that live on this store. */
+export type InstanceStore = {
+  /**
+   * Joins and keeps a heartbeat until `leave` or `close`. Rejects `incompatible`, naming the setting,
+   * while instances with other settings live on the store, or while another living instance has the same
+   * `signer` (the address that sends settlements). A predecessor that crashed counts as living until it is
+   * silent, so a conflict is waited out for up to `waitMs` (default 25 s).
+   */
+  join(request: {
+    readonly settings: MembershipSettings;
+    readonly signer?: string | undefined;
+    readonly waitMs?: number | undefined;
+    /** Called when a later heartbeat finds that instances with other settings have taken the store. */
+    readonly onEvicted?: ((reason: Error) => void) | undefined;
+  }): Promise<void>;
+
+  /** True while the owner of a row lives. Embedded store: only this very process does. */
+  isAlive(owner: Owner): Promise<boolean>;
+
+  /** Ends the heartbeat at once, so that others need not wait for this instance's silence. */
+  leave(): Promise<void>;
+};
+
+/** The parts of a store that an engine provides beside its tables. */
+export type EngineParts = Pick<Store, 'ping' | 'close'> & {
+  readonly info: Omit<StoreInfo, 'owner'>;
+  /** Left out where one process uses the store. */
+  readonly sharing?: Pick<Store, 'limits' | 'instances'> & {
+    /** Removes expired counters and silent instances; returns their number. */
+    readonly purge: (nowMs: number) => Promise<number>;
+  };
+};
+
+/** Builds a store from the shared rules over tables and the parts of its engine. */
+export function storeOn(
+  engineContext: EngineContext,
+  { info, sharing, ...engine }: EngineParts,
+): Store {
+  const context = { ...engineContext, announcing: new PQueue({ concurrency: 1 }) };
+  const { owner, isAlive, now } = context;
+  const slots = slotsOn(context);
+  return {
+    ...engine,
+    info: { ...info, owner },
+    limits: sharing?.limits ?? memoryLimits(now),
+    instances: sharing?.instances ?? { join: async () => {}, isAlive, leave: async () => {} },
+    ledger: ledgerOn(context),
+    answers: answersOn(context),
+    identifiers: identifiersOn(context),
+    results: resultsOn(context),
+    directory: directoryOn(context),
+    history: historyOn(context),
+    exports: exportsOn(context),
+    changes: changesOn(context),
+    ownership: ownershipOn(context, slots),
+    slots,
+    listing: listingOn(context),
+    leases: leasesOn(context),
+    snapshots: snapshotsOn(context),
+    statistics: statisticsOn(context),
+    watches: watchesOn(context),
+    signingKeys: signingKeysOn(context),
+    now,
+    publish: (scan, tally) => publishOn(context, scan, tally),
+    purge: (nowMs) => purgeOn(context, sharing?.purge, nowMs),
+  };
+}

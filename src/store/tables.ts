@@ -1,0 +1,221 @@
+import type { PayableState } from '../model/payability.ts';
+import type { Grade } from '../model/report.ts';
+import { PAYMENT_TABLES } from './payment-tables.ts';
+import {
+  boolean,
+  bytes,
+  integer,
+  orNull,
+  type RowOf,
+  type TablesOf,
+  table,
+  text,
+  textOf,
+} from './table.ts';
+
+export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
+
+/*
+ * Free-form JSON is stored as text: its member names may hold characters that a database reserves ("$", "."), and its
+ * numbers must stay as they are.
+ */
+
+/** Every table of a store, with its keys and indexes. */
+export const TABLES = {
+  ...PAYMENT_TABLES,
+  results: table({
+    name: 'results',
+    columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
+    key: ['scanId'],
+    indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
+  }),
+  /** Reports as packed JSON, apart from their results because answers refer to them for longer. */
+  reports: table({
+    name: 'reports',
+    columns: { scanId: text, scannedAtMs: integer, report: bytes },
+    key: ['scanId'],
+    // The result is inserted next, durably.
+    passing: () => true,
+    indexes: [['scannedAtMs']],
+  }),
+  recordings: table({
+    name: 'recordings',
+    /** `recording` is null when it is too large to be kept. */
+    columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
+    key: ['scanId'],
+    // The result, or the answer that holds it, is inserted next, durably.
+    passing: () => true,
+    indexes: [['keptAtMs']],
+  }),
+  history: table({
+    name: 'history',
+    columns: {
+      host: text,
+      seq: integer,
+      attempt: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      /** Null once the record has included the scan for an hour. */
+      scan: orNull(text),
+      /** Null in rows of older releases. */
+      payableBy: orNull(textOf<PayableState>()),
+    },
+    key: ['host', 'seq'],
+    // The change is inserted next, durably.
+    passing: () => true,
+    unique: [['scanId']],
+    indexes: [['host', 'scannedAtMs', 'scanId']],
+  }),
+  /** The newest scan of each host, built from its history. */
+  records: table({
+    name: 'records',
+    columns: {
+      host: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      category: text,
+      firstSeenAtMs: integer,
+      scanCount: integer,
+      /** True when some scan had an answer of the origin. */
+      reached: boolean,
+      scan: text,
+    },
+    key: ['host'],
+    // The change is inserted next, durably.
+    passing: () => true,
+  }),
+  changes: table({
+    name: 'changes',
+    columns: {
+      n: integer,
+      attempt: text,
+      scanId: text,
+      changeType: textOf<ChangeType>(),
+      changedAtMs: integer,
+      host: text,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      previousGrade: orNull(textOf<Grade>()),
+      previousScore: orNull(integer),
+      /** True when the host was not listed at the time; readers never see the change. */
+      hidden: boolean,
+    },
+    key: ['n'],
+    unique: [['scanId']],
+    indexes: [['changedAtMs'], ['host', 'n']],
+  }),
+  /** Each row is one version of an owner's settings and proof. */
+  owners: table({
+    name: 'owners',
+    columns: {
+      n: integer,
+      attempt: text,
+      host: text,
+      atMs: integer,
+      listed: boolean,
+      /** Hash of the token whose listing key set it. */
+      listedBy: orNull(text),
+      enrichmentSuppressed: boolean,
+      suppressedBy: orNull(text),
+      confirmedAtMs: orNull(integer),
+      tokenHash: orNull(text),
+      keyHash: orNull(text),
+      client: orNull(text),
+    },
+    key: ['n'],
+    indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
+  }),
+  snapshots: table({
+    name: 'snapshots',
+    columns: { source: text, key: text, takenAtMs: integer, data: text },
+    key: ['source', 'key'],
+    indexes: [['takenAtMs']],
+  }),
+  /** The counters that each host adds to the statistics of a UTC day, until the day is folded. */
+  hostDays: table({
+    name: 'host_days',
+    columns: {
+      /** Days since the epoch. */
+      day: integer,
+      host: text,
+      /** The scan whose publication made it. */
+      scanId: text,
+      tally: text,
+    },
+    key: ['day', 'host'],
+    // The change is inserted next, durably.
+    passing: () => true,
+    unique: [['scanId']],
+  }),
+  /** The counters of a folded day, summed over all hosts; those of the days before it too while it is not a block. */
+  daySums: table({
+    name: 'day_sums',
+    columns: { day: integer, attempt: text, sums: text },
+    key: ['day'],
+  }),
+  /** Rows of `StoredSigningKey`. */
+  signingKeys: table({
+    name: 'signing_keys',
+    columns: {
+      n: integer,
+      kid: text,
+      publicKey: text,
+      privateKey: orNull(text),
+      sinceMs: integer,
+    },
+    key: ['n'],
+  }),
+  /** Each row is one version of a host's watch. */
+  watches: table({
+    name: 'watches',
+    columns: {
+      host: text,
+      n: integer,
+      attempt: text,
+      atMs: integer,
+      /** False once a later version replaced it. */
+      isCurrent: boolean,
+      lookAtMs: orNull(integer),
+      /** Null in rows of older programs, as are the three below. */
+      isConfirming: orNull(boolean),
+      sendAtMs: orNull(integer),
+      endedAtMs: orNull(integer),
+      receiver: text,
+      domain: orNull(text),
+      client: orNull(text),
+      holdsPlace: orNull(boolean),
+      state: text,
+    },
+    key: ['host', 'n'],
+    indexes: [
+      ['lookAtMs'],
+      ['isConfirming', 'lookAtMs'],
+      ['sendAtMs'],
+      ['receiver', 'sendAtMs'],
+      ['receiver', 'isCurrent', 'holdsPlace'],
+      ['domain', 'isCurrent'],
+      ['endedAtMs'],
+      ['isCurrent', 'atMs'],
+    ],
+  }),
+  /** Each row is a text that version `n` of a watch added. */
+  watchTexts: table({
+    name: 'watch_texts',
+    columns: { id: text, host: text, n: integer, attempt: text, text },
+    key: ['id'],
+    // The version is inserted next, durably.
+    passing: () => true,
+    indexes: [['host', 'n']],
+  }),
+};
+
+export type Tables = TablesOf<typeof TABLES>;
+
+/** The type of a row of the named table. */
+export type Row<Name extends keyof typeof TABLES> = RowOf<(typeof TABLES)[Name]>;

@@ -1,0 +1,78 @@
+/** What a start does with a store that another version of the program wrote. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { publishedScan } from './contract/samples.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+const clock = () => NOW_MS + 10_000;
+
+describe('an embedded store of a program with fewer tables', () => {
+  it('gets those that are missing when it is opened', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    try {
+      const path = join(folder, 'scanner.db');
+      await (await openStore(`sqlite:${path}`)).close();
+      const file = new DatabaseSync(path);
+      file.exec('DROP TABLE snapshots; DROP INDEX "slots group"');
+      file.close();
+      const store = await openStore(`sqlite:${path}`, { clock });
+      await store.snapshots.put({ source: 's', key: 'k', takenAtMs: NOW_MS, data: {} });
+      expect(await store.snapshots.get('s', 'k')).toMatchObject({ data: {} });
+      await store.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('an embedded store of another schema', () => {
+  it('is refused, and keeps its rows', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    const path = join(folder, 'scanner.db');
+    try {
+      const first = await openStore(`sqlite:${path}`, { clock });
+      await first.snapshots.put({ source: 's', key: 'k', takenAtMs: NOW_MS, data: 1 });
+      await first.close();
+      const file = new DatabaseSync(path);
+      for (const version of [12, 14]) {
+        file.exec(`PRAGMA user_version = ${version}`);
+        await expect(openStore(`sqlite:${path}`)).rejects.toMatchObject({
+          code: 'incompatible',
+          message: expect.stringContaining(`has schema ${version}`),
+        });
+      }
+      expect(file.prepare('SELECT count(*) AS n FROM snapshots').get()).toEqual({ n: 1 });
+      file.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('an embedded store of a program with fewer columns', () => {
+  it('gets those that are missing, and keeps its rows', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'store-'));
+    const path = join(folder, 'scanner.db');
+    const host = 'api.example.com';
+    try {
+      const first = await openStore(`sqlite:${path}`, { clock });
+      await first.publish(publishedScan({ host, scannedAtMs: NOW_MS, payableBy: 'default' }));
+      await first.close();
+      const file = new DatabaseSync(path);
+      file.exec('ALTER TABLE history DROP COLUMN payableBy');
+      file.close();
+      const store = await openStore(`sqlite:${path}`, { clock });
+      const later = publishedScan({ host, scannedAtMs: NOW_MS + 1, payableBy: 'nobody' });
+      await store.publish(later);
+      const history = await store.history.list(host);
+      expect(history.map(({ payableBy }) => payableBy)).toEqual([undefined, 'nobody']);
+      await store.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
