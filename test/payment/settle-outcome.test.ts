@@ -2,6 +2,7 @@ import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
 import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
 import { settleOutcome, settleOutcomeOfError } from '../../src/payment/settle/settle-outcome.ts';
+import { UNCLEAR_REASONS, UNSENT_REASONS } from '../../src/payment/settle/unsent-reasons.ts';
 import { TERMS } from './payer.ts';
 
 const FROM = '0x2222222222222222222222222222222222222222';
@@ -66,8 +67,19 @@ describe('what a facilitator says of a settlement', () => {
     ['the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
     ['an error of its own', failure('unexpected_settle_error'), 'unclear'],
     ['a reason nobody has heard of', failure('bad_weather'), 'unclear'],
+    ['a name of its own for a fault', failure('expired'), 'unclear'],
+    ['the name of a member of objects', failure('constructor'), 'unclear'],
     ['no reason', failure(''), 'unclear'],
   ];
+
+  test.each(Object.entries(UNSENT_REASONS))('%s was refused (%s)', (reason, source) => {
+    expect(settleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
+    expect(source).not.toBe('');
+  });
+
+  test.each(Object.keys(UNCLEAR_REASONS))('%s proves nothing', (reason) => {
+    expect(settleOutcome(failure(reason), payment).kind).toBe('unclear');
+  });
 
   test.each(cases)('%s', (_name, response, kind) => {
     expect(settleOutcome(response, payment).kind).toBe(kind);

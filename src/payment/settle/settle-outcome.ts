@@ -5,43 +5,7 @@ import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import { redact } from '../../model/redact.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { SettleOutcome } from './facilitator.ts';
-
-/**
- * Reasons that speak of the authorization itself, so that nothing can have been sent: the codes of
- * the x402 v2 specification (section "Error Codes"), those of `@x402/evm` for exact on EIP-3009, and
- * the shorter names that facilitators use for the same. What is not listed counts as in doubt.
- */
-const AUTHORIZATION_REASONS: ReadonlySet<string> = new Set([
-  'insufficient_funds',
-  'insufficient_balance',
-  'invalid_exact_evm_insufficient_balance',
-  'invalid_signature',
-  'invalid_exact_evm_signature',
-  'invalid_exact_evm_payload_signature',
-  'invalid_exact_evm_failed_to_parse_signature',
-  'eip6492_factory_not_allowed',
-  'expired',
-  'authorization_expired',
-  'invalid_exact_evm_payload_authorization_valid_before',
-  'invalid_exact_evm_payload_authorization_valid_after',
-  'invalid_exact_evm_payload_authorization_value',
-  'invalid_exact_evm_payload_authorization_value_mismatch',
-  'invalid_exact_evm_payload_recipient_mismatch',
-  'invalid_exact_evm_recipient_mismatch',
-  'invalid_exact_evm_authorization_value',
-  'invalid_exact_evm_scheme',
-  'invalid_exact_evm_network_mismatch',
-  'invalid_exact_evm_missing_eip712_domain',
-  'invalid_exact_evm_token_name_mismatch',
-  'invalid_exact_evm_token_version_mismatch',
-  'invalid_scheme',
-  'invalid_network',
-  'invalid_payload',
-  'invalid_payment_requirements',
-  'invalid_x402_version',
-  'unsupported_scheme',
-  'unsupported_payload_type',
-]);
+import { isUnsentReason } from './unsent-reasons.ts';
 
 const NONCE_USED = /nonce_already_used|authorization_already_used|authorization.*used or cancel/i;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
@@ -54,7 +18,7 @@ export function settleOutcome(response: SettleResponse, payment: StoredPayment):
   if (NONCE_USED.test(reason)) return { kind: 'nonce_used', reason, transaction };
   // A refusal that names a transaction was sent, whatever it says of itself.
   const isUnsent = transaction === null && !response.transaction;
-  if (isUnsent && AUTHORIZATION_REASONS.has(reason)) return { kind: 'refused', reason };
+  if (isUnsent && isUnsentReason(reason)) return { kind: 'refused', reason };
   return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
 }
 
