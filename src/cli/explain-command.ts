@@ -1,6 +1,6 @@
 /**
  * `explain <id>`: prints the reason, rule, outcomes and fixes of a check. `--stack` prints the patch of one
- * stack, with the values of `--report` and the address of `--public-url`.
+ * stack, with the values of `--report` and the address of `--public-url`; `--offer` the row of a pair.
  */
 import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
 import { type Explanation, explainAlone } from '../engine/catalog/explain.ts';
@@ -20,7 +20,13 @@ import { UsageError } from './usage-error.ts';
 
 /** Throws UsageError for an unknown check or stack, and for a file that is no report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
-  const { id, file, stack, publicOrigin } = parse(args);
+  const { id, file, stack, publicOrigin, offer } = parse(args);
+  if (offer !== null) {
+    // Loaded on demand: the table of schemes serves no other explanation.
+    const { explainOffer } = await import('./explain-offer.ts');
+    await write(out, breakCommands(explainOffer(offer)));
+    return 0;
+  }
   const topic = explainTopic(id.toLowerCase());
   if (topic !== null) {
     await write(out, topic);
@@ -61,6 +67,8 @@ type Wanted = {
   readonly file: string | null;
   readonly stack: Stack | null;
   readonly publicOrigin: string | null;
+  /** "exact,eip155:8453" */
+  readonly offer: string | null;
 };
 
 function parse(args: readonly string[]): Wanted {
@@ -71,6 +79,7 @@ function parse(args: readonly string[]): Wanted {
       report: { type: 'string' },
       stack: { type: 'string' },
       'public-url': { type: 'string' },
+      offer: { type: 'string' },
     },
   });
   const [id, ...more] = positionals;
@@ -78,7 +87,11 @@ function parse(args: readonly string[]): Wanted {
   const stack = values.stack === undefined ? null : parseChoice('--stack', values.stack, STACKS);
   const url = values['public-url'];
   const publicOrigin = url === undefined ? null : parsePublicUrl(url);
-  return { id, file: values.report ?? null, stack, publicOrigin };
+  const offer = values.offer ?? null;
+  if (offer !== null && id.toUpperCase() !== 'P3') {
+    throw new UsageError(`--offer ${JSON.stringify(offer)}: only P3 has rows of pairs`);
+  }
+  return { id, offer, file: values.report ?? null, stack, publicOrigin };
 }
 
 function render(explanation: Explanation, seller: PatchedSeller): string {

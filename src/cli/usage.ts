@@ -31,13 +31,14 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   Exit 0: finished, no threshold missed. 1: a threshold was missed. 2: bad usage, a refused
   origin, or a failure of the scanner.`,
 
-  explain: `usage: ${showCall('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL], such as P6 --stack express
+  explain: `usage: ${showCall('explain')} <id> [--report FILE] [--stack NAME] [--public-url URL] [--offer PAIR], such as P6 --stack express
 
   Prints why a check exists, its rule, its outcomes, and the patch that mends what it finds.
   <id> may also be "indexed", a trial of pay-test (T1 to T18), or the id of an advice.
   --report FILE            fill in the values of a report of scan --format json
   --stack NAME             print only the patch for this stack
-  --public-url URL         the public address to put into patches, after a scan of a local one`,
+  --public-url URL         the public address to put into patches, after a scan of a local one
+  --offer SCHEME,NETWORK   for P3: how offers of this pair are judged, such as exact,hedera:mainnet`,
 
   diff: `usage: ${showCall('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)
 

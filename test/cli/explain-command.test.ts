@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainCommand } from '../../src/cli/explain-command.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { report } from '../patches/reports.ts';
 import { collector } from './collector.ts';
 
@@ -33,6 +34,55 @@ describe('explain', () => {
     for (const heading of ['WHY', 'RULE', 'FIX', 'SOURCE'])
       expect(text).toContain(`\n${heading}\n`);
     expect(text).toMatch(/\nOutcomes, first match wins: [a-z0-9-]+(?:, [a-z0-9-]+)+\n$/);
+  });
+
+  test('prints the row of a pair', async () => {
+    const hedera = await explain('p3', '--offer', 'exact,hedera:mainnet');
+    expect(hedera).toMatch(/^exact on hedera:mainnet/);
+    for (const words of [
+      /judged by +the specification; no client is run/,
+      /extra +feePayer: an address, not zero \(by cryptoTransfer\)/,
+      /paymentFlow +authorization \(default\), upfront/,
+      /specification specs\/schemes\/exact\/scheme_exact_hedera\.md, blob [0-9a-f]{40}, read 20/,
+    ]) {
+      expect(hedera).toMatch(words);
+    }
+    expect(await explain('P3', '--offer', 'upto,eip155:8453')).toContain('(@x402/evm)');
+    expect(await explain('P3', '--offer', 'exact,sui:35834a8a')).toContain('not judged here');
+    const long = 'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=';
+    expect(await explain('P3', '--offer', `exact,${long}`)).toContain(
+      'an id of old: write algorand',
+    );
+  });
+
+  test.each([
+    'exact,foo:bar',
+    'steal,eip155:8453',
+    'upto,near:mainnet',
+    'exact,hedera:moon',
+    'batch-settlement,hedera:mainnet',
+  ])('a pair that nobody knows, %s, is unknown', async (pair) => {
+    const [scheme, network] = pair.split(',');
+    const text = await explain('P3', '--offer', pair);
+    expect(text).toContain(`${scheme} on ${network}: unknown to this catalog`);
+  });
+
+  test('a malformed pair, or another check, is bad usage', async () => {
+    const pairs = [
+      '',
+      'exact',
+      'exact,',
+      ',eip155:1',
+      'exact,base',
+      'exact,eip155:1,x',
+      'exact eip155:1',
+    ];
+    for (const pair of pairs) {
+      const call = explainCommand(['P3', '--offer', pair], collector().streams);
+      await expect(call).rejects.toThrow(UsageError);
+    }
+    const other = explainCommand(['P6', '--offer', 'exact,eip155:1'], collector().streams);
+    await expect(other).rejects.toThrow('only P3 has rows of pairs');
   });
 
   test('takes the id in lower case', async () => {
