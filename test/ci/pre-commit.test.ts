@@ -23,7 +23,7 @@ import { openApiDocument } from '../fixtures/sellers/seller-documents.ts';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT = 'ci/x402-scan.sh';
-const PUBLISH = '.github/workflows/publish.yml';
+const WORKFLOWS = ['.github/workflows/publish.yml', '.github/workflows/upstream.yml'];
 const RECORDED = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
 
 const judges = await ensurePythonJudges();
@@ -70,7 +70,7 @@ async function runHooks(cwd: string): Promise<string | null> {
 }
 
 test('no pipeline runs what a registry serves, and actions are named by digest', async () => {
-  for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml', PUBLISH]) {
+  for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml', ...WORKFLOWS]) {
     const text = await readFile(join(ROOT, file), 'utf8');
     expect(text).not.toMatch(/npx|x402-scan@/);
     const used = [...text.matchAll(/uses: (\S+)/g)].map(([, one]) => one);

@@ -1,0 +1,89 @@
+/** The weekly workflow: what it may do, and what its steps do with what the comparison says. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+const run = promisify(execFile);
+const FILE = fileURLToPath(new URL('../../.github/workflows/upstream.yml', import.meta.url));
+
+type Step = { readonly name?: string; readonly run?: string };
+const workflow = parse(await readFile(FILE, 'utf8'));
+const steps: readonly Step[] = workflow.jobs.compare.steps;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workflow-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Runs a step as GitHub does, with programs of ours in the place of npm and gh. */
+async function runStep(name: string, programs: Readonly<Record<string, string>>, told = '') {
+  const temp = await mkdtemp(join(folder, 'step-'));
+  const bin = join(temp, 'bin');
+  await mkdir(bin);
+  for (const [program, script] of Object.entries(programs)) {
+    await writeFile(join(bin, program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  await writeFile(join(temp, 'differences'), told);
+  const script = steps.find((step) => step.name === name)?.run ?? 'exit 99';
+  const env = {
+    PATH: `${bin}:${process.env['PATH']}`,
+    RUNNER_TEMP: temp,
+    LOG: join(temp, 'log'),
+    TITLE: workflow.env.TITLE,
+  };
+  const failure = await run('bash', ['-eo', 'pipefail', '-c', script], { env, cwd: temp }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const read = (file: string) => readFile(join(temp, file), 'utf8').catch(() => '');
+  return {
+    isDone: failure === null,
+    log: await read('log'),
+    body: await read('body'),
+    differences: await read('differences'),
+  };
+}
+
+it('runs weekly, and may write issues and nothing else', () => {
+  expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* [0-6]$/) }]);
+  expect(workflow.permissions).toEqual({ issues: 'write' });
+  expect(workflow.jobs.compare.permissions).toBeUndefined();
+});
+
+describe('the comparison', () => {
+  it.each([
+    [0, '', true],
+    [1, 'one line', true],
+    [2, '', false],
+  ])('that exits %i', async (code, line, isDone) => {
+    const npm = `[ -z "${line}" ] || echo "${line}"\nexit ${code}`;
+    const step = await runStep('Compare', { npm });
+    expect(step.isDone).toBe(isDone);
+    expect(step.differences.trim()).toBe(line);
+  });
+});
+
+describe('the issue', () => {
+  const gh = (open: string) =>
+    `if [ "$2" = list ]; then echo "${open}"; else echo "$*" >> "$LOG"; fi`;
+  const issue = 'Open, update or close the issue';
+
+  it.each([
+    ['is opened', '', 'a differs', /^issue create --title The tables differ .* --body-file/],
+    ['is updated', '7', 'a differs', /^issue edit 7 --body-file/],
+    ['is closed', '7', '', /^issue close 7 /],
+    ['is not opened for nothing', '', '', /^$/],
+  ])('%s', async (_, open, told, expected) => {
+    const step = await runStep(issue, { gh: gh(open) }, told);
+    expect(step.isDone).toBe(true);
+    expect(step.log).toMatch(expected);
+    expect(step.log.trim().split('\n')).toHaveLength(1);
+    if (told !== '') expect(step.body).toContain(told);
+  });
+});

@@ -1,0 +1,56 @@
+/**
+ * Holds the tables of schemes, networks and assets against the official packages and specifications, one
+ * line a difference: `npm run upstream -- [--packages DIR] [--specs DIR] [--write]`. Exit 0 without a
+ * difference, 1 with one, 2 for bad usage.
+ */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { knownAssetsModule } from './known-assets.ts';
+import { BadUsage, openPackages, type Packages } from './open-packages.ts';
+import { findCheckout, specDifferences } from './spec-differences.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+const USAGE = 'usage: npm run upstream -- [--packages DIR] [--specs DIR] [--write]';
+
+async function main(args: readonly string[]): Promise<0 | 1> {
+  const { packages: folder, specs, write = false } = parse(args);
+  const packages = await openPackages(folder ?? fileURLToPath(new URL('node_modules', ROOT)));
+  const specFolder = specs === undefined ? null : await findCheckout(specs);
+  if (write) await writePages(packages);
+  // Loaded after the write, because they read the table of assets.
+  const { packageDifferences } = await import('./package-differences.ts');
+  const lines = [
+    ...packageDifferences(packages),
+    ...(specFolder === null ? [] : await specDifferences(specFolder)),
+  ];
+  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+  return lines.length > 0 ? 1 : 0;
+}
+
+async function writePages(packages: Packages): Promise<void> {
+  await writeFile(new URL('src/parse/x402/known-assets.ts', ROOT), knownAssetsModule(packages));
+  const { networksDocument } = await import('./document.ts');
+  await writeFile(new URL('docs/networks-and-schemes.md', ROOT), networksDocument());
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const options = {
+      packages: { type: 'string' },
+      specs: { type: 'string' },
+      write: { type: 'boolean' },
+    } as const;
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new BadUsage(error instanceof Error ? error.message : USAGE);
+  }
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof BadUsage)) throw error;
+  process.stderr.write(`${error.message.split('\n', 1)[0]}; ${USAGE}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,105 @@
+/** Loads the official packages of a folder by their public entries. */
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { registerHooks } from 'node:module';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isJsonObject, type JsonValue } from '../../src/parse/json/json.ts';
+
+/** Names the folder or flag that cannot be used, on one line. */
+export class BadUsage extends Error {
+  override readonly name = 'BadUsage';
+}
+
+export type Module = Readonly<Record<string, unknown>>;
+
+export type OfficialPackage = {
+  /** "@x402/evm" */
+  readonly name: string;
+  /** Public entries, "." and "./exact/client" among them, with what each exports. */
+  readonly entries: ReadonlyMap<string, Module>;
+  /** Entries that could not be loaded, each with the reason. */
+  readonly failed: ReadonlyMap<string, string>;
+};
+
+export type Packages = readonly OfficialPackage[];
+
+/** Other packages pay nothing themselves, and want dependencies of their own. */
+const CLIENT = /^\.\/[^/]+\/client$/;
+/** Entries with tables of assets and networks, and the clients and servers of schemes. */
+const READ = /^\.(?:\/v1|\/[^/]+\/(?:client|server))?$/;
+const OWN = new URL('../../package.json', import.meta.url).href;
+
+/**
+ * Takes a folder with node_modules, node_modules itself, or a copy of its folder @x402. Throws BadUsage
+ * for a folder without a package.
+ */
+export async function openPackages(folder: string): Promise<Packages> {
+  const places = [join(folder, 'node_modules', '@x402'), join(folder, '@x402'), folder];
+  for (const place of places) {
+    const manifests = await readManifests(resolve(place));
+    if (manifests.length === 0) continue;
+    lendDependencies();
+    return Promise.all(manifests.map(loadPackage));
+  }
+  throw new BadUsage(`${folder} holds no package @x402/*`);
+}
+
+type Manifest = { readonly name: string; readonly folder: string; readonly exports: JsonValue };
+
+async function readManifests(place: string): Promise<readonly Manifest[]> {
+  const names = await readdir(place).catch(() => []);
+  const found = names.toSorted().map(async (name): Promise<readonly Manifest[]> => {
+    const folder = join(place, name);
+    const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => null);
+    const manifest: JsonValue = text === null ? null : JSON.parse(text);
+    const own = isJsonObject(manifest) ? manifest['name'] : null;
+    if (!isJsonObject(manifest) || own !== `@x402/${name}`) return [];
+    return [{ name: own, folder, exports: manifest['exports'] ?? {} }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** A copied package finds its own dependencies in this checkout. */
+function lendDependencies(): void {
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      try {
+        return next(specifier, context);
+      } catch (error) {
+        if (/^[./]|^file:/.test(specifier)) throw error;
+        return next(specifier, { ...context, parentURL: OWN });
+      }
+    },
+  });
+}
+
+async function loadPackage({ name, folder, exports }: Manifest): Promise<OfficialPackage> {
+  const entries = new Map<string, Module>();
+  const failed = new Map<string, string>();
+  const all = isJsonObject(exports) ? Object.entries(exports) : [];
+  const paths = all.some(([entry]) => CLIENT.test(entry)) ? all : [];
+  for (const [entry, target] of paths) {
+    const file = READ.test(entry) ? findTarget(target) : null;
+    if (file === null) continue;
+    try {
+      await stat(join(folder, file));
+      entries.set(entry, await import(pathToFileURL(join(folder, file)).href));
+    } catch (error) {
+      const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
+      failed.set(entry, reason);
+    }
+  }
+  return { name, entries, failed };
+}
+
+/** Conditions count in their order, as in Node. */
+function findTarget(target: JsonValue | undefined): string | null {
+  if (typeof target === 'string') return target;
+  if (!isJsonObject(target)) return null;
+  for (const [condition, value] of Object.entries(target)) {
+    if (!['node', 'import', 'default'].includes(condition)) continue;
+    const found = findTarget(value);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,157 @@
+import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
+import { NAMESPACES } from '../../src/parse/x402/namespaces.ts';
+import { MAINNETS, TESTNETS } from '../../src/parse/x402/network-names.ts';
+import { networkForm, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
+import type { SchemeRow } from '../../src/parse/x402/scheme-row.ts';
+import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { installedAssets } from './known-assets.ts';
+import type { OfficialPackage, Packages } from './open-packages.ts';
+
+/** Namespaces of packages whose name is another. */
+const NAMESPACE_OF: Readonly<Record<string, string>> = {
+  evm: 'eip155',
+  svm: 'solana',
+  avm: 'algorand',
+  ton: 'tvm',
+  concordium: 'ccd',
+  lightning: 'lnbtc',
+};
+const CLIENT = /^\.\/([^/]+)\/client$/;
+const SERVER = /^\.\/([^/]+)\/server$/;
+const NETWORK = /^([-a-z0-9]{3,16}):[-_a-zA-Z0-9]{1,64}=?$/;
+const MAX_DEPTH = 3;
+
+/** One line per difference between the tables and the packages. */
+export function packageDifferences(packages: Packages): readonly string[] {
+  return [
+    ...packages.flatMap(({ name, failed }) =>
+      [...failed].map(([entry, reason]) => `${name} ${entry}: cannot be loaded: ${reason}`),
+    ),
+    ...missingPackages(packages),
+    ...packages.flatMap(schemeDifferences),
+    ...assetDifferences(packages),
+    ...nameDifferences(packages),
+    ...packages.flatMap(networkDifferences),
+  ];
+}
+
+function missingPackages(packages: Packages): readonly string[] {
+  const named = new Set(SCHEMES.flatMap(({ client }) => client ?? []));
+  return [...named]
+    .filter((name) => packages.every((one) => one.name !== name))
+    .map((name) => `${name}: gone, and rows of schemes name it`);
+}
+
+function schemeDifferences(one: OfficialPackage): readonly string[] {
+  const { name, entries } = one;
+  const exported = [...entries.keys()].flatMap((entry) => CLIENT.exec(entry)?.[1] ?? []);
+  const namespace = namespaceOf(name);
+  const rows = SCHEMES.filter((row) => row.namespace === namespace);
+  const added = exported.flatMap((scheme) => {
+    const row = rows.find((known) => known.scheme === scheme);
+    const pair = `${scheme} on ${namespace}`;
+    if (row === undefined) return [`${pair}: ${name} has a client, and there is no row`];
+    if (row.judgedBy === 'passive' || row.judgedBy === 'named') {
+      return [`${pair}: ${name} has a client, and its row is ${row.judgedBy}`];
+    }
+    return flowDifferences(row, one);
+  });
+  const gone = rows
+    .filter(({ scheme, client }) => client === name && !exported.includes(scheme))
+    .map(({ scheme }) => `${scheme} on ${namespace}: has a row, and ${name} has no client`);
+  return [...added, ...gone];
+}
+
+/** Server classes list the flows of each transfer method; auth-capture has none. */
+function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): readonly string[] {
+  const served = [...entries].flatMap(([entry, exported]) =>
+    SERVER.exec(entry)?.[1] === row.scheme ? Object.values(exported).flatMap(flowsOf) : [],
+  );
+  const flows = [...new Set(served)].toSorted();
+  const known = [...(row.flows ?? [])].toSorted();
+  if (flows.length === 0 || flows.join() === known.join()) return [];
+  const pair = `${row.scheme} on ${row.namespace}`;
+  return [`${pair}: flows ${known.join(', ')} here, ${flows.join(', ')} in ${name}`];
+}
+
+function flowsOf(exported: unknown): readonly string[] {
+  if (typeof exported !== 'function') return [];
+  let made: unknown;
+  try {
+    made = Reflect.construct(exported, ['0x1111111111111111111111111111111111111111']);
+  } catch {
+    // A function beside the class.
+    return [];
+  }
+  if (typeof made !== 'object' || made === null || !('paymentFlows' in made)) return [];
+  const byMethod = Object.values(Object(made.paymentFlows));
+  return byMethod.flatMap((flow) => {
+    const { supported } = Object(flow);
+    return Array.isArray(supported) ? supported.filter((one) => typeof one === 'string') : [];
+  });
+}
+
+function assetDifferences(packages: Packages): readonly string[] {
+  const upstream = installedAssets(packages);
+  const known = KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => {
+    const [name, version] = domain ?? [];
+    return { network, asset, symbol, decimals, name, version };
+  });
+  const isSame = (one: { network: string; asset: string }, other: typeof one) =>
+    one.network === other.network && one.asset === other.asset;
+  const added = upstream.flatMap(({ network, asset, symbol, decimals, domain, from }) => {
+    const at = `default asset ${network} ${asset}`;
+    const row = known.find((one) => isSame(one, { network, asset }));
+    if (row === undefined) return [`${at} (${symbol}): in ${from}, and there is no row`];
+    const theirs = { symbol, decimals, name: domain?.name, version: domain?.version };
+    return (['symbol', 'decimals', 'name', 'version'] as const)
+      .filter((member) => row[member] !== theirs[member])
+      .map((member) => `${at}: ${member} ${row[member]} here, ${theirs[member]} in ${from}`);
+  });
+  const gone = known
+    .filter((row) => !upstream.some((one) => isSame(one, row)))
+    .map(({ network, asset, symbol }) => `default asset ${network} ${asset} (${symbol}): gone`);
+  const unnamed = [...new Set(upstream.map(({ network }) => network))]
+    .filter((network) => MAINNETS.has(network) === TESTNETS.has(network))
+    .map((network) => `network ${network}: has a default asset, and no name here`);
+  return [...added, ...gone, ...unnamed];
+}
+
+/** Names of networks in version 1. */
+function nameDifferences(packages: Packages): readonly string[] {
+  const entry = (name: string, path: string) =>
+    packages.find((one) => one.name === name)?.entries.get(path) ?? {};
+  const chains = Object.entries(Object(entry('@x402/evm', './v1')['EVM_NETWORK_CHAIN_ID_MAP']));
+  const upstream = new Map([
+    ...chains.map(([name, id]) => [name, `eip155:${id}`] as const),
+    ...Object.entries(Object(entry('@x402/svm', '.')['V1_TO_V2_NETWORK_MAP'])).map(
+      ([name, id]) => [name, String(id)] as const,
+    ),
+  ]);
+  return [...new Set([...upstream.keys(), ...V1_NETWORKS.keys()])].flatMap((name) => {
+    const [here, there] = [V1_NETWORKS.get(name), upstream.get(name)];
+    if (here === there) return [];
+    return [`version 1 name ${name}: ${here ?? 'no row'} here, ${there ?? 'gone'} upstream`];
+  });
+}
+
+/** Ids of networks that a package exports, by the forms of the table. */
+function networkDifferences({ name, entries }: OfficialPackage): readonly string[] {
+  const own = namespaceOf(name);
+  const ids = new Set([...(entries.get('.') ? textsIn(entries.get('.'), 0) : [])]);
+  return [...ids]
+    .filter((id) => NETWORK.exec(id)?.[1] === own && Object.hasOwn(NAMESPACES, own))
+    .filter((id) => !['ok', 'outdated'].includes(networkForm(id, 2)))
+    .map((id) => `network ${id}: in ${name}, and not in the form of its namespace`);
+}
+
+function textsIn(value: unknown, depth: number): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  return Object.entries(value).flatMap(([key, one]) => [key, ...textsIn(one, depth + 1)]);
+}
+
+function namespaceOf(name: string): string {
+  const own = name.replace('@x402/', '');
+  return NAMESPACE_OF[own] ?? own;
+}

@@ -1,0 +1,85 @@
+/** Holds the rows against the files of specs/ in a checkout of the x402 repository. */
+import { hash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { UNCLEAR_REASONS, UNSENT_REASONS } from '../../src/payment/settle/unsent-reasons.ts';
+import { BadUsage } from './open-packages.ts';
+
+const OVERVIEW = 'rules of every network, which its rows have';
+const DRAFT = 'a draft that was never merged; lnbtc took its place';
+/** Documents that deliberately have no row, each with the reason. */
+const NOT_ROWS: Readonly<Record<string, string>> = {
+  'specs/schemes/auth-capture/scheme_auth_capture.md': OVERVIEW,
+  'specs/schemes/batch-settlement/scheme_batch_settlement.md': OVERVIEW,
+  'specs/schemes/exact/scheme_exact.md': OVERVIEW,
+  'specs/schemes/upto/scheme_upto.md': OVERVIEW,
+  'specs/schemes/exact/scheme_exact_bip122.md': DRAFT,
+  'specs/schemes/exact/scheme_exact_lightning.md': DRAFT,
+};
+const CODES_FILE = 'specs/x402-specification-v2.md';
+/** "- **`invalid_network`**: …", or the first cell of a row. */
+const CODE = /^\s*(?:[-*+]\s+|\|\s*)(?:\*\*)?`([a-z0-9]+(?:_[a-z0-9]+)+)`/gm;
+const SHORT = 10;
+
+/** Takes a checkout, or its folder specs. Returns the checkout. Throws BadUsage for another folder. */
+export async function findCheckout(folder: string): Promise<string> {
+  const given = resolve(folder);
+  const isFolder = async (path: string) =>
+    (await stat(path).catch(() => null))?.isDirectory() ?? false;
+  if (await isFolder(join(given, 'specs', 'schemes'))) return given;
+  const isSpecs = basename(given) === 'specs' && (await isFolder(join(given, 'schemes')));
+  if (isSpecs) return dirname(given);
+  throw new BadUsage(`${folder} has no specs/schemes`);
+}
+
+/** One line per difference between the tables and the documents. */
+export async function specDifferences(checkout: string): Promise<readonly string[]> {
+  return [...(await fileDifferences(checkout)), ...(await codeDifferences(checkout))];
+}
+
+async function fileDifferences(checkout: string): Promise<readonly string[]> {
+  const listed = await readdir(join(checkout, 'specs', 'schemes'), { recursive: true });
+  const there = listed
+    .map((name) => `specs/schemes/${name.replaceAll('\\', '/')}`)
+    .filter((file) => file.endsWith('.md'))
+    .toSorted();
+  const rows = new Map(
+    SCHEMES.flatMap(({ specification }) =>
+      specification === null ? [] : [[specification.file, specification] as const],
+    ),
+  );
+  const added = there
+    .filter((file) => !rows.has(file) && !Object.hasOwn(NOT_ROWS, file))
+    .map((file) => `${file}: has neither a row nor a reason to have none`);
+  const moved = [...rows.values()].map(async ({ file, blob, commit, read }) => {
+    if (!there.includes(file)) return [`${file}: has a row, and is gone`];
+    const now = gitBlob(await readFile(join(checkout, file)));
+    if (now === blob) return [];
+    const was =
+      blob === null ? `commit ${commit?.slice(0, SHORT)}` : `blob ${blob.slice(0, SHORT)}`;
+    const word = blob === null ? 'perhaps changed' : 'changed';
+    return [`${file}: ${word}, its row was read on ${read} from ${was}, now it is blob ${now}`];
+  });
+  return [...added, ...(await Promise.all(moved)).flat()];
+}
+
+/** The object id that git gives the content of a file. */
+function gitBlob(content: Buffer): string {
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
+}
+
+async function codeDifferences(checkout: string): Promise<readonly string[]> {
+  const text = await readFile(join(checkout, CODES_FILE), 'utf8').catch(() => null);
+  if (text === null) return [`${CODES_FILE}: gone, and the list of error codes with it`];
+  const there = new Set([...text.matchAll(CODE)].map(([, code = '']) => code));
+  const isKnown = (code: string) =>
+    Object.hasOwn(UNSENT_REASONS, code) || Object.hasOwn(UNCLEAR_REASONS, code);
+  const added = [...there]
+    .filter((code) => !isKnown(code))
+    .map((code) => `error code ${code}: in ${CODES_FILE}, and not classified`);
+  const gone = Object.entries(UNSENT_REASONS)
+    .filter(([code, source]) => source.startsWith(CODES_FILE) && !there.has(code))
+    .map(([code]) => `error code ${code}: classified, and gone from ${CODES_FILE}`);
+  return [...added, ...gone];
+}
