@@ -1,8 +1,7 @@
 /** Loads the official packages of a folder by their public entries. */
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { registerHooks } from 'node:module';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isJsonObject, type JsonValue } from '../../src/parse/json/json.ts';
 
 /** Names the folder or flag that cannot be used, on one line. */
@@ -19,6 +18,8 @@ export type OfficialPackage = {
   readonly entries: ReadonlyMap<string, Module>;
   /** Entries that could not be loaded, each with the reason. */
   readonly failed: ReadonlyMap<string, string>;
+  /** True when a dependency is not installed. */
+  readonly lacks: boolean;
 };
 
 export type Packages = readonly OfficialPackage[];
@@ -27,7 +28,7 @@ export type Packages = readonly OfficialPackage[];
 const CLIENT = /^\.\/[^/]+\/client$/;
 /** Entries with tables of assets and networks, and the clients and servers of schemes. */
 const READ = /^\.(?:\/v1|\/[^/]+\/(?:client|server))?$/;
-const OWN = new URL('../../package.json', import.meta.url).href;
+const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
 
 /**
  * Takes a folder with node_modules, node_modules itself, or a copy of its folder @x402. Throws BadUsage
@@ -38,8 +39,9 @@ export async function openPackages(folder: string): Promise<Packages> {
   for (const place of places) {
     const manifests = await readManifests(resolve(place));
     if (manifests.length === 0) continue;
-    lendDependencies();
-    return Promise.all(manifests.map(loadPackage));
+    const packages = await Promise.all(manifests.map(loadPackage));
+    const isWhole = packages.every(({ lacks }) => !lacks);
+    return isWhole ? packages : loadCopies(manifests);
   }
   throw new BadUsage(`${folder} holds no package @x402/*`);
 }
@@ -59,37 +61,40 @@ async function readManifests(place: string): Promise<readonly Manifest[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** A copied package finds its own dependencies in this checkout. */
-function lendDependencies(): void {
-  registerHooks({
-    resolve: (specifier, context, next) => {
-      try {
-        return next(specifier, context);
-      } catch (error) {
-        if (/^[./]|^file:/.test(specifier)) throw error;
-        return next(specifier, { ...context, parentURL: OWN });
-      }
-    },
-  });
+/** Loads a copy inside this checkout, where packages without dependencies of their own find them. */
+async function loadCopies(manifests: readonly Manifest[]): Promise<Packages> {
+  await mkdir(CACHE, { recursive: true });
+  const copy = await mkdtemp(`${CACHE}/upstream-`);
+  try {
+    const copied = manifests.map(async (manifest) => {
+      const folder = join(copy, 'node_modules', manifest.name);
+      await cp(manifest.folder, folder, { recursive: true, dereference: true });
+      return { ...manifest, folder };
+    });
+    return await Promise.all((await Promise.all(copied)).map(loadPackage));
+  } finally {
+    await rm(copy, { recursive: true });
+  }
 }
 
 async function loadPackage({ name, folder, exports }: Manifest): Promise<OfficialPackage> {
   const entries = new Map<string, Module>();
   const failed = new Map<string, string>();
+  let lacks = false;
   const all = isJsonObject(exports) ? Object.entries(exports) : [];
   const paths = all.some(([entry]) => CLIENT.test(entry)) ? all : [];
   for (const [entry, target] of paths) {
     const file = READ.test(entry) ? findTarget(target) : null;
     if (file === null) continue;
     try {
-      await stat(join(folder, file));
       entries.set(entry, await import(pathToFileURL(join(folder, file)).href));
     } catch (error) {
       const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
       failed.set(entry, reason);
+      lacks ||= error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
     }
   }
-  return { name, entries, failed };
+  return { name, entries, failed, lacks };
 }
 
 /** Conditions count in their order, as in Node. */
