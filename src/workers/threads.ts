@@ -75,12 +75,23 @@ export function openThreads(options: ThreadsOptions): Threads {
     trials.get(message.ticket)?.hear(message);
   });
   // Without a listener a throw between tasks would end the host.
-  piscina.on('error', (error: Error) => {
-    onError(error);
-    // A thread that breaks as it boots breaks without a task, and the one that waits for it would wait on.
-    const [booting] = [...trials.values()].filter(({ isStarted }) => !isStarted());
-    booting?.fail({ kind: 'trouble', detail: error.message });
-  });
+  piscina.on('error', onError);
+
+  const watched = new WeakSet<Worker>();
+  /** A thread that breaks as it boots has no task yet, and the one that waits for it would wait on. */
+  function watchBoots(): void {
+    for (const thread of piscina.threads.filter((one) => !watched.has(one))) {
+      watched.add(thread);
+      const fail = (error: Error) => {
+        // The last one: those before it may be on other threads, which load their modules.
+        const booting = [...trials.values()].findLast(({ isStarted }) => !isStarted());
+        booting?.fail(brokenBoot(error));
+      };
+      thread.once('error', fail);
+      // The first message says that the thread is ready: from then on Piscina knows whose its errors are.
+      thread.once('message', () => thread.off('error', fail));
+    }
+  }
 
   async function attempt({ work, cpuMs, signal }: Attempt): Promise<Answer> {
     signal.throwIfAborted();
@@ -93,7 +104,9 @@ export function openThreads(options: ThreadsOptions): Threads {
     const abandon = () => trial.fail({ kind: 'trouble', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
     try {
-      return await piscina.run(job, { signal: trial.killed });
+      const answer = piscina.run(job, { signal: trial.killed });
+      watchBoots();
+      return await answer;
     } catch (error) {
       signal.throwIfAborted();
       return trial.failure(error);
@@ -110,6 +123,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       const missing = Math.max(threads - piscina.threads.length, 0);
       const length = modules.length > 0 ? threads : missing;
       const loading = Array.from({ length }, () => piscina.run({ kind: 'load', modules }));
+      watchBoots();
       await Promise.allSettled(loading);
     },
     counts: () => ({ alive: piscina.threads.length, ...queue.counts() }),
@@ -196,6 +210,11 @@ const NEVER_STARTED: Failure = { kind: 'trouble', detail: 'the thread did not st
 function expired(why: Expiry): Failure {
   if (why === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
   return { kind: 'limit', limit: 'time' };
+}
+
+function brokenBoot(error: Error): Failure {
+  const failure = failureOf(error);
+  return failure.kind === 'threw' ? { ...failure, kind: 'trouble' } : failure;
 }
 
 /** An error that ends a thread in the middle of its work, as a floating rejection does, is the work's own. */
